@@ -1,0 +1,238 @@
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bytes.h"
+
+void recmap_text_free(recmap_text *text) {
+    if (!text) return;
+    free(text->data);
+    *text = (recmap_text)RECMAP_TEXT_INIT;
+}
+
+static bool text_reserve(recmap_text *text, size_t size) {
+    if (size > SIZE_MAX - text->size - 1) return false;
+    return array_reserve(&text->data, &text->capacity, text->size + size + 1, 1);
+}
+
+bool text_append(recmap_text *text, const char *data, size_t size) {
+    if (!text_reserve(text, size)) return false;
+    if (size) memcpy(text->data + text->size, data, size);
+    text->size += size;
+    text->data[text->size] = 0;
+    return true;
+}
+
+json_writer json_begin(recmap_text *text) {
+    return (json_writer){.text = text};
+}
+
+static void put(json_writer *json, const char *data, size_t size) {
+    if (!json->failed && !text_append(json->text, data, size)) json->failed = true;
+}
+
+static void put_text(json_writer *json, const char *text) {
+    put(json, text, strlen(text));
+}
+
+static void separate(json_writer *json) {
+    if (json->needs_comma) put(json, ",", 1);
+    json->needs_comma = true;
+}
+
+static void scalar(json_writer *json, const char *text) {
+    separate(json);
+    put_text(json, text);
+}
+
+void json_open(json_writer *json, char bracket) {
+    separate(json);
+    put(json, &bracket, 1);
+    json->needs_comma = false;
+}
+
+void json_close(json_writer *json, char bracket) {
+    put(json, &bracket, 1);
+    json->needs_comma = true;
+}
+
+/* The length of the UTF-8 character at `data`, or 0 where there is none (RFC 3629, table 3-7 of the
+ * Unicode standard). */
+static size_t utf8_length(const uint8_t *data, size_t size) {
+    uint8_t first = data[0];
+    if (first < 0x80) return 1;
+    if (first < 0xc2 || first > 0xf4) return 0;
+    size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (size < length) return 0;
+    uint8_t low = 0x80, high = 0xbf;
+    if (first == 0xe0) low = 0xa0;
+    if (first == 0xed) high = 0x9f;
+    if (first == 0xf0) low = 0x90;
+    if (first == 0xf4) high = 0x8f;
+    if (data[1] < low || data[1] > high) return 0;
+    for (size_t i = 2; i < length; i++)
+        if (data[i] < 0x80 || data[i] > 0xbf) return 0;
+    return length;
+}
+
+bool utf8_valid(const uint8_t *data, size_t size) {
+    for (size_t i = 0; i < size;) {
+        /* Names are ASCII nearly always: eight bytes at once. */
+        while (size - i >= 8 && !(load64(data + i) & 0x8080808080808080u)) i += 8;
+        if (i == size) break;
+        size_t length = utf8_length(data + i, size - i);
+        if (!length) return false;
+        i += length;
+    }
+    return true;
+}
+
+static void put_escaped(json_writer *json, uint8_t c) {
+    char escape[8];
+    switch (c) {
+    case '"': put_text(json, "\\\""); return;
+    case '\\': put_text(json, "\\\\"); return;
+    case '\n': put_text(json, "\\n"); return;
+    case '\r': put_text(json, "\\r"); return;
+    case '\t': put_text(json, "\\t"); return;
+    case '\b': put_text(json, "\\b"); return;
+    case '\f': put_text(json, "\\f"); return;
+    default: snprintf(escape, sizeof escape, "\\u%04x", c); put_text(json, escape);
+    }
+}
+
+static bool is_plain(uint8_t c) {
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+static void put_string(json_writer *json, const uint8_t *data, size_t size) {
+    put(json, "\"", 1);
+    for (size_t i = 0; i < size;) {
+        size_t run = 0;
+        while (i + run < size && is_plain(data[i + run])) run++;
+        if (run) {
+            put(json, (const char *)data + i, run);
+            i += run;
+            continue;
+        }
+        size_t length = utf8_length(data + i, size - i);
+        if (length > 1) put(json, (const char *)data + i, length);
+        else if (length == 1) put_escaped(json, data[i]);
+        else put_text(json, "\xef\xbf\xbd");
+        i += length ? length : 1;
+    }
+    put(json, "\"", 1);
+}
+
+void json_key_sized(json_writer *json, const void *key, size_t size) {
+    separate(json);
+    put_string(json, key, size);
+    put(json, ":", 1);
+    json->needs_comma = false;
+}
+
+void json_key(json_writer *json, const char *key) {
+    json_key_sized(json, key, strlen(key));
+}
+
+void json_string_sized(json_writer *json, const void *value, size_t size) {
+    separate(json);
+    put_string(json, value, size);
+}
+
+void json_string(json_writer *json, const char *value) {
+    json_string_sized(json, value, strlen(value));
+}
+
+void json_base64(json_writer *json, const void *data, size_t size) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    separate(json);
+    put(json, "\"", 1);
+    const uint8_t *bytes = data;
+    if (json->failed || size > SIZE_MAX / 2 || !text_reserve(json->text, size / 3 * 4 + 8)) {
+        json->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < size; i += 3) {
+        size_t left = size - i < 3 ? size - i : 3;
+        uint32_t group = (uint32_t)bytes[i] << 16;
+        if (left > 1) group |= (uint32_t)bytes[i + 1] << 8;
+        if (left > 2) group |= bytes[i + 2];
+        char four[4] = {digits[group >> 18], digits[group >> 12 & 63],
+                        left > 1 ? digits[group >> 6 & 63] : '=',
+                        left > 2 ? digits[group & 63] : '='};
+        put(json, four, 4);
+    }
+    put(json, "\"", 1);
+}
+
+void json_uint64(json_writer *json, uint64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    scalar(json, text);
+}
+
+void json_int64(json_writer *json, int64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    scalar(json, text);
+}
+
+void json_int64_string(json_writer *json, int64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "\"%lld\"", (long long)value);
+    scalar(json, text);
+}
+
+void json_double(json_writer *json, double value) {
+    if (!isfinite(value)) {
+        json_null(json);
+        return;
+    }
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    scalar(json, text);
+}
+
+void json_float(json_writer *json, float value) {
+    if (isnan(value)) {
+        scalar(json, "\"NaN\"");
+        return;
+    }
+    if (isinf(value)) {
+        scalar(json, value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+        return;
+    }
+    char text[40];
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value) break;
+    }
+    scalar(json, text);
+}
+
+void json_bool(json_writer *json, bool value) {
+    scalar(json, value ? "true" : "false");
+}
+
+void json_null(json_writer *json) {
+    scalar(json, "null");
+}
+
+void json_hex(json_writer *json, const uint8_t *bytes, size_t size) {
+    separate(json);
+    put(json, "\"", 1);
+    for (size_t i = 0; i < size; i++) {
+        char two[3];
+        snprintf(two, sizeof two, "%02x", bytes[i]);
+        put(json, two, 2);
+    }
+    put(json, "\"", 1);
+}

@@ -1,0 +1,42 @@
+/* Writing JSON into a recmap_text. A writer remembers the first failure and then writes nothing. */
+#ifndef RECMAP_BASE_JSON_H
+#define RECMAP_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <recmap/text.h>
+
+/* Appends to a text; false when memory is out. */
+bool text_append(recmap_text *text, const char *data, size_t size);
+
+typedef struct json_writer {
+    recmap_text *text;
+    bool failed;      /* memory ran out; the text is incomplete */
+    bool needs_comma; /* before the next key or value */
+} json_writer;
+
+json_writer json_begin(recmap_text *text);
+
+void json_open(json_writer *json, char bracket);  /* '{' or '[' */
+void json_close(json_writer *json, char bracket); /* '}' or ']' */
+void json_key(json_writer *json, const char *key);
+void json_key_sized(json_writer *json, const void *key, size_t size);
+void json_string(json_writer *json, const char *value);
+/* UTF-8 of a given size, NULs included. Bytes that are no UTF-8 come out as U+FFFD. */
+void json_string_sized(json_writer *json, const void *value, size_t size);
+void json_base64(json_writer *json, const void *data, size_t size);
+void json_uint64(json_writer *json, uint64_t value); /* a number */
+void json_int64(json_writer *json, int64_t value);   /* a number */
+void json_int64_string(json_writer *json, int64_t value); /* "..." as protobuf writes 64 bits */
+void json_double(json_writer *json, double value); /* shortest that reads back; not finite: null */
+/* protobuf's mapping of float: the shortest decimal that reads back, "NaN", "Infinity". */
+void json_float(json_writer *json, float value);
+void json_bool(json_writer *json, bool value);
+void json_null(json_writer *json);
+void json_hex(json_writer *json, const uint8_t *bytes, size_t size); /* "0a1b..." */
+
+/* Whether `size` bytes are well-formed UTF-8 (no surrogates, no overlong forms). */
+bool utf8_valid(const uint8_t *data, size_t size);
+
+#endif

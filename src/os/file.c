@@ -1,0 +1,328 @@
+#define _GNU_SOURCE
+#include "os/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* O_NONBLOCK keeps the open of a FIFO from waiting for a writer; it means nothing for files. */
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+static int open_retry(int folder, const char *path, int flags, mode_t mode) {
+    int fd;
+    do fd = openat(folder, path, flags, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static const char *kind_of(mode_t mode) {
+    if (S_ISDIR(mode)) return "a folder";
+    if (S_ISFIFO(mode)) return "a FIFO";
+    if (S_ISSOCK(mode)) return "a socket";
+    return "a device";
+}
+
+static recmap_status require_regular(int fd, const char *path, recmap_error *error) {
+    struct stat st;
+    if (fstat(fd, &st)) return fail_errno(error, errno, path, "look at the file");
+    if (S_ISREG(st.st_mode)) return RECMAP_OK;
+    fail(error, RECMAP_IO, "is %s, not a regular file", kind_of(st.st_mode));
+    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "name a regular file");
+    return RECMAP_IO;
+}
+
+static recmap_status keep_regular(int *fd, int opened, const char *path, recmap_error *error) {
+    if (opened < 0) return fail_errno(error, errno, path, "open the file");
+    recmap_status status = require_regular(opened, path, error);
+    if (status != RECMAP_OK) close(opened);
+    else *fd = opened;
+    return status;
+}
+
+recmap_status file_open(int *fd, const char *path, recmap_error *error) {
+    return keep_regular(fd, open_retry(AT_FDCWD, path, OPEN_FLAGS, 0), path, error);
+}
+
+static bool component_is_plain(const char *name, size_t size) {
+    return size > 0 && !(size == 1 && name[0] == '.') &&
+           !(size == 2 && name[0] == '.' && name[1] == '.') && size <= NAME_MAX;
+}
+
+static recmap_status fail_outside(recmap_error *error, const char *name) {
+    fail(error, RECMAP_CORRUPT, "the index names a shard outside its own folder, or behind a "
+                                "symbolic link");
+    fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "do not trust this index; build it again with `recmap index`");
+    return RECMAP_CORRUPT;
+}
+
+/* Opens `name` one component at a time, so that no link is followed on the way. */
+recmap_status file_open_beneath(int *fd, const char *root, const char *name, recmap_error *error) {
+    int folder = open_retry(AT_FDCWD, root, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
+    if (folder < 0) return fail_errno(error, errno, root, "open the folder");
+    const char *part = name;
+    for (;;) {
+        const char *slash = strchr(part, '/');
+        size_t size = slash ? (size_t)(slash - part) : strlen(part);
+        if (!component_is_plain(part, size)) {
+            close(folder);
+            return fail_outside(error, name);
+        }
+        char component[NAME_MAX + 1];
+        memcpy(component, part, size);
+        component[size] = 0;
+        int flags = slash ? O_RDONLY | O_CLOEXEC | O_DIRECTORY : OPEN_FLAGS;
+        int next = open_retry(folder, component, flags | O_NOFOLLOW, 0);
+        int saved = errno;
+        close(folder);
+        errno = saved;
+        if (next < 0 && (errno == ELOOP || (slash && errno == ENOTDIR)))
+            return fail_outside(error, name);
+        if (next < 0 || !slash) return keep_regular(fd, next, name, error);
+        folder = next;
+        part = slash + 1;
+    }
+}
+
+static void stat_to_file_stat(file_stat *out, const struct stat *st) {
+    *out = (file_stat){.device = (uint64_t)st->st_dev,
+                       .inode = (uint64_t)st->st_ino,
+                       .size = (uint64_t)st->st_size,
+                       .mtime_ns =
+                           (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec};
+}
+
+recmap_status file_get_stat(file_stat *out, int fd, const char *path, recmap_error *error) {
+    struct stat st;
+    if (fstat(fd, &st)) return fail_errno(error, errno, path, "look at the file");
+    stat_to_file_stat(out, &st);
+    return RECMAP_OK;
+}
+
+bool file_stat_path(file_stat *out, const char *path) {
+    struct stat st;
+    if (stat(path, &st)) return false;
+    stat_to_file_stat(out, &st);
+    return true;
+}
+
+void file_close(int fd) {
+    if (fd >= 0) close(fd);
+}
+
+recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, const char *path,
+                           recmap_error *error) {
+    uint8_t *at = data;
+    while (size) {
+        ssize_t n = pread(fd, at, size, (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            if (n < 0) fail_errno(error, errno, path, "read the file");
+            else fail(error, RECMAP_IO, "the file ends here, %zu bytes too early", size);
+            fail_at(error, path, RECMAP_NO_RECORD, offset);
+            return RECMAP_IO;
+        }
+        at += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status file_write_at(int fd, const void *data, size_t size, uint64_t offset,
+                            const char *path, recmap_error *error) {
+    const uint8_t *at = data;
+    while (size) {
+        ssize_t n = pwrite(fd, at, size, (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            fail_errno(error, n ? errno : ENOSPC, path, "write the file");
+            fail_at(error, path, RECMAP_NO_RECORD, offset);
+            return RECMAP_IO;
+        }
+        at += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status file_resize(int fd, uint64_t size, const char *path, recmap_error *error) {
+    int result;
+    do result = ftruncate(fd, (off_t)size);
+    while (result && errno == EINTR);
+    return result ? fail_errno(error, errno, path, "resize the file") : RECMAP_OK;
+}
+
+recmap_status file_sync(int fd, const char *path, recmap_error *error) {
+    return fsync(fd) ? fail_errno(error, errno, path, "sync the file") : RECMAP_OK;
+}
+
+static recmap_status folder_sync(const char *target, recmap_error *error) {
+    char *folder = path_folder(target);
+    if (!folder) return fail_memory(error);
+    recmap_status status = RECMAP_OK;
+    int fd = open_retry(AT_FDCWD, folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
+    /* Some network file systems cannot sync a folder and say EINVAL: nothing is lost by that. */
+    if (fd < 0 || (fsync(fd) && errno != EINVAL))
+        status = fail_errno(error, errno, folder, "sync the folder");
+    file_close(fd);
+    free(folder);
+    return status;
+}
+
+/* Removes `folder/name` when no living writer holds its lock. */
+static void remove_if_dead(int folder, const char *name) {
+    int fd = open_retry(folder, name, OPEN_FLAGS | O_NOFOLLOW, 0);
+    if (fd < 0) return;
+    if (!flock(fd, LOCK_EX | LOCK_NB)) unlinkat(folder, name, 0);
+    close(fd);
+}
+
+static void remove_dead_temporaries(const char *target) {
+    char *folder_path = path_folder(target);
+    DIR *folder = folder_path ? opendir(folder_path) : NULL;
+    free(folder_path);
+    if (!folder) return;
+    const char *name = path_name(target);
+    size_t size = strlen(name);
+    struct dirent *entry;
+    while ((entry = readdir(folder)))
+        if (!strncmp(entry->d_name, name, size) && !strncmp(entry->d_name + size, ".tmp-", 5))
+            remove_if_dead(dirfd(folder), entry->d_name);
+    closedir(folder);
+}
+
+static char *temporary_path(const char *target) {
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)&random;
+    size_t size = strlen(target) + 32;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s.tmp-%016llx", target, (unsigned long long)random);
+    return path;
+}
+
+/* Creates and locks the file. Between the two another build may take it for a dead one and remove
+ * it: then it has no name any more. */
+static recmap_status create_locked(int *created, const char *path, bool *vanished,
+                                   recmap_error *error) {
+    int fd = open_retry(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0) return fail_errno(error, errno, path, "create the file");
+    struct stat st;
+    if (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &st)) {
+        int saved = errno;
+        unlink(path);
+        close(fd);
+        return fail_errno(error, saved, path, "lock the file");
+    }
+    *vanished = st.st_nlink == 0;
+    if (*vanished) close(fd);
+    else *created = fd;
+    return RECMAP_OK;
+}
+
+recmap_status temporary_create(temporary_file *file, const char *target, recmap_error *error) {
+    remove_dead_temporaries(target);
+    for (;;) {
+        char *path = temporary_path(target);
+        if (!path) return fail_memory(error);
+        int fd = -1;
+        bool vanished = false;
+        recmap_status status = create_locked(&fd, path, &vanished, error);
+        if (status == RECMAP_OK && vanished) {
+            free(path);
+            continue;
+        }
+        char *kept = status == RECMAP_OK ? strdup(target) : NULL;
+        if (status == RECMAP_OK && !kept) {
+            unlink(path);
+            close(fd);
+            status = fail_memory(error);
+        }
+        if (status != RECMAP_OK) {
+            free(path);
+            return status;
+        }
+        *file = (temporary_file){fd, path, kept};
+        return RECMAP_OK;
+    }
+}
+
+recmap_status temporary_publish(temporary_file *file, recmap_error *error) {
+    if (rename(file->path, file->target))
+        return fail_errno(error, errno, file->target, "rename the finished file");
+    free(file->path);
+    file->path = NULL;
+    return folder_sync(file->target, error);
+}
+
+void temporary_discard(temporary_file *file) {
+    if (file->path) unlink(file->path);
+    file_close(file->fd);
+    free(file->path);
+    free(file->target);
+    *file = (temporary_file)TEMPORARY_FILE_INIT;
+}
+
+recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *error) {
+    char *folder = path_folder(target);
+    if (!folder) return fail_memory(error);
+    int opened = open_retry(AT_FDCWD, folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    free(folder);
+    if (opened >= 0) {
+        *fd = opened;
+        return RECMAP_OK;
+    }
+    /* Not every file system knows O_TMPFILE: a temporary name, given up at once. */
+    temporary_file file = TEMPORARY_FILE_INIT;
+    recmap_status status = temporary_create(&file, target, error);
+    if (status != RECMAP_OK) return status;
+    *fd = file.fd;
+    file.fd = -1;
+    temporary_discard(&file);
+    return RECMAP_OK;
+}
+
+recmap_status file_lock(int fd, const char *path, recmap_error *error) {
+    int result;
+    do result = flock(fd, LOCK_EX);
+    while (result && errno == EINTR);
+    return result ? fail_errno(error, errno, path, "lock the file") : RECMAP_OK;
+}
+
+recmap_status path_resolve(char **resolved, const char *path, recmap_error *error) {
+    char *result = realpath(path, NULL);
+    if (!result) return fail_errno(error, errno, path, "resolve the path");
+    *resolved = result;
+    return RECMAP_OK;
+}
+
+char *path_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+const char *path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *path_join(const char *folder, const char *name) {
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s", !strcmp(folder, "/") ? "" : folder, name);
+    return path;
+}

@@ -1,0 +1,75 @@
+#define _GNU_SOURCE
+#include "os/thread.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+unsigned core_count(void) {
+    cpu_set_t set;
+    if (!sched_getaffinity(0, sizeof set, &set)) {
+        int count = CPU_COUNT(&set);
+        if (count > 0) return (unsigned)count;
+    }
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (unsigned)online : 1;
+}
+
+static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void lock_mutex(void) {
+    pthread_mutex_lock(&process_mutex);
+}
+
+static void unlock_mutex(void) {
+    pthread_mutex_unlock(&process_mutex);
+}
+
+static void hold_across_fork(void) {
+    pthread_atfork(lock_mutex, unlock_mutex, unlock_mutex);
+}
+
+void process_lock(void) {
+    pthread_once(&fork_once, hold_across_fork);
+    lock_mutex();
+}
+
+void process_unlock(void) {
+    unlock_mutex();
+}
+
+recmap_status workers_start(worker_group *group, unsigned count, void *(*run)(void *),
+                            void *context, recmap_error *error) {
+    pthread_t *threads = calloc(count, sizeof *threads);
+    if (!threads) return fail_memory(error);
+    sigset_t all, before;
+    sigfillset(&all);
+    /* A fault in a worker must still reach the guard. */
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGSEGV);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    unsigned started = 0;
+    int failed = 0;
+    while (started < count && !failed) {
+        failed = pthread_create(&threads[started], NULL, run, context);
+        if (!failed) started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!started) {
+        free(threads);
+        return fail_errno(error, failed == EAGAIN ? ENOMEM : failed, NULL, "start a thread");
+    }
+    *group = (worker_group){threads, started};
+    return RECMAP_OK;
+}
+
+void workers_join(worker_group *group) {
+    for (unsigned i = 0; i < group->count; i++) pthread_join(group->threads[i], NULL);
+    free(group->threads);
+    *group = (worker_group)WORKER_GROUP_INIT;
+}

@@ -1,0 +1,33 @@
+/* Threads: how many cores there are, a group of workers, and the one lock that survives fork. */
+#ifndef RECMAP_OS_THREAD_H
+#define RECMAP_OS_THREAD_H
+
+#include <pthread.h>
+
+#include <recmap/status.h>
+
+/* Cores that this process may run on, at least 1. */
+unsigned core_count(void);
+
+/* One lock for the whole process, for rare work (mapping a shard). It is held across fork, so that
+ * a child never inherits it taken by a thread that it does not have. Not recursive. */
+void process_lock(void);
+void process_unlock(void);
+
+/* Threads that run the same function until it returns. Signals are blocked in them: they belong to
+ * the application's threads. */
+typedef struct worker_group {
+    pthread_t *threads;
+    unsigned count;
+} worker_group;
+
+#define WORKER_GROUP_INIT {NULL, 0}
+
+/* Starts up to `count` threads, at least one; with fewer than asked the work is only slower. */
+recmap_status workers_start(worker_group *group, unsigned count, void *(*run)(void *),
+                            void *context, recmap_error *error);
+
+/* Waits for all of them and frees the group. */
+void workers_join(worker_group *group);
+
+#endif
