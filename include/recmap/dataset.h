@@ -51,16 +51,10 @@ typedef struct recmap_dataset_options {
 
 #define RECMAP_DATASET_OPTIONS_VERSION 1
 #define RECMAP_DATASET_OPTIONS_INIT                                                                \
-    {RECMAP_DATASET_OPTIONS_VERSION,                                                               \
-     RECMAP_ACCESS_MAP,                                                                            \
-     RECMAP_CHECK_DATA,                                                                            \
-     RECMAP_INDEX_CHECK_LAZY,                                                                      \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     NULL,                                                                                         \
-     NULL}
+    {                                                                                              \
+        RECMAP_DATASET_OPTIONS_VERSION, RECMAP_ACCESS_MAP, RECMAP_CHECK_DATA,                      \
+            RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL                                        \
+    }
 
 /* Threads: every function but recmap_dataset_close may be called from many threads at once.
  * Fork: a child may use a data set that was opened before the fork, and so may the parent; each
@@ -88,13 +82,13 @@ typedef struct recmap_fingerprint {
 typedef struct recmap_dataset_info {
     uint64_t record_count;
     uint64_t shard_count;
-    uint64_t byte_count;  /* of all shards */
-    uint64_t index_size;  /* bytes of the index file */
-    uint64_t id_count;    /* records that have an id */
+    uint64_t byte_count; /* of all shards */
+    uint64_t index_size; /* bytes of the index file */
+    uint64_t id_count;   /* records that have an id */
     uint64_t damage_count;
     uint64_t damaged_byte_count;
     size_t column_count;
-    const char *id_name;  /* the id feature's name, or NULL without ids */
+    const char *id_name; /* the id feature's name, or NULL without ids */
     recmap_fingerprint fingerprint;
 } recmap_dataset_info;
 
@@ -104,17 +98,16 @@ RECMAP_API uint64_t recmap_dataset_count(const recmap_dataset *dataset);
 
 /* One JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns, damage. With
  * `with_shards`, "shard_table" lists every shard. Errors: CORRUPT (the index), NO_MEMORY. */
-RECMAP_API recmap_status recmap_dataset_info_to_json(recmap_text *text,
-                                                     recmap_dataset *dataset, int with_shards,
-                                                     recmap_error *error);
+RECMAP_API recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dataset,
+                                                     int with_shards, recmap_error *error);
 
 typedef struct recmap_shard_info {
     const char *path;      /* as the index names it: relative to the index's folder, or absolute */
     uint64_t size;         /* bytes */
     uint64_t first_record; /* number of its first record */
     uint64_t record_count;
-    const char *framing;   /* "tfrecord" */
-    uint8_t hash[16];      /* XXH3-128 over its record boundaries and data CRCs */
+    const char *framing; /* "tfrecord" */
+    uint8_t hash[16];    /* XXH3-128 over its record boundaries and data CRCs */
 } recmap_shard_info;
 
 /* Errors: INVALID when `shard_index` is out of range. Strings live as long as the data set. */
@@ -125,11 +118,11 @@ RECMAP_API recmap_status recmap_dataset_get_shard(recmap_shard_info *info,
 /* Bytes of a shard that are no record. */
 typedef struct recmap_damage {
     uint64_t shard_index;
-    uint64_t record;     /* the number of the record, where one is hurt; else RECMAP_NO_RECORD */
-    uint64_t offset;     /* in the shard */
-    uint64_t length;     /* bytes; 0 where the whole shard is meant (missing, stale) */
-    const char *path;    /* of the shard */
-    const char *reason;  /* one line */
+    uint64_t record;    /* the number of the record, where one is hurt; else RECMAP_NO_RECORD */
+    uint64_t offset;    /* in the shard */
+    uint64_t length;    /* bytes; 0 where the whole shard is meant (missing, stale) */
+    const char *path;   /* of the shard */
+    const char *reason; /* one line */
 } recmap_damage;
 
 /* Damage `damage_index` of those that the index lists (info.damage_count), in file order. Strings
@@ -186,7 +179,7 @@ RECMAP_API recmap_status recmap_dataset_find_all(recmap_dataset *dataset, const 
                                                  recmap_error *error);
 
 typedef struct recmap_column_info {
-    const char *name;          /* lives as long as the data set */
+    const char *name; /* lives as long as the data set */
     recmap_type type;
     const char *default_value; /* or NULL */
 } recmap_column_info;
@@ -224,7 +217,8 @@ typedef struct recmap_verify_options {
 } recmap_verify_options;
 
 #define RECMAP_VERIFY_OPTIONS_VERSION 1
-#define RECMAP_VERIFY_OPTIONS_INIT {RECMAP_VERIFY_OPTIONS_VERSION, 0, 0, NULL, NULL}
+#define RECMAP_VERIFY_OPTIONS_INIT                                                                 \
+    { RECMAP_VERIFY_OPTIONS_VERSION, 0, 0, NULL, NULL }
 
 /* What verify found beyond the damage that the index lists. */
 typedef struct recmap_report recmap_report;

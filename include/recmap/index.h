@@ -23,8 +23,8 @@ typedef struct recmap_lift {
 } recmap_lift;
 
 typedef struct recmap_index_options {
-    uint32_t version;       /* RECMAP_INDEX_OPTIONS_VERSION */
-    unsigned thread_count;  /* 0: one a core that this process may use */
+    uint32_t version;      /* RECMAP_INDEX_OPTIONS_VERSION */
+    unsigned thread_count; /* 0: one a core that this process may use */
     recmap_on_corrupt on_corrupt;
     int guard;              /* not 0: a shard that is cut short while it is scanned is an error, not
                                SIGBUS; installs a process-wide signal handler (see os guard in
@@ -41,8 +41,10 @@ typedef struct recmap_index_options {
 
 #define RECMAP_INDEX_OPTIONS_VERSION 1
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
-    {RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL, NULL, \
-     NULL}
+    {                                                                                              \
+        RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL,    \
+            NULL, NULL                                                                             \
+    }
 
 typedef struct recmap_index_summary {
     uint64_t record_count;

@@ -58,7 +58,8 @@ typedef struct recmap_error {
     char advice[512];   /* what to do; one line, or "" */
 } recmap_error;
 
-#define RECMAP_ERROR_INIT {RECMAP_OK, 0, RECMAP_NO_RECORD, RECMAP_NO_OFFSET, "", "", ""}
+#define RECMAP_ERROR_INIT                                                                          \
+    { RECMAP_OK, 0, RECMAP_NO_RECORD, RECMAP_NO_OFFSET, "", "", "" }
 
 /* The version of the library at run time, as "0.1.0". */
 RECMAP_API const char *recmap_version(void);

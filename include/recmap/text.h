@@ -16,7 +16,8 @@ typedef struct recmap_text {
     size_t capacity;
 } recmap_text;
 
-#define RECMAP_TEXT_INIT {NULL, 0, 0}
+#define RECMAP_TEXT_INIT                                                                           \
+    { NULL, 0, 0 }
 
 /* Frees the memory and leaves an empty text behind. */
 RECMAP_API void recmap_text_free(recmap_text *text);

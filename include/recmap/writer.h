@@ -9,13 +9,14 @@ extern "C" {
 #endif
 
 typedef struct recmap_writer_options {
-    uint32_t version;       /* RECMAP_WRITER_OPTIONS_VERSION */
-    const char *index_path; /* an index is made as records are written; NULL: none */
+    uint32_t version;                  /* RECMAP_WRITER_OPTIONS_VERSION */
+    const char *index_path;            /* an index is made as records are written; NULL: none */
     const recmap_index_options *index; /* ids and columns of that index; NULL: defaults */
 } recmap_writer_options;
 
 #define RECMAP_WRITER_OPTIONS_VERSION 1
-#define RECMAP_WRITER_OPTIONS_INIT {RECMAP_WRITER_OPTIONS_VERSION, NULL, NULL}
+#define RECMAP_WRITER_OPTIONS_INIT                                                                 \
+    { RECMAP_WRITER_OPTIONS_VERSION, NULL, NULL }
 
 /* Writes one TFRecord file. A writer belongs to one thread at a time. The file is written under a
  * temporary name beside its own and appears whole when recmap_writer_close succeeds. */

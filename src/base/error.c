@@ -13,8 +13,7 @@ const char *recmap_version(void) {
 const char *recmap_status_name(recmap_status status) {
     switch (status) {
 #define NAME(name, exit_status, text)                                                              \
-    case RECMAP_##name:                                                                            \
-        return #name;
+    case RECMAP_##name: return #name;
         RECMAP_STATUSES(NAME)
 #undef NAME
     }
@@ -24,8 +23,7 @@ const char *recmap_status_name(recmap_status status) {
 const char *recmap_status_text(recmap_status status) {
     switch (status) {
 #define TEXT(name, exit_status, text)                                                              \
-    case RECMAP_##name:                                                                            \
-        return text;
+    case RECMAP_##name: return text;
         RECMAP_STATUSES(TEXT)
 #undef TEXT
     }
@@ -35,8 +33,7 @@ const char *recmap_status_text(recmap_status status) {
 int recmap_status_exit(recmap_status status) {
     switch (status) {
 #define EXIT(name, exit_status, text)                                                              \
-    case RECMAP_##name:                                                                            \
-        return exit_status;
+    case RECMAP_##name: return exit_status;
         RECMAP_STATUSES(EXIT)
 #undef EXIT
     }
@@ -131,8 +128,8 @@ size_t recmap_error_format(const recmap_error *error, char *text, size_t capacit
         n = snprintf(place, sizeof place, "record %llu%s", (unsigned long long)error->record,
                      has_offset ? " at " : ": ");
     if (has_offset)
-        snprintf(place + n, sizeof place - (size_t)n, "byte %llu: ",
-                 (unsigned long long)error->offset);
+        snprintf(place + n, sizeof place - (size_t)n,
+                 "byte %llu: ", (unsigned long long)error->offset);
     int length = snprintf(text, capacity, "recmap: %s%s%s%s%s%s", error->path,
                           error->path[0] ? ": " : "", place, error->message,
                           error->advice[0] ? "\n  " : "", error->advice);

@@ -26,8 +26,8 @@ void json_string(json_writer *json, const char *value);
 /* UTF-8 of a given size, NULs included. Bytes that are no UTF-8 come out as U+FFFD. */
 void json_string_sized(json_writer *json, const void *value, size_t size);
 void json_base64(json_writer *json, const void *data, size_t size);
-void json_uint64(json_writer *json, uint64_t value); /* a number */
-void json_int64(json_writer *json, int64_t value);   /* a number */
+void json_uint64(json_writer *json, uint64_t value);      /* a number */
+void json_int64(json_writer *json, int64_t value);        /* a number */
 void json_int64_string(json_writer *json, int64_t value); /* "..." as protobuf writes 64 bits */
 void json_double(json_writer *json, double value); /* shortest that reads back; not finite: null */
 /* protobuf's mapping of float: the shortest decimal that reads back, "NaN", "Infinity". */

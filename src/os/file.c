@@ -60,8 +60,9 @@ static bool component_is_plain(const char *name, size_t size) {
 }
 
 static recmap_status fail_outside(recmap_error *error, const char *name) {
-    fail(error, RECMAP_CORRUPT, "the index names a shard outside its own folder, or behind a "
-                                "symbolic link");
+    fail(error, RECMAP_CORRUPT,
+         "the index names a shard outside its own folder, or behind a "
+         "symbolic link");
     fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "do not trust this index; build it again with `recmap index`");
     return RECMAP_CORRUPT;
@@ -99,8 +100,7 @@ static void stat_to_file_stat(file_stat *out, const struct stat *st) {
     *out = (file_stat){.device = (uint64_t)st->st_dev,
                        .inode = (uint64_t)st->st_ino,
                        .size = (uint64_t)st->st_size,
-                       .mtime_ns =
-                           (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec};
+                       .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec};
 }
 
 recmap_status file_get_stat(file_stat *out, int fd, const char *path, recmap_error *error) {

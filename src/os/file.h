@@ -54,7 +54,8 @@ typedef struct temporary_file {
     char *target;
 } temporary_file;
 
-#define TEMPORARY_FILE_INIT {-1, NULL, NULL}
+#define TEMPORARY_FILE_INIT                                                                        \
+    { -1, NULL, NULL }
 
 /* Creates `TARGET.tmp-RANDOM` beside `target`, after removing such files of `target` whose writers
  * are dead. */

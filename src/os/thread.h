@@ -21,7 +21,8 @@ typedef struct worker_group {
     unsigned count;
 } worker_group;
 
-#define WORKER_GROUP_INIT {NULL, 0}
+#define WORKER_GROUP_INIT                                                                          \
+    { NULL, 0 }
 
 /* Starts up to `count` threads, at least one; with fewer than asked the work is only slower. */
 recmap_status workers_start(worker_group *group, unsigned count, void *(*run)(void *),
