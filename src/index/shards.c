@@ -1,0 +1,245 @@
+#include <recmap/shards.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/natural.h"
+#include "index/shard_name.h"
+#include "os/file.h"
+#include "os/list.h"
+
+/* A list file that is larger than this is no list file. */
+#define LIST_FILE_LIMIT ((uint64_t)1 << 30)
+
+/* List files may name list files; a circle of them ends here. */
+#define LIST_DEPTH_LIMIT 16
+
+struct recmap_shards {
+    path_list list;
+};
+
+recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) {
+    recmap_shards *created = calloc(1, sizeof *created);
+    if (!created) return fail_memory(error);
+    *shards = created;
+    return RECMAP_OK;
+}
+
+void recmap_shards_destroy(recmap_shards *shards) {
+    if (!shards) return;
+    path_list_free(&shards->list);
+    free(shards);
+}
+
+size_t recmap_shards_count(const recmap_shards *shards) {
+    return shards->list.count;
+}
+
+const char *recmap_shards_path(const recmap_shards *shards, size_t index) {
+    return index < shards->list.count ? shards->list.paths[index] : NULL;
+}
+
+static recmap_status fail_name(recmap_error *error, const char *name, const char *what,
+                               const char *advice) {
+    fail(error, RECMAP_INVALID, "%s", what);
+    fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "%s", advice);
+    return RECMAP_INVALID;
+}
+
+static int compare_paths(const void *a, const void *b) {
+    return natural_compare(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_from(path_list *list, size_t first) {
+    if (list->count - first > 1)
+        qsort(list->paths + first, list->count - first, sizeof *list->paths, compare_paths);
+}
+
+static recmap_status add_file(path_list *list, const char *path, recmap_error *error) {
+    return path_list_add(list, strdup(path)) ? RECMAP_OK : fail_memory(error);
+}
+
+static recmap_status add_folder(path_list *list, const char *name, recmap_error *error) {
+    char *folder = strdup(name);
+    if (!folder) return fail_memory(error);
+    for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/';) folder[--end] = 0;
+    size_t first = list->count;
+    recmap_status status = list_folder(list, folder, shard_name_is_likely, error);
+    free(folder);
+    if (status != RECMAP_OK) return status;
+    if (list->count == first)
+        return fail_name(error, name, "the folder holds no shards",
+                         "hidden files, _*, *.rmx, *.idx, *.json, *.crc and temporary files do not "
+                         "count, nor do folders in it");
+    sort_from(list, first);
+    return RECMAP_OK;
+}
+
+static recmap_status add_matches(path_list *list, const char *pattern, recmap_error *error) {
+    size_t first = list->count;
+    recmap_status status = list_matches(list, pattern, shard_name_is_possible, error);
+    if (status != RECMAP_OK) return status;
+    if (list->count == first)
+        return fail_name(error, pattern, "no file matches",
+                         "check the pattern; relative paths start at the current folder");
+    sort_from(list, first);
+    return RECMAP_OK;
+}
+
+static recmap_status add_name(path_list *list, const char *name, unsigned depth,
+                              recmap_error *error);
+
+/* A line of the list file at `list_path`; `line` is NUL-terminated. */
+static recmap_status add_line(path_list *list, const char *list_path, const char *line,
+                              unsigned depth, recmap_error *error) {
+    bool is_list = line[0] == '@';
+    const char *name = line + is_list;
+    if (name[0] == '/') return add_name(list, line, depth, error);
+    char *folder = path_folder(list_path);
+    /* Names beside a list file in the current folder stay as they are written. */
+    char *path = !folder ? NULL : strcmp(folder, ".") ? path_join(folder, name) : strdup(name);
+    free(folder);
+    if (!path) return fail_memory(error);
+    size_t size = strlen(path) + 2;
+    char *whole = malloc(size);
+    if (whole) snprintf(whole, size, "%s%s", is_list ? "@" : "", path);
+    free(path);
+    if (!whole) return fail_memory(error);
+    recmap_status status = add_name(list, whole, depth, error);
+    free(whole);
+    return status;
+}
+
+static recmap_status add_lines(path_list *list, const char *list_path, char *text, size_t size,
+                               unsigned depth, recmap_error *error) {
+    if (memchr(text, 0, size))
+        return fail_name(error, list_path, "is no list file: it holds NUL bytes",
+                         "a list file names one shard a line; without the @ the file itself is "
+                         "meant");
+    for (char *line = text, *end = text + size; line < end;) {
+        char *newline = memchr(line, '\n', (size_t)(end - line));
+        char *stop = newline ? newline : end;
+        *stop = 0;
+        if (stop > line && stop[-1] == '\r') stop[-1] = 0;
+        if (line[0] && line[0] != '#') {
+            recmap_status status = add_line(list, list_path, line, depth, error);
+            if (status != RECMAP_OK) return status;
+        }
+        line = stop + 1;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status read_list(char **text, size_t *size, const char *path, recmap_error *error) {
+    int fd;
+    recmap_status status = file_open(&fd, path, error);
+    if (status != RECMAP_OK) return status;
+    file_stat stat;
+    char *data = NULL;
+    status = file_get_stat(&stat, fd, path, error);
+    if (status == RECMAP_OK && stat.size > LIST_FILE_LIMIT)
+        status = fail_name(error, path, "is too large for a list file",
+                           "a list file names one shard a line; without the @ the file itself is "
+                           "meant");
+    if (status == RECMAP_OK && !(data = malloc((size_t)stat.size + 1))) status = fail_memory(error);
+    if (status == RECMAP_OK) status = file_read_at(fd, data, (size_t)stat.size, 0, path, error);
+    file_close(fd);
+    if (status != RECMAP_OK) {
+        free(data);
+        return status;
+    }
+    *text = data;
+    *size = (size_t)stat.size;
+    return RECMAP_OK;
+}
+
+static recmap_status add_list(path_list *list, const char *path, unsigned depth,
+                              recmap_error *error) {
+    if (depth >= LIST_DEPTH_LIMIT)
+        return fail_name(error, path, "list files name each other too deep",
+                         "look for a list file that names itself");
+    char *text = NULL;
+    size_t size = 0;
+    size_t first = list->count;
+    recmap_status status = read_list(&text, &size, path, error);
+    if (status == RECMAP_OK) status = add_lines(list, path, text, size, depth + 1, error);
+    free(text);
+    if (status == RECMAP_OK && list->count == first)
+        return fail_name(error, path, "the list file names no shards", "write one name a line");
+    return status;
+}
+
+/* What exists under a name goes before what the name could mean: a file may be called `@a` or
+ * `[1].tfrecord`. */
+static recmap_status add_name(path_list *list, const char *name, unsigned depth,
+                              recmap_error *error) {
+    path_kind kind;
+    recmap_status status = path_get_kind(&kind, name, error);
+    if (status != RECMAP_OK) return status;
+    if (kind == PATH_FOLDER) return add_folder(list, name, error);
+    if (kind != PATH_MISSING) return add_file(list, name, error);
+    if (name[0] == '@') return add_list(list, name + 1, depth, error);
+    if (strpbrk(name, "*?[")) return add_matches(list, name, error);
+    return fail_name(error, name, "there is no such file or folder",
+                     "check the path; relative paths start at the current folder");
+}
+
+recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
+    size_t first = shards->list.count;
+    recmap_status status = add_name(&shards->list, name, 0, error);
+    if (status != RECMAP_OK) path_list_cut(&shards->list, first);
+    return status;
+}
+
+/* The name of the folder that `path` lies in, as a name for the data set. */
+static recmap_status copy_folder_name(char **name, const char *path, recmap_error *error) {
+    char *folder = path_folder(path);
+    if (!folder) return fail_memory(error);
+    char *resolved = NULL;
+    recmap_status status = path_resolve(&resolved, folder, error);
+    free(folder);
+    if (status != RECMAP_OK) return status;
+    /* The root has no name. */
+    char *copy = strdup(path_name(resolved)[0] ? path_name(resolved) : "shards");
+    free(resolved);
+    if (!copy) return fail_memory(error);
+    *name = copy;
+    return RECMAP_OK;
+}
+
+static recmap_status make_stem(char **stem, const path_list *list, recmap_error *error) {
+    const char *first = path_name(list->paths[0]);
+    size_t size = list->count == 1 ? shard_name_stem_size(first) : strlen(first);
+    for (size_t i = 1; i < list->count; i++)
+        size = shard_name_common_size(first, size, path_name(list->paths[i]));
+    if (list->count > 1) size = shard_name_trim_size(first, size);
+    if (!size) return copy_folder_name(stem, list->paths[0], error);
+    char *copy = strndup(first, size);
+    if (!copy) return fail_memory(error);
+    *stem = copy;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_shards_index_path(const recmap_shards *shards, char *path, size_t capacity,
+                                       recmap_error *error) {
+    const path_list *list = &shards->list;
+    if (!list->count) return fail(error, RECMAP_INVALID, "there are no shards to name an index by");
+    char *stem = NULL;
+    recmap_status status = make_stem(&stem, list, error);
+    if (status != RECMAP_OK) return status;
+    const char *first = list->paths[0];
+    size_t folder_size = (size_t)(path_name(first) - first);
+    size_t size = folder_size + strlen(stem) + sizeof ".rmx";
+    if (size > capacity) {
+        free(stem);
+        return fail_name(error, first, "the name of its index would be too long",
+                         "name the index with -o");
+    }
+    snprintf(path, capacity, "%.*s%s.rmx", (int)folder_size, first, stem);
+    free(stem);
+    return RECMAP_OK;
+}

@@ -1,0 +1,291 @@
+/* Lists of shards: what a name stands for, in which order, and what the index is called. */
+#define _GNU_SOURCE
+#include <recmap/shards.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Every test starts in an empty folder of its own: BASE/work. */
+static char base[64];
+
+static int enter(void **state) {
+    (void)state;
+    snprintf(base, sizeof base, "/tmp/recmap-shards-XXXXXX");
+    if (!mkdtemp(base) || chdir(base) || mkdir("work", 0777) || chdir("work")) return -1;
+    return 0;
+}
+
+static int leave(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", base);
+    return chdir("/") || system(command);
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void touch(const char *path) {
+    write_file(path, "");
+}
+
+/* The paths that `names` (up to NULL) stand for, one a line. */
+static void list(char *text, size_t capacity, const char *const *names) {
+    recmap_shards *shards;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_shards_create(&shards, &error), RECMAP_OK);
+    for (; *names; names++)
+        if (recmap_shards_add(shards, *names, &error) != RECMAP_OK) fail_msg("%s", error.message);
+    size_t size = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < recmap_shards_count(shards); i++)
+        size +=
+            (size_t)snprintf(text + size, capacity - size, "%s\n", recmap_shards_path(shards, i));
+    recmap_shards_destroy(shards);
+}
+
+#define ASSERT_LIST(expected, ...)                                                                 \
+    do {                                                                                           \
+        char text[4096];                                                                           \
+        list(text, sizeof text, (const char *const[]){__VA_ARGS__, NULL});                         \
+        assert_string_equal(text, expected);                                                       \
+    } while (0)
+
+/* Adding `name` fails, says `message` about `path`, and leaves the list as it was. */
+static void assert_refused(const char *name, recmap_status status, const char *path,
+                           const char *message) {
+    recmap_shards *shards;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_shards_create(&shards, &error), RECMAP_OK);
+    touch("kept");
+    assert_int_equal(recmap_shards_add(shards, "kept", &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_add(shards, name, &error), status);
+    assert_int_equal(error.status, status);
+    assert_string_equal(error.path, path);
+    assert_string_equal(error.message, message);
+    assert_true(error.advice[0]);
+    assert_int_equal(recmap_shards_count(shards), 1);
+    assert_string_equal(recmap_shards_path(shards, 0), "kept");
+    assert_null(recmap_shards_path(shards, 1));
+    recmap_shards_destroy(shards);
+    unlink("kept");
+}
+
+static void test_files_keep_the_order_given(void **state) {
+    (void)state;
+    touch("b");
+    touch("a");
+    touch(".hidden");
+    touch("x.json");
+    ASSERT_LIST("b\na\n.hidden\nx.json\nb\n", "b", "a", ".hidden", "x.json", "b");
+}
+
+static void test_globs_come_in_natural_order(void **state) {
+    (void)state;
+    touch("part-10");
+    touch("part-2");
+    touch("part-1");
+    touch(".part-3");
+    ASSERT_LIST("part-1\npart-2\npart-10\n", "part-*");
+    ASSERT_LIST("part-10\npart-1\npart-2\n", "part-10", "part-?");
+    ASSERT_LIST("part-2\n", "*[2-9]");
+}
+
+static void test_globs_match_files_that_can_be_shards(void **state) {
+    (void)state;
+    touch("a");
+    touch("a.json");
+    touch("a.rmx");
+    touch("a.rmx.tmp-0123");
+    assert_int_equal(mkdir("a.folder", 0777), 0);
+    assert_int_equal(mkfifo("a.fifo", 0666), 0);
+    assert_int_equal(symlink("nowhere", "a.broken"), 0);
+    ASSERT_LIST("a\na.broken\na.json\n", "a*");
+    ASSERT_LIST("a.rmx\n", "a.rmx");
+}
+
+static void test_folders_give_their_likely_files(void **state) {
+    (void)state;
+    assert_int_equal(mkdir("f", 0777), 0);
+    static const char *const files[] = {
+        "f/10.tfrecord", "f/9.tfrecord", "f/9",      "f/.hidden", "f/_SUCCESS", "f/a.rmx",
+        "f/a.idx",       "f/a.json",     "f/.a.crc", "f/a.crc",   "f/a.tmp",    "f/a.tmp-12",
+        "f/a~",          "f/[x]",        "f/b c",    "f/n\nl",    "f/\xff",     "f/@list",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) touch(files[i]);
+    assert_int_equal(mkdir("f/inner", 0777), 0);
+    touch("f/inner/x");
+    assert_int_equal(symlink("9", "f/link"), 0);
+    assert_int_equal(symlink("inner", "f/other"), 0);
+    const char *expected =
+        "f/9\nf/9.tfrecord\nf/10.tfrecord\nf/@list\nf/[x]\nf/b c\nf/link\nf/n\nl\n"
+        "f/\xff\n";
+    ASSERT_LIST(expected, "f");
+    ASSERT_LIST(expected, "f//");
+}
+
+static void test_what_exists_goes_before_what_it_could_mean(void **state) {
+    (void)state;
+    touch("[ab]");
+    touch("a");
+    touch("b*");
+    touch("bc");
+    touch("@a");
+    ASSERT_LIST("[ab]\nb*\n@a\n", "[ab]", "b*", "@a");
+}
+
+static void test_list_files(void **state) {
+    (void)state;
+    assert_int_equal(mkdir("d", 0777), 0);
+    assert_int_equal(mkdir("d/f", 0777), 0);
+    touch("d/a");
+    touch("d/f/2");
+    touch("d/f/10");
+    touch("d/#c");
+    write_file("d/inner", "f");
+    write_file("d/list", "# a comment\n\na\r\nf/*\n@inner\n./#c\nf/2");
+    ASSERT_LIST("d/a\nd/f/2\nd/f/10\nd/f/2\nd/f/10\nd/./#c\nd/f/2\n", "@d/list");
+
+    char absolute[128], line[256], expected[256];
+    snprintf(absolute, sizeof absolute, "%s/work/d/a", base);
+    snprintf(line, sizeof line, "%s\nd/a\n", absolute);
+    write_file("list", line);
+    snprintf(expected, sizeof expected, "%s\nd/a\n", absolute);
+    ASSERT_LIST(expected, "@list");
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    assert_refused("nothing", RECMAP_INVALID, "nothing", "there is no such file or folder");
+    assert_refused("", RECMAP_INVALID, "", "there is no such file or folder");
+    assert_refused("no*", RECMAP_INVALID, "no*", "no file matches");
+    assert_refused("no/such/f*", RECMAP_INVALID, "no/such/f*", "no file matches");
+    assert_refused("@nothing", RECMAP_IO, "nothing",
+                   "cannot open the file: No such file or directory");
+    assert_int_equal(mkdir("empty", 0777), 0);
+    touch("empty/.hidden");
+    assert_refused("empty", RECMAP_INVALID, "empty", "the folder holds no shards");
+    assert_refused("@empty", RECMAP_IO, "empty", "is a folder, not a regular file");
+    write_file("list", "# nothing\n\n\r\n");
+    assert_refused("@list", RECMAP_INVALID, "list", "the list file names no shards");
+    write_file("list", "kept\nkept\nnothing\n");
+    assert_refused("@list", RECMAP_INVALID, "nothing", "there is no such file or folder");
+    write_file("list", "kept\n@list\n");
+    assert_refused("@list", RECMAP_INVALID, "list", "list files name each other too deep");
+    FILE *file = fopen("list", "w");
+    assert_int_equal(fwrite("kept\n\0\n", 1, 7, file), 7);
+    fclose(file);
+    assert_refused("@list", RECMAP_INVALID, "list", "is no list file: it holds NUL bytes");
+    assert_int_equal(truncate("list", (off_t)1 << 40), 0);
+    assert_refused("@list", RECMAP_INVALID, "list", "is too large for a list file");
+}
+
+static void test_unreadable_folders_are_errors(void **state) {
+    (void)state;
+    if (geteuid() == 0) skip();            /* root reads everything */
+    assert_int_equal(mkdir("f", 0111), 0); /* may be passed through, but not be looked into */
+    assert_refused("f", RECMAP_IO, "f", "cannot read the folder: Permission denied");
+    assert_refused("f/a*", RECMAP_IO, "f/a*",
+                   "cannot read a folder of the pattern: Permission denied");
+    assert_int_equal(chmod("f", 0), 0);
+    assert_refused("f/a", RECMAP_IO, "f/a", "cannot look at the file: Permission denied");
+}
+
+/* What the index of `names` is called. */
+static void assert_index_path(const char *expected, const char *const *names) {
+    recmap_shards *shards;
+    recmap_error error = RECMAP_ERROR_INIT;
+    char path[512];
+    assert_int_equal(recmap_shards_create(&shards, &error), RECMAP_OK);
+    for (; *names; names++) {
+        if (access(*names, F_OK)) touch(*names);
+        assert_int_equal(recmap_shards_add(shards, *names, &error), RECMAP_OK);
+    }
+    assert_int_equal(recmap_shards_index_path(shards, path, sizeof path, &error), RECMAP_OK);
+    assert_string_equal(path, expected);
+    /* Exactly enough room, and one byte less. */
+    size_t size = strlen(expected) + 1;
+    assert_int_equal(recmap_shards_index_path(shards, path, size, &error), RECMAP_OK);
+    memset(path, 'x', sizeof path);
+    assert_int_equal(recmap_shards_index_path(shards, path, size - 1, &error), RECMAP_INVALID);
+    assert_int_equal(path[0], 'x');
+    recmap_shards_destroy(shards);
+}
+
+#define ASSERT_INDEX(expected, ...)                                                                \
+    assert_index_path(expected, (const char *const[]){__VA_ARGS__, NULL})
+
+static void test_index_of_one_file(void **state) {
+    (void)state;
+    ASSERT_INDEX("data.rmx", "data");
+    ASSERT_INDEX("data.rmx", "data.tfrecord.gz");
+    ASSERT_INDEX("train-00000-of-00004.rmx", "train-00000-of-00004.tfrecord");
+    ASSERT_INDEX("train.rmx", "train.tfrecord-00000-of-00001");
+    ASSERT_INDEX(".data.rmx", ".data.tfrecord");
+    ASSERT_INDEX("....rmx", "...");
+    ASSERT_INDEX("0.rmx", "0.tfrecord");
+    ASSERT_INDEX("a b\n.rmx", "a b\n.c");
+    ASSERT_INDEX("\xff.rmx", "\xff.c");
+}
+
+static void test_index_of_several_files(void **state) {
+    (void)state;
+    assert_int_equal(mkdir("d.1", 0777), 0);
+    ASSERT_INDEX("train.rmx", "train-00000-of-00004.tfrecord", "train-00001-of-00004.tfrecord",
+                 "train-00002-of-00004.tfrecord");
+    ASSERT_INDEX("a.b.rmx", "a.b_1", "a.b_2");
+    ASSERT_INDEX("x.rmx", "x -_.=+ 1", "x -_.=+ 2");
+    ASSERT_INDEX("abc.rmx", "abc", "abcd");
+    ASSERT_INDEX("same.tfrecord.rmx", "same.tfrecord", "same.tfrecord");
+    ASSERT_INDEX(".h.rmx", ".h1", ".h2");
+    ASSERT_INDEX("d.1/t.rmx", "d.1/t1", "t2");
+    ASSERT_INDEX("t.rmx", "t2", "d.1/t1");
+    /* Nothing in common, or nothing but digits and separators: the folder's name. */
+    ASSERT_INDEX("work.rmx", "left", "right");
+    ASSERT_INDEX("work.rmx", "0001", "0002");
+    ASSERT_INDEX("d.1/d.1.rmx", "d.1/-1", "d.1/-2");
+    /* Both begin with the byte c3, which is no character. */
+    ASSERT_INDEX("e.rmx", "e\xc3\xa9", "e\xc3\xa8");
+}
+
+static void test_no_shards_have_no_index(void **state) {
+    (void)state;
+    recmap_shards *shards;
+    char path[64];
+    assert_int_equal(recmap_shards_create(&shards, NULL), RECMAP_OK);
+    assert_int_equal(recmap_shards_index_path(shards, path, sizeof path, NULL), RECMAP_INVALID);
+    recmap_shards_destroy(shards);
+    recmap_shards_destroy(NULL);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, enter, leave)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_files_keep_the_order_given),
+        TEST(test_globs_come_in_natural_order),
+        TEST(test_globs_match_files_that_can_be_shards),
+        TEST(test_folders_give_their_likely_files),
+        TEST(test_what_exists_goes_before_what_it_could_mean),
+        TEST(test_list_files),
+        TEST(test_refusals),
+        TEST(test_unreadable_folders_are_errors),
+        TEST(test_index_of_one_file),
+        TEST(test_index_of_several_files),
+        TEST(test_no_shards_have_no_index),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
