@@ -25,6 +25,7 @@ set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 cmake_path(ABSOLUTE_PATH pc_folder BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
            OUTPUT_VARIABLE pc_full_folder)
 file(RELATIVE_PATH RECMAP_PC_PREFIX ${pc_full_folder} ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" RECMAP_PC_PREFIX "${RECMAP_PC_PREFIX}")
 cmake_path(APPEND RECMAP_PC_LIBDIR "\${prefix}" ${CMAKE_INSTALL_LIBDIR})
 cmake_path(APPEND RECMAP_PC_INCLUDEDIR "\${prefix}" ${CMAKE_INSTALL_INCLUDEDIR})
 configure_file(${PROJECT_SOURCE_DIR}/recmap.pc.in ${PROJECT_BINARY_DIR}/recmap.pc @ONLY)

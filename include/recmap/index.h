@@ -64,7 +64,7 @@ typedef struct recmap_index_summary {
 typedef struct recmap_index_builder recmap_index_builder;
 
 /* Starts an index that will be published at `path`. Strings in `options` are copied; NULL options
- * are the defaults. Errors: INVALID for impossible options, IO when the folder cannot be written. */
+ * are the defaults. Errors: INVALID for impossible options, IO for a folder that is read-only. */
 RECMAP_API recmap_status recmap_index_builder_create(recmap_index_builder **builder,
                                                      const char *path,
                                                      const recmap_index_options *options,

@@ -20,7 +20,7 @@ typedef struct recmap_record {
     void *pin;       /* private */
 } recmap_record;
 
-/* Gives the view up. Releasing twice, or a record of zeros, does nothing. Any thread may call it. */
+/* Gives the view up. Releasing twice, or a record of zeros, does nothing. Any thread may do it. */
 RECMAP_API void recmap_record_release(recmap_record *record);
 
 typedef enum recmap_type {

@@ -8,7 +8,7 @@
 
 enum { PATH_CAPACITY = 4096 };
 
-/* Reads the whole file into memory of exactly its size, so that a sanitizer sees reads behind it. */
+/* Reads the whole file into memory of exactly its size, so that a sanitizer sees overruns. */
 static uint8_t *read_file(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;
