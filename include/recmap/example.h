@@ -20,9 +20,12 @@ RECMAP_API void recmap_schema_destroy(recmap_schema *schema);
 RECMAP_API recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t size,
                                            recmap_error *error);
 
-/* {"records": N, "not_examples": M, "features": {name: {"kind": "int64" | "float" | "bytes" |
- * "mixed" | "unset", "share": 0..1 of the records, "min_length", "max_length": values a record}}},
- * names sorted. Errors: NO_MEMORY. */
+/* Records added, and how many of them are no tf.Example. */
+RECMAP_API uint64_t recmap_schema_record_count(const recmap_schema *schema);
+RECMAP_API uint64_t recmap_schema_other_count(const recmap_schema *schema);
+
+/* {name: {"kind": "int64" | "float" | "bytes" | "mixed" | "unset", "share": 0..1 of the records,
+ * "min_length", "max_length": values a record}}, names sorted. Errors: NO_MEMORY. */
 RECMAP_API recmap_status recmap_schema_to_json(recmap_text *text, const recmap_schema *schema,
                                                recmap_error *error);
 

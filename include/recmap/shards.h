@@ -14,13 +14,15 @@ typedef struct recmap_shards recmap_shards;
 RECMAP_API recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error);
 RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
 
-/* Adds what `name` stands for:
+/* Adds what `name` stands for; what exists under a name goes before what it could mean:
  *   a FILE that exists  itself, in the order given;
- *   a GLOB (* ? [..])   the files it matches, in natural order (part-2 before part-10);
+ *   a GLOB (* ? [..])   the files it matches but `*.rmx` and `*.rmx.tmp-...`, in natural order
+ *                       (part-2 before part-10);
  *   a FOLDER            its own regular files in natural order, but hidden ones, `_...`, `*.rmx`,
  *                       `*.idx`, `*.json`, `*.crc` and temporary ones (`*.tmp`, `*.tmp-...`, `*~`);
  *   @LISTFILE           one such name a line; empty lines and lines that begin with # are skipped;
  *                       relative names are relative to the list file's folder.
+ * Links to files count as files, also broken ones: reading them reports what is missing.
  *
  * Errors: INVALID when nothing is there or nothing matches, naming it; IO when a folder or list
  * file cannot be read. The list is unchanged then. */

@@ -39,6 +39,16 @@ RECMAP_API recmap_status recmap_writer_close(recmap_writer *writer, recmap_error
 /* Frees the writer. What was not closed vanishes. NULL may be destroyed. */
 RECMAP_API void recmap_writer_destroy(recmap_writer *writer);
 
+/* What stands before and behind a payload in a TFRecord file, for writing one where a recmap_writer
+ * cannot: into a pipe. */
+typedef struct recmap_frame {
+    uint8_t header[12];
+    uint8_t footer[4];
+} recmap_frame;
+
+/* The frame of a payload. Never fails. Cost: the CRC of the payload. */
+RECMAP_API recmap_frame recmap_frame_of(const void *data, size_t size);
+
 #ifdef __cplusplus
 }
 #endif
