@@ -120,7 +120,9 @@ static void put_string(json_writer *json, const uint8_t *data, size_t size) {
             continue;
         }
         size_t length = utf8_length(data + i, size - i);
-        if (length > 1) put(json, (const char *)data + i, length);
+        /* U+0080 to U+009F are control characters too, which a terminal may obey. */
+        if (length == 2 && data[i] == 0xc2 && data[i + 1] < 0xa0) put_escaped(json, data[i + 1]);
+        else if (length > 1) put(json, (const char *)data + i, length);
         else if (length == 1) put_escaped(json, data[i]);
         else put_text(json, "\xef\xbf\xbd");
         i += length ? length : 1;
@@ -148,24 +150,29 @@ void json_string(json_writer *json, const char *value) {
     json_string_sized(json, value, strlen(value));
 }
 
-void json_base64(json_writer *json, const void *data, size_t size) {
+/* Writes the four characters of up to three bytes. */
+static void encode_three(char *four, const uint8_t *bytes, size_t size) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t group = (uint32_t)bytes[0] << 16;
+    if (size > 1) group |= (uint32_t)bytes[1] << 8;
+    if (size > 2) group |= bytes[2];
+    four[0] = digits[group >> 18];
+    four[1] = digits[group >> 12 & 63];
+    four[2] = size > 1 ? digits[group >> 6 & 63] : '=';
+    four[3] = size > 2 ? digits[group & 63] : '=';
+}
+
+void json_base64(json_writer *json, const void *data, size_t size) {
+    const uint8_t *bytes = data;
     separate(json);
     put(json, "\"", 1);
-    const uint8_t *bytes = data;
     if (json->failed || size > SIZE_MAX / 2 || !text_reserve(json->text, size / 3 * 4 + 8)) {
         json->failed = true;
         return;
     }
     for (size_t i = 0; i < size; i += 3) {
-        size_t left = size - i < 3 ? size - i : 3;
-        uint32_t group = (uint32_t)bytes[i] << 16;
-        if (left > 1) group |= (uint32_t)bytes[i + 1] << 8;
-        if (left > 2) group |= bytes[i + 2];
-        char four[4] = {digits[group >> 18], digits[group >> 12 & 63],
-                        left > 1 ? digits[group >> 6 & 63] : '=',
-                        left > 2 ? digits[group & 63] : '='};
-        put(json, four, 4);
+        encode_three(json->text->data + json->text->size, bytes + i, size - i < 3 ? size - i : 3);
+        json->text->size += 4;
     }
     put(json, "\"", 1);
 }
@@ -188,34 +195,45 @@ void json_int64_string(json_writer *json, int64_t value) {
     scalar(json, text);
 }
 
+/* The shortest of the decimals of `least` to `most` digits that reads back as `value`, written as
+ * Python writes floats: 1.0, 0.0001, 1e-05, 1e+16. printf and strtod follow the process's locale,
+ * so its decimal point is only passed over here, and ours is put. */
+static void put_shortest(json_writer *json, double value, bool is_float, int least, int most) {
+    char text[48], digits[24], result[48];
+    for (int count = least; count <= most; count++) {
+        snprintf(text, sizeof text, "%.*e", count - 1, value);
+        double back = strtod(text, NULL);
+        if (is_float ? (float)back == (float)value : back == value) break;
+    }
+    const char *at = text;
+    int digit_count = 0, size = 0;
+    if (*at == '-') result[size++] = *at++;
+    for (; *at != 'e'; at++)
+        if (*at >= '0' && *at <= '9') digits[digit_count++] = *at;
+    int exponent = atoi(at + 1);
+    while (digit_count > 1 && digits[digit_count - 1] == '0') digit_count--;
+    digits[digit_count] = 0;
+    char *end = result + size;
+    size_t room = sizeof result - (size_t)size;
+    if (exponent < -4 || exponent >= 16)
+        snprintf(end, room, "%c%s%se%+03d", digits[0], digit_count > 1 ? "." : "", digits + 1,
+                 exponent);
+    else if (exponent < 0) snprintf(end, room, "0.%.*s%s", -exponent - 1, "000", digits);
+    else if (digit_count <= exponent + 1)
+        snprintf(end, room, "%s%.*s.0", digits, exponent + 1 - digit_count, "000000000000000");
+    else snprintf(end, room, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
+    scalar(json, result);
+}
+
 void json_double(json_writer *json, double value) {
-    if (!isfinite(value)) {
-        json_null(json);
-        return;
-    }
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    scalar(json, text);
+    if (isfinite(value)) put_shortest(json, value, false, 15, 17);
+    else json_null(json);
 }
 
 void json_float(json_writer *json, float value) {
-    if (isnan(value)) {
-        scalar(json, "\"NaN\"");
-        return;
-    }
-    if (isinf(value)) {
-        scalar(json, value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
-        return;
-    }
-    char text[40];
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) == value) break;
-    }
-    scalar(json, text);
+    if (isnan(value)) scalar(json, "\"NaN\"");
+    else if (isinf(value)) scalar(json, value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+    else put_shortest(json, (double)value, true, 6, 9);
 }
 
 void json_bool(json_writer *json, bool value) {
@@ -227,11 +245,11 @@ void json_null(json_writer *json) {
 }
 
 void json_hex(json_writer *json, const uint8_t *bytes, size_t size) {
+    static const char digits[] = "0123456789abcdef";
     separate(json);
     put(json, "\"", 1);
     for (size_t i = 0; i < size; i++) {
-        char two[3];
-        snprintf(two, sizeof two, "%02x", bytes[i]);
+        char two[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
         put(json, two, 2);
     }
     put(json, "\"", 1);

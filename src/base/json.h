@@ -23,14 +23,17 @@ void json_close(json_writer *json, char bracket); /* '}' or ']' */
 void json_key(json_writer *json, const char *key);
 void json_key_sized(json_writer *json, const void *key, size_t size);
 void json_string(json_writer *json, const char *value);
-/* UTF-8 of a given size, NULs included. Bytes that are no UTF-8 come out as U+FFFD. */
+/* UTF-8 of a given size, NULs included. Control characters are escaped, bytes that are no UTF-8
+ * come out as U+FFFD. */
 void json_string_sized(json_writer *json, const void *value, size_t size);
 void json_base64(json_writer *json, const void *data, size_t size);
 void json_uint64(json_writer *json, uint64_t value);      /* a number */
 void json_int64(json_writer *json, int64_t value);        /* a number */
 void json_int64_string(json_writer *json, int64_t value); /* "..." as protobuf writes 64 bits */
-void json_double(json_writer *json, double value); /* shortest that reads back; not finite: null */
-/* protobuf's mapping of float: the shortest decimal that reads back, "NaN", "Infinity". */
+/* Floating point is written as Python writes it (1.0, 1e-05), whatever the process's locale: the
+ * fewest digits that read back, from 15 up for a double (not finite: null) and from 6 up for a
+ * float, as protobuf maps it ("NaN", "Infinity", "-Infinity"). */
+void json_double(json_writer *json, double value);
 void json_float(json_writer *json, float value);
 void json_bool(json_writer *json, bool value);
 void json_null(json_writer *json);

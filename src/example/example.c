@@ -1,0 +1,78 @@
+#include "example/example.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+bool example_lookup(example_feature *found, const example_names *names, const uint8_t *data,
+                    size_t size, example_fault *fault) {
+    size_t name_count = example_names_count(names);
+    for (size_t i = 0; i < name_count; i++) found[i] = (example_feature){0};
+    example_reader reader = example_reader_begin(data, size);
+    example_entry entry;
+    while (example_reader_next(&entry, &reader)) {
+        size_t index = example_names_find(names, entry.name, entry.name_size);
+        if (index != SIZE_MAX) found[index] = entry.feature;
+    }
+    if (!example_reader_end(&reader, fault)) return false;
+    if (example_names_repeat(names))
+        for (size_t i = 0; i < name_count; i++) found[i] = found[example_names_first(names, i)];
+    return true;
+}
+
+static int compare_names(const example_entry *a, const example_entry *b) {
+    size_t size = a->name_size < b->name_size ? a->name_size : b->name_size;
+    int order = memcmp(a->name, b->name, size);
+    if (order) return order;
+    return (a->name_size > b->name_size) - (a->name_size < b->name_size);
+}
+
+/* Entries of one name stay in the order in which they lie in the record. */
+static int compare_entries(const void *left, const void *right) {
+    const example_entry *a = left, *b = right;
+    int order = compare_names(a, b);
+    if (order) return order;
+    return (a->feature.entry.at > b->feature.entry.at) -
+           (a->feature.entry.at < b->feature.entry.at);
+}
+
+static void keep_last(example_features *features) {
+    size_t kept = 0;
+    for (size_t i = 0; i < features->count; i++) {
+        bool is_last = i + 1 == features->count ||
+                       compare_names(&features->entries[i], &features->entries[i + 1]) != 0;
+        if (is_last) features->entries[kept++] = features->entries[i];
+    }
+    features->count = kept;
+}
+
+recmap_status example_features_read(example_features *features, const uint8_t *data, size_t size,
+                                    example_fault *fault) {
+    example_reader reader = example_reader_begin(data, size);
+    example_entry entry;
+    features->count = 0;
+    while (example_reader_next(&entry, &reader)) {
+        if (!array_reserve(&features->entries, &features->capacity, features->count + 1,
+                           sizeof entry)) {
+            features->count = 0;
+            return RECMAP_NO_MEMORY;
+        }
+        features->entries[features->count++] = entry;
+    }
+    if (!example_reader_end(&reader, fault)) {
+        features->count = 0;
+        return RECMAP_CORRUPT;
+    }
+    if (features->count > 1)
+        qsort(features->entries, features->count, sizeof entry, compare_entries);
+    keep_last(features);
+    features->has_features = reader.has_features;
+    features->saw_unknown = reader.trace.saw_unknown;
+    return RECMAP_OK;
+}
+
+void example_features_free(example_features *features) {
+    free(features->entries);
+    *features = (example_features)EXAMPLE_FEATURES_INIT;
+}

@@ -1,0 +1,216 @@
+#include "example/feature.h"
+
+enum {
+    BYTES_LIST_TAG = 1 << 3 | WIRE_BYTES,
+    FLOAT_LIST_TAG = 2 << 3 | WIRE_BYTES,
+    INT64_LIST_TAG = 3 << 3 | WIRE_BYTES,
+    /* In a list: numbers come packed or one by one, in any mixture. */
+    BYTES_TAG = 1 << 3 | WIRE_BYTES,
+    PACKED_TAG = 1 << 3 | WIRE_BYTES,
+    FLOAT_TAG = 1 << 3 | WIRE_FIXED32,
+    INT64_TAG = 1 << 3 | WIRE_VARINT,
+};
+
+static recmap_value int64_value(uint64_t bits) {
+    int64_t value;
+    memcpy(&value, &bits, sizeof value);
+    return (recmap_value){.type = RECMAP_TYPE_INT64, .as.int64 = value};
+}
+
+static recmap_value float_value(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (recmap_value){.type = RECMAP_TYPE_FLOAT, .as.float32 = value};
+}
+
+static recmap_value bytes_value(wire bytes) {
+    return (recmap_value){.type = RECMAP_TYPE_BYTES,
+                          .as.bytes = {bytes.at, (size_t)(bytes.end - bytes.at)}};
+}
+
+static bool read_packed_int64(example_feature *feature, wire packed, wire_trace *trace) {
+    uint64_t count, bits;
+    if (!wire_count_varints(&count, &packed, trace)) return false;
+    if (feature->count == 0 && count > 0) {
+        if (!wire_read_varint(&bits, &packed, trace)) return false;
+        feature->first = int64_value(bits);
+    }
+    feature->count += count;
+    return true;
+}
+
+static bool read_packed_float(example_feature *feature, wire packed, wire_trace *trace) {
+    size_t size = wire_left(&packed);
+    if (size % 4) return wire_fail(trace, packed.at, "packed floats are not 4 bytes each");
+    if (feature->count == 0 && size > 0) feature->first = float_value(load32(packed.at));
+    feature->count += size / 4;
+    return true;
+}
+
+static bool read_int64_list(example_feature *feature, wire list, wire_trace *trace) {
+    while (!wire_done(&list)) {
+        uint32_t tag;
+        uint64_t bits;
+        wire packed;
+        if (!wire_read_tag(&tag, &list, trace)) return false;
+        if (tag == PACKED_TAG) {
+            if (!wire_read_bytes(&packed, &list, trace)) return false;
+            if (!read_packed_int64(feature, packed, trace)) return false;
+        } else if (tag == INT64_TAG) {
+            if (!wire_read_varint(&bits, &list, trace)) return false;
+            if (feature->count++ == 0) feature->first = int64_value(bits);
+        } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_float_list(example_feature *feature, wire list, wire_trace *trace) {
+    while (!wire_done(&list)) {
+        uint32_t tag, bits;
+        wire packed;
+        if (!wire_read_tag(&tag, &list, trace)) return false;
+        if (tag == PACKED_TAG) {
+            if (!wire_read_bytes(&packed, &list, trace)) return false;
+            if (!read_packed_float(feature, packed, trace)) return false;
+        } else if (tag == FLOAT_TAG) {
+            if (!wire_read_fixed32(&bits, &list, trace)) return false;
+            if (feature->count++ == 0) feature->first = float_value(bits);
+        } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_bytes_list(example_feature *feature, wire list, wire_trace *trace) {
+    while (!wire_done(&list)) {
+        uint32_t tag;
+        wire bytes;
+        if (!wire_read_tag(&tag, &list, trace)) return false;
+        if (tag == BYTES_TAG) {
+            if (!wire_read_bytes(&bytes, &list, trace)) return false;
+            if (feature->count++ == 0) feature->first = bytes_value(bytes);
+        } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static recmap_type kind_of_tag(uint32_t tag) {
+    switch (tag) {
+    case BYTES_LIST_TAG: return RECMAP_TYPE_BYTES;
+    case FLOAT_LIST_TAG: return RECMAP_TYPE_FLOAT;
+    case INT64_LIST_TAG: return RECMAP_TYPE_INT64;
+    default: return RECMAP_TYPE_NONE;
+    }
+}
+
+static bool read_list(example_feature *feature, wire list, wire_trace *trace) {
+    switch (feature->kind) {
+    case RECMAP_TYPE_INT64: return read_int64_list(feature, list, trace);
+    case RECMAP_TYPE_FLOAT: return read_float_list(feature, list, trace);
+    default: return read_bytes_list(feature, list, trace);
+    }
+}
+
+bool feature_merge(example_feature *feature, wire body, wire_trace *trace) {
+    while (!wire_done(&body)) {
+        uint32_t tag;
+        wire list;
+        if (!wire_read_tag(&tag, &body, trace)) return false;
+        recmap_type kind = kind_of_tag(tag);
+        if (kind == RECMAP_TYPE_NONE) {
+            if (!wire_skip(&body, tag, EXAMPLE_FEATURE_DEPTH, trace)) return false;
+            continue;
+        }
+        if (!wire_read_bytes(&list, &body, trace)) return false;
+        if (kind != feature->kind) {
+            feature->kind = kind;
+            feature->count = 0;
+            feature->first.type = RECMAP_TYPE_NONE;
+            feature->lists_at = list.at;
+        }
+        if (!read_list(feature, list, trace)) return false;
+    }
+    return true;
+}
+
+example_values example_values_begin(const example_feature *feature) {
+    example_values values = {.kind = feature->kind, .lists_at = feature->lists_at};
+    if (feature->kind != RECMAP_TYPE_NONE) values.entry = feature->entry;
+    return values;
+}
+
+static bool next_packed(recmap_value *value, example_values *values, wire_trace *trace) {
+    uint64_t bits;
+    uint32_t bits32;
+    if (values->kind == RECMAP_TYPE_INT64) {
+        if (!wire_read_varint(&bits, &values->packed, trace)) return false;
+        *value = int64_value(bits);
+    } else {
+        if (!wire_read_fixed32(&bits32, &values->packed, trace)) return false;
+        *value = float_value(bits32);
+    }
+    return true;
+}
+
+/* One field of the list: `found` says whether it was a value; a packed chunk is opened. */
+static bool step_list(recmap_value *value, bool *found, example_values *values, wire_trace *trace) {
+    uint32_t tag, bits32;
+    uint64_t bits;
+    wire bytes;
+    *found = false;
+    if (!wire_read_tag(&tag, &values->list, trace)) return false;
+    if (values->kind == RECMAP_TYPE_BYTES && tag == BYTES_TAG) {
+        if (!wire_read_bytes(&bytes, &values->list, trace)) return false;
+        *value = bytes_value(bytes);
+    } else if (values->kind == RECMAP_TYPE_INT64 && tag == INT64_TAG) {
+        if (!wire_read_varint(&bits, &values->list, trace)) return false;
+        *value = int64_value(bits);
+    } else if (values->kind == RECMAP_TYPE_FLOAT && tag == FLOAT_TAG) {
+        if (!wire_read_fixed32(&bits32, &values->list, trace)) return false;
+        *value = float_value(bits32);
+    } else if (tag == PACKED_TAG) {
+        return wire_read_bytes(&values->packed, &values->list, trace);
+    } else {
+        return wire_skip(&values->list, tag, EXAMPLE_LIST_DEPTH, trace);
+    }
+    *found = true;
+    return true;
+}
+
+/* One field of the feature or, when that is done, of the entry: opens what leads to values. */
+static bool step_out(example_values *values, wire_trace *trace) {
+    uint32_t tag;
+    wire list;
+    if (wire_done(&values->body)) {
+        if (!wire_read_tag(&tag, &values->entry, trace)) return false;
+        if (tag == EXAMPLE_VALUE_TAG) return wire_read_bytes(&values->body, &values->entry, trace);
+        return wire_skip(&values->entry, tag, EXAMPLE_ENTRY_DEPTH, trace);
+    }
+    if (!wire_read_tag(&tag, &values->body, trace)) return false;
+    if (kind_of_tag(tag) == RECMAP_TYPE_NONE)
+        return wire_skip(&values->body, tag, EXAMPLE_FEATURE_DEPTH, trace);
+    if (!wire_read_bytes(&list, &values->body, trace)) return false;
+    if (list.at >= values->lists_at) values->list = list;
+    return true;
+}
+
+bool example_values_next(recmap_value *value, example_values *values) {
+    wire_trace trace = {0};
+    bool found = false;
+    for (;;) {
+        if (!wire_done(&values->packed)) return next_packed(value, values, &trace);
+        if (!wire_done(&values->list)) {
+            if (!step_list(value, &found, values, &trace)) return false;
+            if (found) return true;
+        } else if (wire_done(&values->body) && wire_done(&values->entry)) {
+            return false;
+        } else if (!step_out(values, &trace)) {
+            return false;
+        }
+    }
+}

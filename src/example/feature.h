@@ -1,0 +1,48 @@
+/* A feature of a tf.Example: its kind and its values, put together by libprotobuf's rules from the
+ * pieces in which it may come. */
+#ifndef RECMAP_EXAMPLE_FEATURE_H
+#define RECMAP_EXAMPLE_FEATURE_H
+
+#include <recmap/record.h>
+
+#include "example/wire.h"
+
+/* All zeros is a feature that is not there. Pointers lead into the record. */
+typedef struct example_feature {
+    bool present;            /* the record has an entry of this name, though perhaps of no kind */
+    recmap_type kind;        /* NONE: absent or unset */
+    uint64_t count;          /* values */
+    recmap_value first;      /* type NONE when there are no values */
+    wire entry;              /* its entry in the map of features, for example_values_begin */
+    const uint8_t *lists_at; /* in the entry: lists before this one were dropped */
+} example_feature;
+
+/* How deep the messages of an Example lie, for wire_skip. */
+enum {
+    EXAMPLE_DEPTH = 0,
+    EXAMPLE_FEATURES_DEPTH = 1,
+    EXAMPLE_ENTRY_DEPTH = 2,
+    EXAMPLE_FEATURE_DEPTH = 3,
+    EXAMPLE_LIST_DEPTH = 4,
+};
+
+/* The field of an entry that holds the feature. */
+enum { EXAMPLE_VALUE_TAG = 2 << 3 | WIRE_BYTES };
+
+/* Checks the message Feature in `body` and merges it into `feature`: a list of the kind that it has
+ * adds its values, a list of another kind replaces what was there. */
+bool feature_merge(example_feature *feature, wire body, wire_trace *trace);
+
+/* Walks over the values of a feature. Only for features that were read without a fault. */
+typedef struct example_values {
+    recmap_type kind;
+    const uint8_t *lists_at;
+    wire entry, body, list, packed; /* from the outermost message inwards, what is left of each */
+} example_values;
+
+example_values example_values_begin(const example_feature *feature);
+
+/* The next value; false behind the last one. */
+bool example_values_next(recmap_value *value, example_values *values);
+
+#endif

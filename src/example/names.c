@@ -1,0 +1,123 @@
+#include "example/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json.h"
+
+typedef struct name {
+    uint8_t *data;
+    size_t size;
+    uint64_t hash;
+    size_t first; /* index of the first name equal to it */
+} name;
+
+struct example_names {
+    name *names;
+    size_t count;
+    size_t *slots; /* index + 1 of a name, 0 for none; a power of two of them, half empty */
+    size_t slot_mask;
+    uint64_t sizes; /* bit min(size, 63) of each name: tells most others off without a hash */
+    bool repeat;
+};
+
+/* Records are hostile, names are not: a record can only cost as many comparisons as names of one
+ * hash lie side by side. */
+static uint64_t hash_bytes(const uint8_t *data, size_t size) {
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = size * factor, tail = 0;
+    for (; size > 8; data += 8, size -= 8) {
+        hash = (hash ^ load64(data)) * factor;
+        hash ^= hash >> 32;
+    }
+    if (size >= 4) tail = load32(data) | (uint64_t)load32(data + size - 4) << 32;
+    else if (size) tail = data[0] | data[size / 2] << 8 | data[size - 1] << 16;
+    hash = (hash ^ tail) * factor;
+    return hash ^ hash >> 32;
+}
+
+static uint64_t size_bit(size_t size) {
+    return UINT64_C(1) << (size < 63 ? size : 63);
+}
+
+size_t example_names_find(const example_names *names, const uint8_t *data, size_t size) {
+    if (!(names->sizes & size_bit(size))) return SIZE_MAX;
+    uint64_t hash = hash_bytes(data, size);
+    for (size_t slot = hash & names->slot_mask;; slot = (slot + 1) & names->slot_mask) {
+        if (!names->slots[slot]) return SIZE_MAX;
+        size_t index = names->slots[slot] - 1;
+        const name *candidate = &names->names[index];
+        if (candidate->hash == hash && candidate->size == size &&
+            memcmp(candidate->data, data, size) == 0)
+            return index;
+    }
+}
+
+static void insert(example_names *names, size_t index) {
+    name *added = &names->names[index];
+    size_t first = example_names_find(names, added->data, added->size);
+    added->first = first == SIZE_MAX ? index : first;
+    if (first != SIZE_MAX) {
+        names->repeat = true;
+        return;
+    }
+    names->sizes |= size_bit(added->size);
+    size_t slot = added->hash & names->slot_mask;
+    while (names->slots[slot]) slot = (slot + 1) & names->slot_mask;
+    names->slots[slot] = index + 1;
+}
+
+static recmap_status fill(example_names *names, const char *const *list, size_t count,
+                          recmap_error *error) {
+    size_t slot_count = 4;
+    while (slot_count < count * 2) slot_count *= 2;
+    names->slots = calloc(slot_count, sizeof *names->slots);
+    names->names = calloc(count + 1, sizeof *names->names);
+    if (!names->slots || !names->names) return fail_memory(error);
+    names->slot_mask = slot_count - 1;
+    names->count = count;
+    for (size_t i = 0; i < count; i++) {
+        name *added = &names->names[i];
+        added->size = strlen(list[i]);
+        if (!utf8_valid((const uint8_t *)list[i], added->size))
+            return fail(error, RECMAP_INVALID, "feature name '%s' is not UTF-8", list[i]);
+        added->data = malloc(added->size + 1);
+        if (!added->data) return fail_memory(error);
+        memcpy(added->data, list[i], added->size + 1);
+        added->hash = hash_bytes(added->data, added->size);
+        insert(names, i);
+    }
+    return RECMAP_OK;
+}
+
+recmap_status example_names_create(example_names **names, const char *const *list, size_t count,
+                                   recmap_error *error) {
+    example_names *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    recmap_status status = fill(made, list, count, error);
+    if (status == RECMAP_OK) *names = made;
+    else example_names_destroy(made);
+    return status;
+}
+
+void example_names_destroy(example_names *names) {
+    if (!names) return;
+    for (size_t i = 0; i < names->count; i++) free(names->names[i].data);
+    free(names->names);
+    free(names->slots);
+    free(names);
+}
+
+size_t example_names_count(const example_names *names) {
+    return names->count;
+}
+
+size_t example_names_first(const example_names *names, size_t index) {
+    return names->names[index].first;
+}
+
+bool example_names_repeat(const example_names *names) {
+    return names->repeat;
+}

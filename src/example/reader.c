@@ -1,0 +1,92 @@
+#include "example/reader.h"
+
+#include "base/json.h"
+
+enum {
+    FEATURES_TAG = 1 << 3 | WIRE_BYTES,
+    ENTRY_TAG = 1 << 3 | WIRE_BYTES,
+    KEY_TAG = 1 << 3 | WIRE_BYTES,
+};
+
+example_reader example_reader_begin(const uint8_t *data, size_t size) {
+    static const uint8_t nothing[1];
+    if (!data) data = nothing;
+    example_reader reader = {.data = data, .record = {data, data + size}};
+    /* libprotobuf counts bytes in an int. */
+    if (size > INT32_MAX) wire_fail(&reader.trace, data, "an Example has at most 2 GiB");
+    return reader;
+}
+
+/* Names are short and ASCII nearly always. */
+static bool is_utf8(const uint8_t *data, size_t size) {
+    uint64_t bits = 0;
+    size_t i = 0;
+    for (; size - i >= 8; i += 8) bits |= load64(data + i);
+    for (; i < size; i++) bits |= data[i];
+    return !(bits & UINT64_C(0x8080808080808080)) || utf8_valid(data, size);
+}
+
+static bool read_entry(example_entry *entry, wire body, wire_trace *trace) {
+    entry->name = body.at;
+    entry->name_size = 0;
+    entry->feature = (example_feature){.present = true, .entry = body};
+    while (!wire_done(&body)) {
+        uint32_t tag;
+        wire bytes;
+        if (!wire_read_tag(&tag, &body, trace)) return false;
+        if (tag == KEY_TAG) {
+            if (!wire_read_bytes(&bytes, &body, trace)) return false;
+            entry->name = bytes.at;
+            entry->name_size = wire_left(&bytes);
+            if (!is_utf8(entry->name, entry->name_size))
+                return wire_fail(trace, bytes.at, "feature name is not UTF-8");
+        } else if (tag == EXAMPLE_VALUE_TAG) {
+            if (!wire_read_bytes(&bytes, &body, trace)) return false;
+            if (!feature_merge(&entry->feature, bytes, trace)) return false;
+        } else if (!wire_skip(&body, tag, EXAMPLE_ENTRY_DEPTH, trace)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Goes on to where the next entry may be: the next Features. False at the end or a fault. */
+static bool open_features(example_reader *reader) {
+    while (!wire_done(&reader->record)) {
+        uint32_t tag;
+        if (!wire_read_tag(&tag, &reader->record, &reader->trace)) return false;
+        if (tag != FEATURES_TAG) {
+            if (!wire_skip(&reader->record, tag, EXAMPLE_DEPTH, &reader->trace)) return false;
+            continue;
+        }
+        reader->has_features = true;
+        return wire_read_bytes(&reader->features, &reader->record, &reader->trace);
+    }
+    return false;
+}
+
+bool example_reader_next(example_entry *entry, example_reader *reader) {
+    if (reader->trace.reason) return false;
+    for (;;) {
+        while (!wire_done(&reader->features)) {
+            uint32_t tag;
+            wire body;
+            if (!wire_read_tag(&tag, &reader->features, &reader->trace)) return false;
+            if (tag == ENTRY_TAG)
+                return wire_read_bytes(&body, &reader->features, &reader->trace) &&
+                       read_entry(entry, body, &reader->trace);
+            if (!wire_skip(&reader->features, tag, EXAMPLE_FEATURES_DEPTH, &reader->trace))
+                return false;
+        }
+        if (!open_features(reader)) return false;
+    }
+}
+
+bool example_reader_end(const example_reader *reader, example_fault *fault) {
+    if (!reader->trace.reason) return true;
+    if (fault) {
+        fault->offset = (size_t)(reader->trace.fault_at - reader->data);
+        fault->reason = reader->trace.reason;
+    }
+    return false;
+}

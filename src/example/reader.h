@@ -1,0 +1,38 @@
+/* Reading the entries of a serialized tf.Example, one by one in the order of the bytes, checking
+ * everything that libprotobuf checks. Where names repeat, the last entry is the one that counts. */
+#ifndef RECMAP_EXAMPLE_READER_H
+#define RECMAP_EXAMPLE_READER_H
+
+#include "example/feature.h"
+
+/* Why bytes are no tf.Example. */
+typedef struct example_fault {
+    size_t offset;      /* in the record: the byte at which reading stopped */
+    const char *reason; /* a static string: short, lower case, no full stop */
+} example_fault;
+
+typedef struct example_reader {
+    const uint8_t *data;
+    wire record;       /* what is left of the Example */
+    wire features;     /* what is left of the message Features that is being read */
+    bool has_features; /* there was one, though perhaps an empty one */
+    wire_trace trace;
+} example_reader;
+
+/* One entry of the map of features. */
+typedef struct example_entry {
+    const uint8_t *name; /* UTF-8, into the record; never NULL */
+    size_t name_size;
+    example_feature feature;
+} example_entry;
+
+example_reader example_reader_begin(const uint8_t *data, size_t size);
+
+/* The next entry. False behind the last one and at a fault; what came before a fault is then void,
+ * since the whole record is no Example. */
+bool example_reader_next(example_entry *entry, example_reader *reader);
+
+/* Whether all was read without a fault; if not, fills `fault` (which may be NULL). */
+bool example_reader_end(const example_reader *reader, example_fault *fault);
+
+#endif

@@ -1,0 +1,140 @@
+#include "example/wire.h"
+
+bool wire_fail(wire_trace *trace, const uint8_t *at, const char *reason) {
+    trace->fault_at = at;
+    trace->reason = reason;
+    return false;
+}
+
+/* Reads 7 bits a byte. Returns how many bytes, or 0 when none of the first `most` ends the varint. */
+static size_t decode(uint64_t *value, const wire *w, size_t most) {
+    uint64_t result = 0;
+    if (most > wire_left(w)) most = wire_left(w);
+    for (size_t i = 0; i < most; i++) {
+        result |= (uint64_t)(w->at[i] & 0x7f) << (7 * i);
+        if (w->at[i] < 0x80) {
+            *value = result;
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+bool wire_read_varint_long(uint64_t *value, wire *w, wire_trace *trace) {
+    size_t size = decode(value, w, 10);
+    if (!size)
+        return wire_fail(trace, w->at,
+                         wire_left(w) < 10 ? "varint runs past the end"
+                                           : "varint is longer than ten bytes");
+    w->at += size;
+    return true;
+}
+
+bool wire_read_tag_long(uint32_t *tag, wire *w, wire_trace *trace) {
+    uint64_t value;
+    size_t size = decode(&value, w, 5);
+    if (!size)
+        return wire_fail(trace, w->at,
+                         wire_left(w) < 5 ? "tag runs past the end"
+                                          : "tag is longer than five bytes");
+    w->at += size;
+    *tag = (uint32_t)value;
+    return true;
+}
+
+bool wire_read_bytes_long(wire *bytes, wire *w, wire_trace *trace) {
+    uint64_t length;
+    size_t size = decode(&length, w, 5);
+    if (!size)
+        return wire_fail(trace, w->at,
+                         wire_left(w) < 5 ? "length runs past the end"
+                                          : "length is longer than five bytes");
+    if (length > wire_left(w) - size) return wire_fail(trace, w->at, "length reaches past the end");
+    *bytes = (wire){w->at + size, w->at + size + length};
+    w->at = bytes->end;
+    return true;
+}
+
+static bool advance(wire *w, size_t size, wire_trace *trace) {
+    if (size > wire_left(w)) return wire_fail(trace, w->at, "number runs past the end");
+    w->at += size;
+    return true;
+}
+
+bool wire_read_fixed32(uint32_t *value, wire *w, wire_trace *trace) {
+    const uint8_t *at = w->at;
+    if (!advance(w, 4, trace)) return false;
+    *value = load32(at);
+    return true;
+}
+
+/* Passes over a field that is no group. */
+static bool skip_plain(wire *w, uint32_t tag, wire_trace *trace) {
+    uint64_t value;
+    wire bytes;
+    switch (tag & 7) {
+    case WIRE_VARINT: return wire_read_varint(&value, w, trace);
+    case WIRE_FIXED64: return advance(w, 8, trace);
+    case WIRE_BYTES: return wire_read_bytes(&bytes, w, trace);
+    case WIRE_FIXED32: return advance(w, 4, trace);
+    default: return wire_fail(trace, w->at - 1, "no such wire type");
+    }
+}
+
+/* Groups are followed without recursion; `open` remembers whose end must come next. */
+bool wire_skip(wire *w, uint32_t tag, unsigned depth, wire_trace *trace) {
+    uint32_t open[WIRE_DEPTH_LIMIT];
+    unsigned open_count = 0;
+    trace->saw_unknown = true;
+    for (;;) {
+        const uint8_t *at = w->at - 1;
+        if (tag >> 3 == 0) return wire_fail(trace, at, "field number is 0");
+        if ((tag & 7) == WIRE_GROUP) {
+            if (depth + open_count >= WIRE_DEPTH_LIMIT)
+                return wire_fail(trace, at, "groups are nested too deep");
+            open[open_count++] = tag;
+        } else if ((tag & 7) == WIRE_GROUP_END) {
+            if (open_count == 0 || open[open_count - 1] != tag - 1)
+                return wire_fail(trace, at, "a group ends that is not open");
+            open_count--;
+        } else if (!skip_plain(w, tag, trace)) {
+            return false;
+        }
+        if (open_count == 0) return true;
+        if (wire_done(w)) return wire_fail(trace, w->at, "group does not end");
+        if (!wire_read_tag(&tag, w, trace)) return false;
+    }
+}
+
+/* How many of eight bytes have their highest bit set; `bits` holds those bits alone. */
+static unsigned count_marked(uint64_t bits) {
+    return (unsigned)((bits >> 7) * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* Every varint has one byte whose highest bit is clear, its last; ten bytes that all have it set
+ * are no varint. So lists are checked eight bytes at a time, without decoding. */
+bool wire_count_varints(uint64_t *count, const wire *packed, wire_trace *trace) {
+    static const char too_long[] = "varint is longer than ten bytes";
+    const uint64_t marks = UINT64_C(0x8080808080808080);
+    const uint8_t *at = packed->at;
+    uint64_t found = 0;
+    unsigned run = 0; /* bytes before `at` of a varint that goes on */
+    for (; packed->end - at >= 8; at += 8) {
+        uint64_t last = ~load64(at) & marks;
+        unsigned head = last ? (unsigned)__builtin_ctzll(last) >> 3 : 8;
+        if (run + head >= 10) return wire_fail(trace, at - run, too_long);
+        run = last ? (unsigned)__builtin_clzll(last) >> 3 : run + 8;
+        found += count_marked(last);
+    }
+    for (; at < packed->end; at++) {
+        if (*at < 0x80) {
+            found++;
+            run = 0;
+        } else if (++run == 10) {
+            return wire_fail(trace, at - 9, too_long);
+        }
+    }
+    if (run) return wire_fail(trace, packed->end - run, "varint runs past the end");
+    *count = found;
+    return true;
+}

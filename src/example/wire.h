@@ -1,0 +1,98 @@
+/* The protobuf wire: tags, varints, lengths, fixed widths and groups, read out of bounded bytes as
+ * strictly as libprotobuf reads them. Nothing is allocated, nothing outside the bounds is touched,
+ * and every byte is looked at once. */
+#ifndef RECMAP_EXAMPLE_WIRE_H
+#define RECMAP_EXAMPLE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+/* What is left to read of a message. */
+typedef struct wire {
+    const uint8_t *at;
+    const uint8_t *end;
+} wire;
+
+/* What reading leaves behind: the first fault (`reason` is NULL without one), and whether fields
+ * were passed over that the reader does not know. */
+typedef struct wire_trace {
+    const uint8_t *fault_at; /* the byte at which reading stopped */
+    const char *reason;      /* a static string */
+    bool saw_unknown;
+} wire_trace;
+
+typedef enum wire_type {
+    WIRE_VARINT = 0,
+    WIRE_FIXED64 = 1,
+    WIRE_BYTES = 2,
+    WIRE_GROUP = 3,
+    WIRE_GROUP_END = 4,
+    WIRE_FIXED32 = 5,
+} wire_type;
+
+/* Messages and groups may nest this deep below the outermost message, as in libprotobuf. */
+enum { WIRE_DEPTH_LIMIT = 100 };
+
+static inline size_t wire_left(const wire *w) {
+    return (size_t)(w->end - w->at);
+}
+
+static inline bool wire_done(const wire *w) {
+    return w->at == w->end;
+}
+
+/* Notes the fault; returns false. */
+bool wire_fail(wire_trace *trace, const uint8_t *at, const char *reason);
+
+/* The rare part of the readers below: more than one byte, or a fault. */
+bool wire_read_varint_long(uint64_t *value, wire *w, wire_trace *trace);
+bool wire_read_tag_long(uint32_t *tag, wire *w, wire_trace *trace);
+bool wire_read_bytes_long(wire *bytes, wire *w, wire_trace *trace);
+
+/* A varint of at most ten bytes; what a tenth byte holds beyond 64 bits is dropped. */
+static inline bool wire_read_varint(uint64_t *value, wire *w, wire_trace *trace) {
+    if (w->at < w->end && *w->at < 0x80) {
+        *value = *w->at++;
+        return true;
+    }
+    return wire_read_varint_long(value, w, trace);
+}
+
+/* A tag: field number * 8 + wire type, as a varint of at most five bytes; what a fifth holds beyond
+ * 32 bits is dropped. Whether number and type are legal is left to wire_skip: what a message knows
+ * is legal. */
+static inline bool wire_read_tag(uint32_t *tag, wire *w, wire_trace *trace) {
+    if (w->at < w->end && *w->at < 0x80) {
+        *tag = *w->at++;
+        return true;
+    }
+    return wire_read_tag_long(tag, w, trace);
+}
+
+/* A length of at most five bytes, and so many bytes. */
+static inline bool wire_read_bytes(wire *bytes, wire *w, wire_trace *trace) {
+    if (w->at < w->end && *w->at < 0x80) {
+        const uint8_t *begin = w->at + 1;
+        size_t size = *w->at;
+        if (size <= (size_t)(w->end - begin)) {
+            *bytes = (wire){begin, begin + size};
+            w->at = begin + size;
+            return true;
+        }
+    }
+    return wire_read_bytes_long(bytes, w, trace);
+}
+
+bool wire_read_fixed32(uint32_t *value, wire *w, wire_trace *trace);
+
+/* Passes over the field whose tag was just read, and notes that it was unknown. `depth` is how deep
+ * the message that holds it lies: 0 is the outermost. */
+bool wire_skip(wire *w, uint32_t tag, unsigned depth, wire_trace *trace);
+
+/* Checks that varints, one behind the other, fill the bytes, and counts them. */
+bool wire_count_varints(uint64_t *count, const wire *packed, wire_trace *trace);
+
+#endif
