@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "os/file.h"
 
 #include <dirent.h>

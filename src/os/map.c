@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "os/map.h"
 
 #include <errno.h>

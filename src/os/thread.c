@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "os/thread.h"
 
 #include <errno.h>

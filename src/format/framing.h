@@ -1,0 +1,62 @@
+/* A framing: how records lie in a file, behind one table of functions. Pure: bytes in, frames out.
+ *
+ * A frame is a record with what stands around it. Frames follow each other without a gap; bytes
+ * that are no frame are damage. */
+#ifndef RECMAP_FORMAT_FRAMING_H
+#define RECMAP_FORMAT_FRAMING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A frame found in bytes: sizes and places are relative to where parsing began. */
+typedef struct frame {
+    uint64_t size;        /* of the whole frame */
+    uint64_t data_offset; /* of the payload, from the frame's start */
+    uint64_t data_size;   /* of the payload */
+    uint32_t check;       /* identifies the payload: its stored CRC, or a hash of it */
+} frame;
+
+typedef enum frame_verdict {
+    FRAME_GOOD,
+    FRAME_AT_END,     /* no bytes are left */
+    FRAME_BAD_LENGTH, /* where it would end is unknown; nothing of `frame` is set */
+    FRAME_BAD_DATA,   /* its length holds, its payload does not; `frame` is set */
+} frame_verdict;
+
+/* Why a frame is bad: one line, for people. Written only with a bad verdict. */
+typedef struct frame_fault {
+    char reason[160];
+} frame_fault;
+
+/* How much of a frame is checked. */
+typedef enum frame_check {
+    FRAME_CHECK_ALL,    /* header and payload */
+    FRAME_CHECK_HEADER, /* not the payload's CRC */
+} frame_check;
+
+#define FRAME_NOWHERE UINT64_MAX
+
+typedef struct framing {
+    const char *name; /* as it stands in the index */
+
+    /* Bytes that a frame has beside its payload. */
+    uint64_t overhead;
+
+    /* Looks at the frame that begins at bytes[0]. `fault` may be NULL. */
+    frame_verdict (*parse)(frame *found, const uint8_t *bytes, uint64_t size, frame_check check,
+                           frame_fault *fault);
+
+    /* Whether the bytes begin like a frame: its header holds, whatever follows. */
+    bool (*begins_frame)(const uint8_t *bytes, uint64_t size);
+
+    /* The first place in [from, limit) of `size` bytes where a whole good frame begins, or
+     * FRAME_NOWHERE. It gives up after reading `budget` bytes of payload in vain. */
+    uint64_t (*find)(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t limit,
+                     uint64_t budget);
+} framing;
+
+/* The framing of that name, or NULL. */
+const framing *framing_by_name(const char *name);
+
+#endif

@@ -1,0 +1,85 @@
+#include "format/tfrecord.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+
+void tfrecord_make_header(uint8_t header[TFRECORD_HEADER_SIZE], uint64_t size) {
+    store64(header, size);
+    store32(header + 8, crc32c_mask(crc32c(header, 8)));
+}
+
+void tfrecord_make_footer(uint8_t footer[TFRECORD_FOOTER_SIZE], const void *data, size_t size) {
+    store32(footer, crc32c_mask(crc32c(data, size)));
+}
+
+__attribute__((format(printf, 3, 4), cold)) static frame_verdict
+bad(frame_fault *fault, frame_verdict verdict, const char *format, ...) {
+    if (!fault) return verdict;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault->reason, sizeof fault->reason, format, arguments);
+    va_end(arguments);
+    return verdict;
+}
+
+static frame_verdict parse(frame *found, const uint8_t *bytes, uint64_t size, frame_check check,
+                           frame_fault *fault) {
+    if (size == 0) return FRAME_AT_END;
+    if (size < TFRECORD_HEADER_SIZE)
+        return bad(fault, FRAME_BAD_LENGTH,
+                   "%" PRIu64 " trailing bytes, too few for a record's header of 12", size);
+    uint32_t stored = load32(bytes + 8), computed = crc32c_mask(crc32c(bytes, 8));
+    if (stored != computed)
+        return bad(fault, FRAME_BAD_LENGTH,
+                   "length CRC is 0x%08" PRIx32 ", expected 0x%08" PRIx32, stored, computed);
+    uint64_t length = load64(bytes), left = size - TFRECORD_HEADER_SIZE;
+    if (left < TFRECORD_FOOTER_SIZE || length > left - TFRECORD_FOOTER_SIZE)
+        return bad(fault, FRAME_BAD_LENGTH,
+                   "the file ends inside the record: %" PRIu64 " bytes of data and 4 of CRC are to "
+                   "follow the header, %" PRIu64 " do",
+                   length, left);
+    const uint8_t *data = bytes + TFRECORD_HEADER_SIZE;
+    *found = (frame){.size = length + TFRECORD_OVERHEAD,
+                     .data_offset = TFRECORD_HEADER_SIZE,
+                     .data_size = length,
+                     .check = load32(data + length)};
+    if (check == FRAME_CHECK_HEADER) return FRAME_GOOD;
+    computed = crc32c_mask(crc32c(data, (size_t)length));
+    if (found->check != computed)
+        return bad(fault, FRAME_BAD_DATA, "data CRC is 0x%08" PRIx32 ", expected 0x%08" PRIx32,
+                   found->check, computed);
+    return FRAME_GOOD;
+}
+
+static bool begins_frame(const uint8_t *bytes, uint64_t size) {
+    return size >= TFRECORD_HEADER_SIZE && load32(bytes + 8) == crc32c_mask(crc32c(bytes, 8));
+}
+
+static uint64_t find(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t limit,
+                     uint64_t budget) {
+    if (size < TFRECORD_OVERHEAD) return FRAME_NOWHERE;
+    uint64_t most = size - TFRECORD_OVERHEAD; /* the last place where a frame could begin */
+    if (limit > most + 1) limit = most + 1;
+    for (uint64_t at = from; at < limit; at++) {
+        /* Nearly every place fails here: eight bytes of payload are a huge length. */
+        uint64_t length = load64(bytes + at);
+        if (length > most - at || !begins_frame(bytes + at, size - at)) continue;
+        frame found;
+        if (parse(&found, bytes + at, size - at, FRAME_CHECK_ALL, NULL) == FRAME_GOOD) return at;
+        if (length > budget) return FRAME_NOWHERE;
+        budget -= length;
+    }
+    return FRAME_NOWHERE;
+}
+
+const framing tfrecord_framing = {
+    .name = "tfrecord",
+    .overhead = TFRECORD_OVERHEAD,
+    .parse = parse,
+    .begins_frame = begins_frame,
+    .find = find,
+};

@@ -1,0 +1,17 @@
+/* TFRecord: u64 length, masked CRC-32C of these 8 bytes, payload, masked CRC-32C of the payload; all
+ * little-endian, nothing between frames. Source: tensorflow/core/lib/io/record_writer.h. */
+#ifndef RECMAP_FORMAT_TFRECORD_H
+#define RECMAP_FORMAT_TFRECORD_H
+
+#include "format/framing.h"
+
+enum { TFRECORD_HEADER_SIZE = 12, TFRECORD_FOOTER_SIZE = 4 };
+enum { TFRECORD_OVERHEAD = TFRECORD_HEADER_SIZE + TFRECORD_FOOTER_SIZE };
+
+extern const framing tfrecord_framing;
+
+/* What stands before a payload of `size` bytes, and behind it. */
+void tfrecord_make_header(uint8_t header[TFRECORD_HEADER_SIZE], uint64_t size);
+void tfrecord_make_footer(uint8_t footer[TFRECORD_FOOTER_SIZE], const void *data, size_t size);
+
+#endif

@@ -1,0 +1,77 @@
+#include "index/ids.h"
+
+#include <xxhash.h>
+
+#include "base/bytes.h"
+
+static const uint64_t HASH_MASK = ((uint64_t)1 << 48) - 1;
+
+uint64_t id_hash(const recmap_value *id) {
+    if (id->type == RECMAP_TYPE_INT64) {
+        uint8_t bytes[8];
+        store64(bytes, (uint64_t)id->as.int64);
+        return XXH3_64bits_withSeed(bytes, sizeof bytes, 1) >> 16;
+    }
+    return XXH3_64bits_withSeed(id->as.bytes.data, id->as.bytes.size, 0) >> 16;
+}
+
+unsigned ids_number_size(uint64_t record_count) {
+    unsigned bits = bit_length(record_count ? record_count - 1 : 0);
+    return bits ? (bits + 7) / 8 : 1;
+}
+
+size_t ids_packed_size(size_t pair_count, unsigned number_size) {
+    return pair_count * (IDS_HASH_BYTES + number_size) + IDS_PADDING;
+}
+
+void ids_pack(uint8_t *packed, const id_pair *pairs, size_t pair_count, unsigned number_size) {
+    size_t width = IDS_HASH_BYTES + number_size;
+    uint8_t *at = packed;
+    for (size_t i = 0; i < pair_count; i++, at += width) {
+        uint8_t eight[8];
+        store64(eight, pairs[i].hash);
+        memcpy(at, eight, IDS_HASH_BYTES);
+        store64(eight, pairs[i].number);
+        memcpy(at + IDS_HASH_BYTES, eight, number_size);
+    }
+    memset(at, 0, IDS_PADDING);
+}
+
+static uint64_t hash_at(const ids_chunk *chunk, size_t i) {
+    return load64(chunk->pairs + i * (IDS_HASH_BYTES + chunk->number_size)) & HASH_MASK;
+}
+
+id_pair ids_at(const ids_chunk *chunk, size_t i) {
+    const uint8_t *at = chunk->pairs + i * (IDS_HASH_BYTES + chunk->number_size);
+    uint8_t number[8] = {0};
+    memcpy(number, at + IDS_HASH_BYTES, chunk->number_size);
+    return (id_pair){load64(at) & HASH_MASK, load64(number)};
+}
+
+/* Where `hash` would lie among `count` uniform hashes from `low` to `high`. */
+static size_t interpolate(uint64_t hash, uint64_t low, uint64_t high, size_t count) {
+    if (hash <= low || high <= low) return 0;
+    if (hash >= high) return count - 1;
+    /* 48 bits of hash and 17 of count: doubles are exact enough for a guess. */
+    return (size_t)((double)(hash - low) / (double)(high - low) * (double)(count - 1));
+}
+
+size_t ids_lower_bound(const ids_chunk *chunk, uint64_t hash) {
+    size_t low = 0, high = chunk->pair_count; /* the answer is in [low, high] */
+    for (int probes = 0; high - low > 8; probes++) {
+        size_t middle = low + (high - low) / 2;
+        /* A few steps of interpolation land next to it; where hashes are not uniform, halving. */
+        if (probes < 4) {
+            size_t guess = low + interpolate(hash, hash_at(chunk, low), hash_at(chunk, high - 1),
+                                             high - low);
+            /* Stepping aside by the guess's usual error traps the answer between two probes. */
+            size_t aside = (high - low) / 256 + 2;
+            middle = probes & 1 ? guess + aside : guess - (guess - low < aside ? guess - low : aside);
+            if (middle >= high) middle = high - 1;
+        }
+        if (hash_at(chunk, middle) < hash) low = middle + 1;
+        else high = middle;
+    }
+    while (low < high && hash_at(chunk, low) < hash) low++;
+    return low;
+}

@@ -1,0 +1,252 @@
+#include "index/manifest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.pb-c.h"
+
+static char *no_text(void) {
+    return (char *)protobuf_c_empty_string;
+}
+
+uint8_t *manifest_encode(size_t *size, const manifest *from) {
+    Recmap__Manifest message = RECMAP__MANIFEST__INIT;
+    Recmap__Column *columns = calloc(from->column_count + 1, sizeof *columns);
+    Recmap__Column **pointers = calloc(from->column_count + 1, sizeof *pointers);
+    uint8_t *packed = NULL;
+    if (columns && pointers) {
+        for (size_t i = 0; i < from->column_count; i++) {
+            const manifest_column *column = &from->columns[i];
+            recmap__column__init(&columns[i]);
+            columns[i].name = column->name;
+            columns[i].type = (Recmap__ValueType)column->type;
+            columns[i].has_default = column->default_value != NULL;
+            columns[i].default_value = column->default_value ? column->default_value : no_text();
+            pointers[i] = &columns[i];
+        }
+        message.format_version = from->format_version;
+        message.record_count = from->record_count;
+        message.shard_count = from->shard_count;
+        message.byte_count = from->byte_count;
+        message.id_count = from->id_count;
+        message.damage_count = from->damage_count;
+        message.damaged_byte_count = from->damaged_byte_count;
+        message.fingerprint = (ProtobufCBinaryData){16, (uint8_t *)from->fingerprint};
+        message.has_ids = from->id_name != NULL;
+        message.id_name = from->id_name ? from->id_name : no_text();
+        message.extracted_by_caller = from->extracted_by_caller;
+        message.skips_damage = from->skips_damage;
+        message.n_columns = from->column_count;
+        message.columns = pointers;
+        *size = recmap__manifest__get_packed_size(&message);
+        packed = malloc(*size + 1);
+        if (packed) recmap__manifest__pack(&message, packed);
+    }
+    free(columns);
+    free(pointers);
+    return packed;
+}
+
+static void fill_shard(Recmap__Shard *message, const shard_entry *shard) {
+    recmap__shard__init(message);
+    message->path = (ProtobufCBinaryData){strlen(shard->path), (uint8_t *)shard->path};
+    message->size = shard->size;
+    message->mtime_ns = shard->mtime_ns;
+    message->record_count = shard->record_count;
+    message->framing = shard->framing;
+    message->hash = (ProtobufCBinaryData){16, (uint8_t *)shard->identity.hash};
+    message->n_samples = shard->identity.sample_count;
+    message->samples = (uint32_t *)shard->identity.samples;
+    message->sample_step = shard->identity.sample_step;
+    message->damage_count = shard->damage_count;
+}
+
+uint8_t *shards_encode(size_t *size, const shard_entry *shards, size_t count) {
+    Recmap__ShardTable message = RECMAP__SHARD_TABLE__INIT;
+    Recmap__Shard *entries = calloc(count + 1, sizeof *entries);
+    Recmap__Shard **pointers = calloc(count + 1, sizeof *pointers);
+    uint8_t *packed = NULL;
+    if (entries && pointers) {
+        for (size_t i = 0; i < count; i++) {
+            fill_shard(&entries[i], &shards[i]);
+            pointers[i] = &entries[i];
+        }
+        message.n_shards = count;
+        message.shards = pointers;
+        *size = recmap__shard_table__get_packed_size(&message);
+        packed = malloc(*size + 1);
+        if (packed) recmap__shard_table__pack(&message, packed);
+    }
+    free(entries);
+    free(pointers);
+    return packed;
+}
+
+uint8_t *damages_encode(size_t *size, const damage_entry *damages, size_t count) {
+    Recmap__DamageTable message = RECMAP__DAMAGE_TABLE__INIT;
+    Recmap__Damage *entries = calloc(count + 1, sizeof *entries);
+    Recmap__Damage **pointers = calloc(count + 1, sizeof *pointers);
+    uint8_t *packed = NULL;
+    if (entries && pointers) {
+        for (size_t i = 0; i < count; i++) {
+            recmap__damage__init(&entries[i]);
+            entries[i].shard = damages[i].shard;
+            entries[i].offset = damages[i].offset;
+            entries[i].length = damages[i].length;
+            entries[i].reason = damages[i].reason;
+            pointers[i] = &entries[i];
+        }
+        message.n_damages = count;
+        message.damages = pointers;
+        *size = recmap__damage_table__get_packed_size(&message);
+        packed = malloc(*size + 1);
+        if (packed) recmap__damage_table__pack(&message, packed);
+    }
+    free(entries);
+    free(pointers);
+    return packed;
+}
+
+/* protobuf-c says NULL both for bad bytes and for no memory: its allocator tells which. */
+static void *counting_alloc(void *failed, size_t size) {
+    void *memory = malloc(size ? size : 1);
+    if (!memory) *(bool *)failed = true;
+    return memory;
+}
+
+static void counting_free(void *failed, void *memory) {
+    (void)failed;
+    free(memory);
+}
+
+static decode_verdict verdict_without_message(bool out_of_memory) {
+    return out_of_memory ? DECODE_NO_MEMORY : DECODE_BAD;
+}
+
+static decode_verdict copy_columns(manifest *to, const Recmap__Manifest *message) {
+    if (!message->n_columns) return DECODE_OK;
+    to->columns = calloc(message->n_columns, sizeof *to->columns);
+    if (!to->columns) return DECODE_NO_MEMORY;
+    for (size_t i = 0; i < message->n_columns; i++) {
+        const Recmap__Column *column = message->columns[i];
+        if (column->type > RECMAP__VALUE_TYPE__BYTES) return DECODE_BAD;
+        to->column_count++;
+        to->columns[i].type = (recmap_type)column->type;
+        to->columns[i].name = strdup(column->name);
+        if (!to->columns[i].name) return DECODE_NO_MEMORY;
+        if (!column->has_default) continue;
+        to->columns[i].default_value = strdup(column->default_value);
+        if (!to->columns[i].default_value) return DECODE_NO_MEMORY;
+    }
+    return DECODE_OK;
+}
+
+decode_verdict manifest_decode(manifest *to, const uint8_t *data, size_t size) {
+    bool out_of_memory = false;
+    ProtobufCAllocator allocator = {counting_alloc, counting_free, &out_of_memory};
+    Recmap__Manifest *message = recmap__manifest__unpack(&allocator, size, data);
+    if (!message) return verdict_without_message(out_of_memory);
+    manifest made = {
+        .format_version = message->format_version,
+        .record_count = message->record_count,
+        .shard_count = message->shard_count,
+        .byte_count = message->byte_count,
+        .id_count = message->id_count,
+        .damage_count = message->damage_count,
+        .damaged_byte_count = message->damaged_byte_count,
+        .extracted_by_caller = message->extracted_by_caller,
+        .skips_damage = message->skips_damage,
+    };
+    decode_verdict verdict = message->fingerprint.len == 16 ? DECODE_OK : DECODE_BAD;
+    if (verdict == DECODE_OK) memcpy(made.fingerprint, message->fingerprint.data, 16);
+    if (verdict == DECODE_OK && message->has_ids) {
+        made.id_name = strdup(message->id_name);
+        if (!made.id_name) verdict = DECODE_NO_MEMORY;
+    }
+    if (verdict == DECODE_OK) verdict = copy_columns(&made, message);
+    recmap__manifest__free_unpacked(message, &allocator);
+    if (verdict == DECODE_OK) *to = made;
+    else manifest_free(&made);
+    return verdict;
+}
+
+void manifest_free(manifest *freed) {
+    for (size_t i = 0; i < freed->column_count; i++) {
+        free(freed->columns[i].name);
+        free(freed->columns[i].default_value);
+    }
+    free(freed->columns);
+    free(freed->id_name);
+    *freed = (manifest){0};
+}
+
+static bool shard_is_sound(const Recmap__Shard *message) {
+    return message->path.len && !memchr(message->path.data, 0, message->path.len) &&
+           message->hash.len == 16 && message->n_samples <= IDENTITY_SAMPLES_MOST &&
+           message->sample_step > 0;
+}
+
+static decode_verdict copy_shard(shard_entry *to, const Recmap__Shard *message) {
+    if (!shard_is_sound(message)) return DECODE_BAD;
+    shard_entry made = {
+        .path = strndup((const char *)message->path.data, message->path.len),
+        .size = message->size,
+        .mtime_ns = message->mtime_ns,
+        .record_count = message->record_count,
+        .damage_count = message->damage_count,
+        .framing = strdup(message->framing),
+        .identity = {.sample_count = message->n_samples, .sample_step = message->sample_step},
+    };
+    if (!made.path || !made.framing) {
+        shard_entry_free(&made);
+        return DECODE_NO_MEMORY;
+    }
+    memcpy(made.identity.hash, message->hash.data, 16);
+    if (message->n_samples)
+        memcpy(made.identity.samples, message->samples,
+               message->n_samples * sizeof *message->samples);
+    *to = made;
+    return DECODE_OK;
+}
+
+decode_verdict shards_decode(shard_entry *shards, size_t *count, size_t capacity,
+                             const uint8_t *data, size_t size) {
+    bool out_of_memory = false;
+    ProtobufCAllocator allocator = {counting_alloc, counting_free, &out_of_memory};
+    Recmap__ShardTable *message = recmap__shard_table__unpack(&allocator, size, data);
+    if (!message) return verdict_without_message(out_of_memory);
+    decode_verdict verdict = message->n_shards <= capacity - *count ? DECODE_OK : DECODE_BAD;
+    for (size_t i = 0; verdict == DECODE_OK && i < message->n_shards; i++) {
+        verdict = copy_shard(&shards[*count], message->shards[i]);
+        if (verdict == DECODE_OK) ++*count;
+    }
+    recmap__shard_table__free_unpacked(message, &allocator);
+    return verdict;
+}
+
+void shard_entry_free(shard_entry *shard) {
+    free(shard->path);
+    free(shard->framing);
+    *shard = (shard_entry){0};
+}
+
+decode_verdict damages_decode(damage_entry *damages, size_t *count, size_t capacity,
+                              const uint8_t *data, size_t size) {
+    bool out_of_memory = false;
+    ProtobufCAllocator allocator = {counting_alloc, counting_free, &out_of_memory};
+    Recmap__DamageTable *message = recmap__damage_table__unpack(&allocator, size, data);
+    if (!message) return verdict_without_message(out_of_memory);
+    decode_verdict verdict = message->n_damages <= capacity - *count ? DECODE_OK : DECODE_BAD;
+    for (size_t i = 0; verdict == DECODE_OK && i < message->n_damages; i++) {
+        const Recmap__Damage *damage = message->damages[i];
+        char *reason = strdup(damage->reason);
+        if (!reason) {
+            verdict = DECODE_NO_MEMORY;
+            break;
+        }
+        damages[*count] = (damage_entry){damage->shard, damage->offset, damage->length, reason};
+        ++*count;
+    }
+    recmap__damage_table__free_unpacked(message, &allocator);
+    return verdict;
+}

@@ -1,0 +1,78 @@
+/* What an index says of itself and of its shards: the protobuf messages of the file, as plain structs
+ * to the rest of the code. Pure: bytes to structs and back. */
+#ifndef RECMAP_INDEX_MANIFEST_H
+#define RECMAP_INDEX_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <recmap/record.h>
+
+#include "index/identity.h"
+
+enum {
+    INDEX_FORMAT_VERSION = 1,
+    SHARDS_PER_TABLE = 4096,
+    DAMAGES_PER_TABLE = 4096,
+    REASON_MOST = 160,
+};
+
+typedef struct manifest_column {
+    char *name;
+    char *default_value; /* or NULL */
+    recmap_type type;
+} manifest_column;
+
+typedef struct manifest {
+    uint32_t format_version;
+    uint64_t record_count;
+    uint64_t shard_count;
+    uint64_t byte_count;
+    uint64_t id_count;
+    uint64_t damage_count;
+    uint64_t damaged_byte_count;
+    uint8_t fingerprint[16];
+    char *id_name; /* NULL: no ids */
+    bool extracted_by_caller;
+    bool skips_damage;
+    manifest_column *columns;
+    size_t column_count;
+} manifest;
+
+typedef struct shard_entry {
+    char *path;
+    uint64_t size;
+    int64_t mtime_ns;
+    uint64_t record_count;
+    uint64_t damage_count;
+    char *framing;
+    shard_identity identity;
+} shard_entry;
+
+typedef struct damage_entry {
+    uint64_t shard;
+    uint64_t offset;
+    uint64_t length;
+    char *reason;
+} damage_entry;
+
+/* Encoders: malloc'ed bytes, or NULL when memory is out. */
+uint8_t *manifest_encode(size_t *size, const manifest *manifest);
+uint8_t *shards_encode(size_t *size, const shard_entry *shards, size_t count);
+uint8_t *damages_encode(size_t *size, const damage_entry *damages, size_t count);
+
+typedef enum decode_verdict { DECODE_OK, DECODE_BAD, DECODE_NO_MEMORY } decode_verdict;
+
+/* Decoders: strings are malloc'ed. The tables append to arrays that hold `count` entries and have
+ * room for `capacity`; more than that is bad. */
+decode_verdict manifest_decode(manifest *manifest, const uint8_t *data, size_t size);
+decode_verdict shards_decode(shard_entry *shards, size_t *count, size_t capacity,
+                             const uint8_t *data, size_t size);
+decode_verdict damages_decode(damage_entry *damages, size_t *count, size_t capacity,
+                              const uint8_t *data, size_t size);
+
+void manifest_free(manifest *freed);
+void shard_entry_free(shard_entry *shard);
+
+#endif

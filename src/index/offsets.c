@@ -1,0 +1,94 @@
+#include "index/offsets.h"
+
+/* Wider residuals than 56 bits cannot be read with one load at any bit: they take 64. */
+enum { WIDEST_PACKED = 56 };
+
+static size_t frame_count(size_t record_count) {
+    return (record_count + OFFSETS_FRAME_RECORDS - 1) >> OFFSETS_FRAME_SHIFT;
+}
+
+/* Bytes of a frame's bits, a multiple of 8. */
+static size_t bits_size(size_t records, unsigned width) {
+    return (records * width + 63) / 64 * 8;
+}
+
+size_t offsets_capacity(size_t record_count) {
+    return frame_count(record_count) * OFFSETS_ENTRY_SIZE +
+           bits_size(frame_count(record_count) * OFFSETS_FRAME_RECORDS, 64) + OFFSETS_PADDING;
+}
+
+/* The line: from the first offset with the mean distance. All arithmetic wraps, so that the base
+ * may lie "before" offset 0. The slope has 56 bits; data sets end well below that. */
+static uint64_t choose_slope(const uint64_t *offsets, size_t count) {
+    if (count < 2) return 0;
+    uint64_t slope = (offsets[count - 1] - offsets[0]) / (count - 1);
+    return slope >> 56 ? 0 : slope;
+}
+
+static void write_residual(uint8_t *bits, size_t i, unsigned width, uint64_t residual) {
+    if (width == 64) {
+        store64(bits + 8 * i, residual);
+        return;
+    }
+    size_t bit = i * width;
+    uint8_t *at = bits + (bit >> 3);
+    store64(at, load64(at) | residual << (bit & 7));
+}
+
+/* Packs one frame's bits and returns their size. */
+static size_t pack_frame(uint8_t *entry, uint8_t *bits, size_t position, const uint64_t *offsets,
+                         uint32_t shard, size_t count) {
+    uint64_t slope = choose_slope(offsets, count);
+    int64_t lowest = 0, highest = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t distance = (int64_t)(offsets[i] - offsets[0] - slope * i);
+        if (distance < lowest) lowest = distance;
+        if (distance > highest) highest = distance;
+    }
+    unsigned width = bit_length((uint64_t)highest - (uint64_t)lowest);
+    if (width > WIDEST_PACKED) width = 64;
+    uint64_t base = offsets[0] + (uint64_t)lowest;
+    store64(entry, base);
+    store64(entry + 8, slope << 8 | width);
+    store32(entry + 16, (uint32_t)(position / 8));
+    store32(entry + 20, shard);
+    size_t size = bits_size(count, width);
+    memset(bits, 0, size + OFFSETS_PADDING);
+    for (size_t i = 0; width && i < count; i++)
+        write_residual(bits, i, width, offsets[i] - base - slope * i);
+    memset(bits + size, 0, OFFSETS_PADDING);
+    return size;
+}
+
+size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *shards,
+                    size_t record_count) {
+    size_t frames = frame_count(record_count), position = 0;
+    uint8_t *bits = packed + frames * OFFSETS_ENTRY_SIZE;
+    for (size_t f = 0; f < frames; f++) {
+        size_t first = f << OFFSETS_FRAME_SHIFT;
+        size_t count = record_count - first;
+        if (count > OFFSETS_FRAME_RECORDS) count = OFFSETS_FRAME_RECORDS;
+        position += pack_frame(packed + f * OFFSETS_ENTRY_SIZE, bits + position, position,
+                               offsets + first, shards[first], count);
+    }
+    return (size_t)(bits - packed) + position + OFFSETS_PADDING;
+}
+
+bool offsets_open(offsets_chunk *chunk, const uint8_t *packed, size_t size, size_t record_count) {
+    size_t frames = frame_count(record_count);
+    size_t directory = frames * OFFSETS_ENTRY_SIZE;
+    if (size < directory + OFFSETS_PADDING) return false;
+    uint64_t bits = size - directory - OFFSETS_PADDING;
+    for (size_t f = 0; f < frames; f++) {
+        const uint8_t *entry = packed + f * OFFSETS_ENTRY_SIZE;
+        unsigned width = entry[8];
+        size_t first = f << OFFSETS_FRAME_SHIFT;
+        size_t count = record_count - first;
+        if (count > OFFSETS_FRAME_RECORDS) count = OFFSETS_FRAME_RECORDS;
+        if (width > WIDEST_PACKED && width != 64) return false;
+        if (!bytes_fit(8 * (uint64_t)load32(entry + 16), bits_size(count, width), bits))
+            return false;
+    }
+    *chunk = (offsets_chunk){packed, packed + directory, record_count};
+    return true;
+}

@@ -1,0 +1,396 @@
+#include "index/scan.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "format/sniff.h"
+#include "format/tfrecord.h"
+#include "index/walk.h"
+#include "os/file.h"
+#include "os/map.h"
+#include "os/thread.h"
+
+enum {
+    SEGMENT_SIZE = 8 << 20,
+    SLOTS_PER_THREAD = 2,
+    PROGRESS_NS = 50 * 1000 * 1000,
+};
+
+typedef enum shard_state { SHARD_CLOSED, SHARD_OPENING, SHARD_OPEN, SHARD_FAILED } shard_state;
+
+/* A shard to scan. Whoever needs it first maps it, whoever joins its last segment unmaps it. */
+typedef struct scan_shard {
+    const char *path;
+    file_stat stat;
+    shard_state state;
+    file_map *map;
+    recmap_status status; /* why it could not be opened */
+    recmap_error error;
+} scan_shard;
+
+/* A piece of a shard on its way from a worker to the joining thread. */
+typedef struct segment {
+    size_t shard_index;
+    uint64_t begin, end;
+    bool is_done;
+    bool has_guess; /* the walk began at `entry` and ended in `state` */
+    uint64_t entry;
+    walk_state state;
+    walk_findings findings;
+} segment;
+
+typedef struct scan {
+    const scan_options *options;
+    const scan_sink *sink;
+    walker walker;
+    uint64_t segment_size;
+    scan_shard *shards;
+    size_t shard_count;
+    recmap_progress *progress;
+    uint64_t progress_at_ns;
+
+    pthread_mutex_t lock; /* guards all below and the states of shards */
+    pthread_cond_t changed_work;
+    pthread_cond_t changed_results;
+    segment *slots; /* a ring: segment number modulo slot_count */
+    size_t slot_count;
+    uint64_t taken;  /* segments given to workers */
+    uint64_t joined; /* segments done with */
+    size_t next_shard;
+    uint64_t next_begin;
+    bool is_stopped;
+    worker_group workers;
+} scan;
+
+/* The next stretch to walk, in order; at least one for each shard, even an empty one. */
+static void cut_segment(scan *scan, segment *cut) {
+    const scan_shard *shard = &scan->shards[scan->next_shard];
+    cut->shard_index = scan->next_shard;
+    cut->begin = scan->next_begin;
+    cut->is_done = false;
+    cut->has_guess = false;
+    if (shard->stat.size - scan->next_begin <= scan->segment_size) {
+        cut->end = shard->stat.size;
+        scan->next_shard++;
+        scan->next_begin = 0;
+    } else {
+        cut->end = scan->next_begin += scan->segment_size;
+    }
+}
+
+static recmap_status fail_changed(const scan_shard *shard, recmap_error *error) {
+    fail(error, RECMAP_STALE, "the file changed while it was being indexed");
+    fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "index it again when nothing writes to it any more");
+    return RECMAP_STALE;
+}
+
+static recmap_status fail_cut(const scan_shard *shard, recmap_error *error) {
+    fail(error, RECMAP_IO, "the file was cut short while it was being read");
+    fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "index it again when nothing writes to it any more");
+    return RECMAP_IO;
+}
+
+static bool is_same_file(const file_stat *a, const file_stat *b) {
+    return a->size == b->size && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
+}
+
+static recmap_status map_shard(scan_shard *shard, recmap_error *error) {
+    int fd = -1;
+    file_stat now;
+    recmap_status status = file_open(&fd, shard->path, error);
+    if (status == RECMAP_OK) status = file_get_stat(&now, fd, shard->path, error);
+    if (status == RECMAP_OK && !is_same_file(&now, &shard->stat))
+        status = fail_changed(shard, error);
+    if (status == RECMAP_OK)
+        status = map_create(&shard->map, fd, (size_t)now.size, shard->path, error);
+    file_close(fd);
+    if (status == RECMAP_OK) map_advise(shard->map, 0, now.size, MAP_ADVICE_SEQUENTIAL);
+    return status;
+}
+
+/* Maps the shard if nobody has; waits while another thread is at it. */
+static bool open_shard(scan *scan, scan_shard *shard) {
+    pthread_mutex_lock(&scan->lock);
+    while (shard->state == SHARD_OPENING) pthread_cond_wait(&scan->changed_work, &scan->lock);
+    if (shard->state == SHARD_CLOSED) {
+        shard->state = SHARD_OPENING;
+        pthread_mutex_unlock(&scan->lock);
+        shard->status = map_shard(shard, &shard->error);
+        pthread_mutex_lock(&scan->lock);
+        shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
+        pthread_cond_broadcast(&scan->changed_work);
+    }
+    bool is_open = shard->state == SHARD_OPEN;
+    pthread_mutex_unlock(&scan->lock);
+    return is_open;
+}
+
+static void walk_segment(scan *scan, segment *piece) {
+    scan_shard *shard = &scan->shards[piece->shard_index];
+    if (!open_shard(scan, shard)) return;
+    const uint8_t *bytes = shard->map->data;
+    if (piece->begin > 0) {
+        piece->has_guess =
+            walk_from_guess(&scan->walker, &piece->findings, &piece->state, &piece->entry, bytes,
+                            shard->stat.size, piece->begin, piece->end);
+        return;
+    }
+    piece->has_guess = true; /* where a shard begins needs no guessing */
+    piece->entry = 0;
+    piece->state = (walk_state){0};
+    walk_from(&scan->walker, &piece->findings, &piece->state, bytes, shard->stat.size, piece->end);
+}
+
+/* A worker: takes segments in order, as long as a slot is free. */
+static void *run_worker(void *context) {
+    scan *scan = context;
+    pthread_mutex_lock(&scan->lock);
+    while (!scan->is_stopped && scan->next_shard < scan->shard_count) {
+        if (scan->taken - scan->joined == scan->slot_count) {
+            pthread_cond_wait(&scan->changed_work, &scan->lock);
+            continue;
+        }
+        segment *piece = &scan->slots[scan->taken++ % scan->slot_count];
+        cut_segment(scan, piece);
+        pthread_mutex_unlock(&scan->lock);
+        walk_segment(scan, piece);
+        pthread_mutex_lock(&scan->lock);
+        piece->is_done = true;
+        pthread_cond_signal(&scan->changed_results);
+    }
+    pthread_mutex_unlock(&scan->lock);
+    return NULL;
+}
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static recmap_status report_progress(scan *scan, recmap_error *error) {
+    const scan_options *options = scan->options;
+    uint64_t now = now_ns();
+    if (!options->progress || now - scan->progress_at_ns < PROGRESS_NS) return RECMAP_OK;
+    scan->progress_at_ns = now;
+    if (!options->progress(options->progress_context, scan->progress)) return RECMAP_OK;
+    return fail(error, RECMAP_CANCELLED, "cancelled; nothing was written");
+}
+
+/* Sleeps until a worker is done with something, or it is time to report progress. */
+static void wait_for_workers(scan *scan) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PROGRESS_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_cond_timedwait(&scan->changed_results, &scan->lock, &until);
+}
+
+/* The next segment in order: walked by a worker, or, without workers, by nobody yet. */
+static recmap_status next_segment(scan *scan, segment **piece, recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    segment *next = &scan->slots[scan->joined % scan->slot_count];
+    *piece = next;
+    pthread_mutex_lock(&scan->lock);
+    if (!scan->workers.count) {
+        cut_segment(scan, next);
+        scan->taken++;
+        next->is_done = true;
+    }
+    while (status == RECMAP_OK && (scan->taken == scan->joined || !next->is_done)) {
+        wait_for_workers(scan);
+        pthread_mutex_unlock(&scan->lock);
+        status = report_progress(scan, error);
+        pthread_mutex_lock(&scan->lock);
+    }
+    pthread_mutex_unlock(&scan->lock);
+    return status;
+}
+
+static void release_segment(scan *scan) {
+    pthread_mutex_lock(&scan->lock);
+    scan->slots[scan->joined % scan->slot_count].is_done = false;
+    scan->joined++;
+    pthread_cond_broadcast(&scan->changed_work);
+    pthread_mutex_unlock(&scan->lock);
+}
+
+/* The error of a walk that stopped, with its place, and what the file is if it is no TFRecord. */
+static recmap_status fail_walk(scan *scan, const scan_shard *shard, const walk_findings *findings,
+                               recmap_error *error) {
+    if (!error) return findings->status;
+    *error = findings->error;
+    fail_at(error, shard->path, scan->progress->record_count, findings->stopped_at);
+    if (findings->status != RECMAP_CORRUPT) return findings->status;
+    const file_kind *kind =
+        findings->stopped_at ? NULL : sniff_file(shard->map->data, shard->map->size);
+    if (!kind) {
+        fail_advise(error, "restore the file, or index with `--on-corrupt skip` to number the good "
+                           "records and list the damage");
+        return RECMAP_CORRUPT;
+    }
+    fail(error, RECMAP_CORRUPT, "is no TFRecord file: it is %s", kind->name);
+    fail_at(error, shard->path, RECMAP_NO_RECORD, 0);
+    fail_advise(error, "%s", kind->advice);
+    return RECMAP_CORRUPT;
+}
+
+static recmap_status add_damage(scan *scan, uint64_t offset, uint64_t length, const char *reason,
+                                recmap_error *error) {
+    return scan->sink->add_damage(scan->sink->context, offset, length, reason, error);
+}
+
+/* Hands on what one walk found. */
+static recmap_status take_findings(scan *scan, const scan_shard *shard,
+                                   const walk_findings *findings, recmap_error *error) {
+    if (shard->map->was_cut) return fail_cut(shard, error);
+    recmap_status status = scan->sink->add_run(scan->sink->context, &findings->run, error);
+    if (status != RECMAP_OK) fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    for (size_t i = 0; status == RECMAP_OK && i < findings->damage_count; i++) {
+        const walk_damage *damage = &findings->damages[i];
+        status = add_damage(scan, damage->offset, damage->length, damage->reason, error);
+    }
+    if (status != RECMAP_OK) return status;
+    scan->progress->record_count += findings->run.count;
+    return findings->status == RECMAP_OK ? RECMAP_OK : fail_walk(scan, shard, findings, error);
+}
+
+/* Whether the worker's walk is the one that goes on from `state`: both stand at the same frame, or
+ * the walk is lost and the worker found the first frame behind. */
+static bool guess_holds(const segment *piece, const walk_state *state) {
+    if (!piece->has_guess) return false;
+    return state->is_lost ? state->position == piece->begin : state->position == piece->entry;
+}
+
+static recmap_status join_segment(scan *scan, segment *piece, walk_state *state,
+                                  recmap_error *error) {
+    scan_shard *shard = &scan->shards[piece->shard_index];
+    if (!open_shard(scan, shard)) {
+        if (error) *error = shard->error;
+        return shard->status;
+    }
+    /* A record that began before may reach over the whole segment. */
+    if (!state->is_lost && state->position >= piece->end && piece->end > 0) return RECMAP_OK;
+    if (!guess_holds(piece, state)) {
+        walk_from(&scan->walker, &piece->findings, state, shard->map->data, shard->stat.size,
+                  piece->end);
+        return take_findings(scan, shard, &piece->findings, error);
+    }
+    recmap_status status = RECMAP_OK;
+    if (state->is_lost)
+        status = add_damage(scan, state->lost_since, piece->entry - state->lost_since,
+                            state->reason, error);
+    *state = piece->state;
+    return status == RECMAP_OK ? take_findings(scan, shard, &piece->findings, error) : status;
+}
+
+static recmap_status join_segments(scan *scan, scan_shard *shard, recmap_error *error) {
+    walk_state state = {0};
+    recmap_status status = RECMAP_OK;
+    scan->progress->path = shard->path;
+    for (bool is_last = false; status == RECMAP_OK && !is_last;) {
+        segment *piece;
+        status = next_segment(scan, &piece, error);
+        if (status == RECMAP_OK) status = join_segment(scan, piece, &state, error);
+        if (status != RECMAP_OK) break;
+        is_last = piece->end == shard->stat.size;
+        scan->progress->bytes_done += piece->end - piece->begin;
+        release_segment(scan);
+        status = report_progress(scan, error);
+    }
+    return status;
+}
+
+static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *error) {
+    recmap_status status = scan->sink->begin_shard(scan->sink->context, shard->path, error);
+    if (status == RECMAP_OK) status = join_segments(scan, shard, error);
+    if (status != RECMAP_OK) return status;
+    file_stat now;
+    if (!file_stat_path(&now, shard->path) || !is_same_file(&now, &shard->stat))
+        return fail_changed(shard, error);
+    map_destroy(shard->map);
+    shard->map = NULL;
+    return scan->sink->end_shard(scan->sink->context, shard->stat.size, shard->stat.mtime_ns,
+                                 error);
+}
+
+static recmap_status look_at_shards(scan *scan, const char *const *paths, recmap_error *error) {
+    for (size_t i = 0; i < scan->shard_count; i++) {
+        scan_shard *shard = &scan->shards[i];
+        shard->path = paths[i];
+        int fd = -1;
+        recmap_status status = file_open(&fd, shard->path, error);
+        if (status == RECMAP_OK) status = file_get_stat(&shard->stat, fd, shard->path, error);
+        file_close(fd);
+        if (status != RECMAP_OK) return status;
+        scan->progress->bytes_total += shard->stat.size;
+    }
+    return RECMAP_OK;
+}
+
+static uint64_t segment_count(const scan *scan) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < scan->shard_count; i++)
+        count += scan->shards[i].stat.size / scan->segment_size + 1;
+    return count;
+}
+
+static recmap_status start(scan *scan, recmap_error *error) {
+    unsigned threads = scan->options->thread_count ? scan->options->thread_count : core_count();
+    uint64_t segments = segment_count(scan);
+    if (threads > segments) threads = (unsigned)segments;
+    size_t slots = (size_t)threads * SLOTS_PER_THREAD + 2;
+    scan->slots = calloc(slots, sizeof *scan->slots);
+    if (!scan->slots) return fail_memory(error);
+    for (; scan->slot_count < slots; scan->slot_count++)
+        if (!findings_init(&scan->slots[scan->slot_count].findings, scan->options->extractor))
+            return fail_memory(error);
+    /* A single thread has nobody to run ahead of it: it walks while it joins, and never guesses. */
+    if (threads <= 1) return RECMAP_OK;
+    return workers_start(&scan->workers, threads, run_worker, scan, error);
+}
+
+static void finish(scan *scan) {
+    pthread_mutex_lock(&scan->lock);
+    scan->is_stopped = true;
+    pthread_cond_broadcast(&scan->changed_work);
+    pthread_mutex_unlock(&scan->lock);
+    workers_join(&scan->workers);
+    for (size_t i = 0; i < scan->slot_count; i++) findings_free(&scan->slots[i].findings);
+    free(scan->slots);
+    for (size_t i = 0; scan->shards && i < scan->shard_count; i++)
+        map_destroy(scan->shards[i].map);
+    free(scan->shards);
+    pthread_cond_destroy(&scan->changed_results);
+    pthread_cond_destroy(&scan->changed_work);
+    pthread_mutex_destroy(&scan->lock);
+}
+
+recmap_status scan_shards(const char *const *paths, size_t path_count, const scan_sink *sink,
+                          const scan_options *options, recmap_error *error) {
+    scan scan = {
+        .options = options,
+        .sink = sink,
+        .walker = {&tfrecord_framing, options->extractor, options->on_corrupt},
+        .segment_size = options->segment_size ? options->segment_size : SEGMENT_SIZE,
+        .shards = calloc(path_count + 1, sizeof *scan.shards),
+        .shard_count = path_count,
+        .progress = options->totals,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .changed_work = PTHREAD_COND_INITIALIZER,
+        .changed_results = PTHREAD_COND_INITIALIZER,
+    };
+    recmap_status status = scan.shards ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = look_at_shards(&scan, paths, error);
+    if (status == RECMAP_OK) status = start(&scan, error);
+    for (size_t i = 0; status == RECMAP_OK && i < path_count; i++)
+        status = join_shard(&scan, &scan.shards[i], error);
+    finish(&scan);
+    return status;
+}

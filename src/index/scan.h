@@ -1,0 +1,40 @@
+/* The scan: all records of shard files, found by all cores in one pass, in order.
+ *
+ *   segments of shards ──> workers walk each from a guess ──> the caller's thread joins them in order
+ *
+ * The joined result is that of one walk from the first byte to the last, whatever the number of
+ * threads: a guess that the walk before does not arrive at is thrown away and walked again. */
+#ifndef RECMAP_INDEX_SCAN_H
+#define RECMAP_INDEX_SCAN_H
+
+#include <recmap/index.h>
+
+#include "index/extract.h"
+#include "index/run.h"
+
+typedef struct scan_options {
+    unsigned thread_count; /* 0: one a core */
+    recmap_on_corrupt on_corrupt;
+    const extractor *extractor;
+    uint64_t segment_size; /* 0: the default; tests make it small */
+    recmap_progress_fn progress;
+    void *progress_context;
+    recmap_progress *totals; /* bytes_done and record_count go on from here; the total is known */
+} scan_options;
+
+/* Who takes what the scan finds, on the caller's thread, in order. An error ends the scan. */
+typedef struct scan_sink {
+    void *context;
+    recmap_status (*begin_shard)(void *context, const char *path, recmap_error *error);
+    recmap_status (*add_run)(void *context, const record_run *run, recmap_error *error);
+    recmap_status (*add_damage)(void *context, uint64_t offset, uint64_t length,
+                                const char *reason, recmap_error *error);
+    recmap_status (*end_shard)(void *context, uint64_t size, int64_t mtime_ns,
+                               recmap_error *error);
+} scan_sink;
+
+/* Scans `paths` in order. Errors name shard, record (counted from totals->record_count on) and byte. */
+recmap_status scan_shards(const char *const *paths, size_t path_count, const scan_sink *sink,
+                          const scan_options *options, recmap_error *error);
+
+#endif

@@ -1,0 +1,146 @@
+#include "index/walk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+bool findings_init(walk_findings *findings, const extractor *extractor) {
+    *findings = (walk_findings){0};
+    return run_init(&findings->run, extractor_has_ids(extractor),
+                    extractor_column_count(extractor));
+}
+
+void findings_free(walk_findings *findings) {
+    run_free(&findings->run);
+    free(findings->damages);
+    *findings = (walk_findings){0};
+}
+
+static void clear(walk_findings *findings) {
+    run_clear(&findings->run);
+    findings->damage_count = 0;
+    findings->status = RECMAP_OK;
+}
+
+static void stop(walk_findings *findings, uint64_t offset, recmap_status status) {
+    findings->status = status;
+    findings->stopped_at = offset;
+}
+
+static void stop_without_memory(walk_findings *findings, uint64_t offset) {
+    stop(findings, offset, fail_memory(&findings->error));
+}
+
+/* Damage under RAISE ends the walk. */
+static void stop_at_damage(walk_findings *findings, uint64_t offset, const char *reason) {
+    stop(findings, offset, fail(&findings->error, RECMAP_CORRUPT, "%s", reason));
+}
+
+static void add_damage(walk_findings *findings, uint64_t offset, uint64_t length,
+                       const char *reason) {
+    if (!array_reserve(&findings->damages, &findings->damage_capacity, findings->damage_count + 1,
+                       sizeof *findings->damages)) {
+        stop_without_memory(findings, offset);
+        return;
+    }
+    walk_damage *damage = &findings->damages[findings->damage_count++];
+    damage->offset = offset;
+    damage->length = length;
+    snprintf(damage->reason, sizeof damage->reason, "%s", reason);
+}
+
+static void add_record(const walker *walker, walk_findings *findings, uint64_t offset,
+                       const frame *found, const uint8_t *frame_bytes) {
+    if (!run_add(&findings->run, offset, found->data_size, found->check)) {
+        stop_without_memory(findings, offset);
+        return;
+    }
+    recmap_status status =
+        extractor_lift(walker->extractor, &findings->run, frame_bytes + found->data_offset,
+                       (size_t)found->data_size, &findings->error);
+    if (status == RECMAP_OK) return;
+    findings->run.count--;
+    stop(findings, offset, status);
+}
+
+static void get_lost(walk_state *state, const char *reason) {
+    state->is_lost = true;
+    state->lost_since = state->position++;
+    snprintf(state->reason, sizeof state->reason, "%s", reason);
+}
+
+/* A place whose frame is bad. Where its length holds and a good header or the end stands behind it,
+ * only this record is lost; else the walk must find its way back. */
+static void meet_damage(const walker *walker, walk_findings *findings, walk_state *state,
+                        frame_verdict verdict, const frame *found, const frame_fault *fault,
+                        const uint8_t *bytes, uint64_t size) {
+    if (walker->on_corrupt == RECMAP_ON_CORRUPT_RAISE) {
+        stop_at_damage(findings, state->position, fault->reason);
+        return;
+    }
+    if (verdict == FRAME_BAD_DATA) {
+        uint64_t behind = state->position + found->size;
+        if (behind == size || walker->framing->begins_frame(bytes + behind, size - behind)) {
+            add_damage(findings, state->position, found->size, fault->reason);
+            state->position = behind;
+            return;
+        }
+    }
+    get_lost(state, fault->reason);
+}
+
+static void find_back(const walker *walker, walk_findings *findings, walk_state *state,
+                      const uint8_t *bytes, uint64_t size, uint64_t end) {
+    uint64_t at = walker->framing->find(bytes, size, state->position, end, UINT64_MAX);
+    if (at == FRAME_NOWHERE) {
+        state->position = end;
+        if (end < size) return;
+        at = size;
+    }
+    add_damage(findings, state->lost_since, at - state->lost_since, state->reason);
+    state->position = at;
+    state->is_lost = false;
+}
+
+static void walk_on(const walker *walker, walk_findings *findings, walk_state *state,
+                    const uint8_t *bytes, uint64_t size, uint64_t end) {
+    while (findings->status == RECMAP_OK && (state->position < end || (state->is_lost && end == size))) {
+        if (state->is_lost) {
+            find_back(walker, findings, state, bytes, size, end);
+            continue;
+        }
+        const uint8_t *at = bytes + state->position;
+        frame found;
+        frame_fault fault;
+        frame_verdict verdict = walker->framing->parse(&found, at, size - state->position,
+                                                       FRAME_CHECK_ALL, &fault);
+        if (verdict == FRAME_GOOD) {
+            add_record(walker, findings, state->position, &found, at);
+            state->position += found.size;
+        } else {
+            meet_damage(walker, findings, state, verdict, &found, &fault, bytes, size);
+        }
+    }
+}
+
+void walk_from(const walker *walker, walk_findings *findings, walk_state *state,
+               const uint8_t *bytes, uint64_t size, uint64_t end) {
+    clear(findings);
+    walk_on(walker, findings, state, bytes, size, end);
+}
+
+bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *state,
+                     uint64_t *entry, const uint8_t *bytes, uint64_t size, uint64_t begin,
+                     uint64_t end) {
+    clear(findings);
+    /* Bytes made to look like many headers must not cost more than walking honestly would. */
+    uint64_t at = walker->framing->find(bytes, size, begin, end, end - begin);
+    if (at == FRAME_NOWHERE) return false;
+    *entry = at;
+    *state = (walk_state){.position = at};
+    walk_on(walker, findings, state, bytes, size, end);
+    return true;
+}
