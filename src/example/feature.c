@@ -28,22 +28,34 @@ static recmap_value bytes_value(wire bytes) {
                           .as.bytes = {bytes.at, (size_t)(bytes.end - bytes.at)}};
 }
 
-static bool read_packed_int64(example_feature *feature, wire packed, wire_trace *trace) {
-    uint64_t count, bits;
-    if (!wire_count_varints(&count, &packed, trace)) return false;
-    if (feature->count == 0 && count > 0) {
-        if (!wire_read_varint(&bits, &packed, trace)) return false;
-        feature->first = int64_value(bits);
-    }
+recmap_value example_feature_first(const example_feature *feature) {
+    wire first = feature->first;
+    wire_trace trace = {0};
+    uint64_t bits = 0;
+    if (feature->count == 0) return (recmap_value){.type = RECMAP_TYPE_NONE};
+    if (feature->kind == RECMAP_TYPE_BYTES) return bytes_value(first);
+    if (feature->kind == RECMAP_TYPE_FLOAT) return float_value(load32(first.at));
+    wire_read_varint(&bits, &first, &trace);
+    return int64_value(bits);
+}
+
+/* Adds `count` values, the first of which begins `values`. */
+static void add_values(example_feature *feature, wire values, uint64_t count) {
+    if (feature->count == 0) feature->first = values;
     feature->count += count;
+}
+
+static bool read_packed_int64(example_feature *feature, wire packed, wire_trace *trace) {
+    uint64_t count;
+    if (!wire_count_varints(&count, &packed, trace)) return false;
+    add_values(feature, packed, count);
     return true;
 }
 
 static bool read_packed_float(example_feature *feature, wire packed, wire_trace *trace) {
     size_t size = wire_left(&packed);
     if (size % 4) return wire_fail(trace, packed.at, "packed floats are not 4 bytes each");
-    if (feature->count == 0 && size > 0) feature->first = float_value(load32(packed.at));
-    feature->count += size / 4;
+    add_values(feature, packed, size / 4);
     return true;
 }
 
@@ -57,8 +69,9 @@ static bool read_int64_list(example_feature *feature, wire list, wire_trace *tra
             if (!wire_read_bytes(&packed, &list, trace)) return false;
             if (!read_packed_int64(feature, packed, trace)) return false;
         } else if (tag == INT64_TAG) {
+            const uint8_t *at = list.at;
             if (!wire_read_varint(&bits, &list, trace)) return false;
-            if (feature->count++ == 0) feature->first = int64_value(bits);
+            add_values(feature, (wire){at, list.at}, 1);
         } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
             return false;
         }
@@ -75,8 +88,9 @@ static bool read_float_list(example_feature *feature, wire list, wire_trace *tra
             if (!wire_read_bytes(&packed, &list, trace)) return false;
             if (!read_packed_float(feature, packed, trace)) return false;
         } else if (tag == FLOAT_TAG) {
+            const uint8_t *at = list.at;
             if (!wire_read_fixed32(&bits, &list, trace)) return false;
-            if (feature->count++ == 0) feature->first = float_value(bits);
+            add_values(feature, (wire){at, list.at}, 1);
         } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
             return false;
         }
@@ -91,7 +105,7 @@ static bool read_bytes_list(example_feature *feature, wire list, wire_trace *tra
         if (!wire_read_tag(&tag, &list, trace)) return false;
         if (tag == BYTES_TAG) {
             if (!wire_read_bytes(&bytes, &list, trace)) return false;
-            if (feature->count++ == 0) feature->first = bytes_value(bytes);
+            add_values(feature, bytes, 1);
         } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
             return false;
         }
@@ -116,6 +130,24 @@ static bool read_list(example_feature *feature, wire list, wire_trace *trace) {
     }
 }
 
+bool feature_read_plain(example_feature *feature, const uint8_t *body, size_t size) {
+    wire_trace trace;
+    if (size == 0) return true;
+    if (size > 127 || size < 2 || body[1] != size - 2) return false;
+    recmap_type kind = kind_of_tag(body[0]);
+    if (kind == RECMAP_TYPE_NONE) return false;
+    feature->kind = kind;
+    feature->lists_at = body + 2;
+    if (size == 2) return true;
+    if (size < 4 || body[2] != PACKED_TAG || body[3] != size - 4) return false;
+    feature->first.at = body + 4;
+    feature->first.end = body + size;
+    feature->count = kind == RECMAP_TYPE_BYTES ? 1 : size / 4 - 1;
+    if (kind == RECMAP_TYPE_INT64)
+        return wire_count_varints(&feature->count, &feature->first, &trace);
+    return kind == RECMAP_TYPE_BYTES || size % 4 == 0;
+}
+
 bool feature_merge(example_feature *feature, wire body, wire_trace *trace) {
     while (!wire_done(&body)) {
         uint32_t tag;
@@ -130,7 +162,6 @@ bool feature_merge(example_feature *feature, wire body, wire_trace *trace) {
         if (kind != feature->kind) {
             feature->kind = kind;
             feature->count = 0;
-            feature->first.type = RECMAP_TYPE_NONE;
             feature->lists_at = list.at;
         }
         if (!read_list(feature, list, trace)) return false;

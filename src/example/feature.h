@@ -9,13 +9,16 @@
 
 /* All zeros is a feature that is not there. Pointers lead into the record. */
 typedef struct example_feature {
-    bool present;            /* the record has an entry of this name, though perhaps of no kind */
+    bool present;            /* there is an entry of this name, though perhaps of no kind */
     recmap_type kind;        /* NONE: absent or unset */
     uint64_t count;          /* values */
-    recmap_value first;      /* type NONE when there are no values */
-    wire entry;              /* its entry in the map of features, for example_values_begin */
+    wire first;              /* where the first value begins, and an end behind it */
+    wire entry;              /* the entry in the map of features, for example_values_begin */
     const uint8_t *lists_at; /* in the entry: lists before this one were dropped */
 } example_feature;
+
+/* The first value; of type NONE when there are none. */
+recmap_value example_feature_first(const example_feature *feature);
 
 /* How deep the messages of an Example lie, for wire_skip. */
 enum {
@@ -28,6 +31,11 @@ enum {
 
 /* The field of an entry that holds the feature. */
 enum { EXAMPLE_VALUE_TAG = 2 << 3 | WIRE_BYTES };
+
+/* Reads a Feature in the one shape that writers give a small one: a single list in a single chunk,
+ * no byte beyond that, under 128 bytes. False for any other, good or bad; `feature`, which has no
+ * kind when it comes in, then holds nothing of use. */
+bool feature_read_plain(example_feature *feature, const uint8_t *body, size_t size);
 
 /* Checks the message Feature in `body` and merges it into `feature`: a list of the kind that it has
  * adds its values, a list of another kind replaces what was there. */

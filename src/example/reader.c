@@ -17,19 +17,50 @@ example_reader example_reader_begin(const uint8_t *data, size_t size) {
     return reader;
 }
 
-/* Names are short and ASCII nearly always. */
+/* Names are short and ASCII nearly always: eight bytes at once, the last eight with some again. */
 static bool is_utf8(const uint8_t *data, size_t size) {
     uint64_t bits = 0;
-    size_t i = 0;
-    for (; size - i >= 8; i += 8) bits |= load64(data + i);
-    for (; i < size; i++) bits |= data[i];
+    if (size >= 8) {
+        for (size_t i = 0; i + 8 < size; i += 8) bits |= load64(data + i);
+        bits |= load64(data + size - 8);
+    } else if (size >= 4) {
+        bits = load32(data) | load32(data + size - 4);
+    } else if (size > 0) {
+        bits = data[0] | data[size / 2] | data[size - 1];
+    }
     return !(bits & UINT64_C(0x8080808080808080)) || utf8_valid(data, size);
 }
 
-static bool read_entry(example_entry *entry, wire body, wire_trace *trace) {
-    entry->name = body.at;
+/* Field by field: compilers clear a whole struct far more slowly. */
+static void entry_begin(example_entry *entry, const wire *body) {
+    entry->name = body->at;
     entry->name_size = 0;
-    entry->feature = (example_feature){.present = true, .entry = body};
+    entry->feature.present = true;
+    entry->feature.kind = RECMAP_TYPE_NONE;
+    entry->feature.count = 0;
+    entry->feature.first.at = NULL;
+    entry->feature.first.end = NULL;
+    entry->feature.entry.at = body->at;
+    entry->feature.entry.end = body->end;
+    entry->feature.lists_at = NULL;
+}
+
+/* An entry in the shape that writers give it: its name, then its feature. False for any other. */
+static bool read_plain_entry(example_entry *entry, const wire *body) {
+    const uint8_t *at = body->at;
+    size_t size = wire_left(body);
+    if (size < 4 || at[0] != KEY_TAG || at[1] > 127 || at[1] > size - 4) return false;
+    const uint8_t *value = at + 2 + at[1];
+    size_t value_size = size - 4 - at[1];
+    if (value[0] != EXAMPLE_VALUE_TAG || value[1] != value_size || value_size > 127) return false;
+    entry_begin(entry, body);
+    entry->name = at + 2;
+    entry->name_size = at[1];
+    return is_utf8(at + 2, at[1]) && feature_read_plain(&entry->feature, value + 2, value_size);
+}
+
+static bool read_entry(example_entry *entry, wire body, wire_trace *trace) {
+    entry_begin(entry, &body);
     while (!wire_done(&body)) {
         uint32_t tag;
         wire bytes;
@@ -74,7 +105,7 @@ bool example_reader_next(example_entry *entry, example_reader *reader) {
             if (!wire_read_tag(&tag, &reader->features, &reader->trace)) return false;
             if (tag == ENTRY_TAG)
                 return wire_read_bytes(&body, &reader->features, &reader->trace) &&
-                       read_entry(entry, body, &reader->trace);
+                       (read_plain_entry(entry, &body) || read_entry(entry, body, &reader->trace));
             if (!wire_skip(&reader->features, tag, EXAMPLE_FEATURES_DEPTH, &reader->trace))
                 return false;
         }

@@ -111,6 +111,13 @@ static unsigned count_marked(uint64_t bits) {
     return (unsigned)((bits >> 7) * UINT64_C(0x0101010101010101) >> 56);
 }
 
+/* 1 to 7 bytes as load64 would have them, with zeros behind. */
+static uint64_t load_few(const uint8_t *at, size_t size) {
+    if (size >= 4) return load32(at) | (uint64_t)load32(at + size - 4) << (8 * size - 32);
+    return at[0] | (uint64_t)at[size / 2] << (8 * (size / 2)) |
+           (uint64_t)at[size - 1] << (8 * size - 8);
+}
+
 /* Every varint has one byte whose highest bit is clear, its last; ten bytes that all have it set
  * are no varint. So lists are checked eight bytes at a time, without decoding. */
 bool wire_count_varints(uint64_t *count, const wire *packed, wire_trace *trace) {
@@ -126,13 +133,15 @@ bool wire_count_varints(uint64_t *count, const wire *packed, wire_trace *trace) 
         run = last ? (unsigned)__builtin_clzll(last) >> 3 : run + 8;
         found += count_marked(last);
     }
-    for (; at < packed->end; at++) {
-        if (*at < 0x80) {
-            found++;
-            run = 0;
-        } else if (++run == 10) {
-            return wire_fail(trace, at - 9, too_long);
-        }
+    size_t left = (size_t)(packed->end - at);
+    if (left > 0) {
+        /* The missing bytes count as ends of varints that are not there. */
+        uint64_t last = ~load_few(at, left) & marks;
+        unsigned head = (unsigned)__builtin_ctzll(last) >> 3;
+        if (run + head >= 10) return wire_fail(trace, at - run, too_long);
+        last <<= 8 * (8 - left);
+        run = last ? (unsigned)__builtin_clzll(last) >> 3 : run + (unsigned)left;
+        found += count_marked(last);
     }
     if (run) return wire_fail(trace, packed->end - run, "varint runs past the end");
     *count = found;
