@@ -210,7 +210,7 @@ static void put_shortest(json_writer *json, double value, bool is_float, int lea
     if (*at == '-') result[size++] = *at++;
     for (; *at != 'e'; at++)
         if (*at >= '0' && *at <= '9') digits[digit_count++] = *at;
-    int exponent = atoi(at + 1);
+    int exponent = (int)strtol(at + 1, NULL, 10);
     while (digit_count > 1 && digits[digit_count - 1] == '0') digit_count--;
     digits[digit_count] = 0;
     char *end = result + size;

@@ -8,13 +8,14 @@
 #include "base/json.h"
 
 typedef struct name {
-    uint8_t *data;
+    size_t at; /* in the text of all names */
     size_t size;
     uint64_t hash;
     size_t first; /* index of the first name equal to it */
 } name;
 
 struct example_names {
+    uint8_t *text; /* all names, one behind the other */
     name *names;
     size_t count;
     size_t *slots; /* index + 1 of a name, 0 for none; a power of two of them, half empty */
@@ -50,14 +51,14 @@ size_t example_names_find(const example_names *names, const uint8_t *data, size_
         size_t index = names->slots[slot] - 1;
         const name *candidate = &names->names[index];
         if (candidate->hash == hash && candidate->size == size &&
-            memcmp(candidate->data, data, size) == 0)
+            memcmp(names->text + candidate->at, data, size) == 0)
             return index;
     }
 }
 
 static void insert(example_names *names, size_t index) {
     name *added = &names->names[index];
-    size_t first = example_names_find(names, added->data, added->size);
+    size_t first = example_names_find(names, names->text + added->at, added->size);
     added->first = first == SIZE_MAX ? index : first;
     if (first != SIZE_MAX) {
         names->repeat = true;
@@ -69,42 +70,54 @@ static void insert(example_names *names, size_t index) {
     names->slots[slot] = index + 1;
 }
 
-static recmap_status fill(example_names *names, const char *const *list, size_t count,
-                          recmap_error *error) {
-    size_t slot_count = 4;
+static recmap_status allocate(example_names *names, const char *const *list, size_t count,
+                              recmap_error *error) {
+    size_t slot_count = 4, text_size = 0;
     while (slot_count < count * 2) slot_count *= 2;
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strlen(list[i]);
+        if (!utf8_valid((const uint8_t *)list[i], size))
+            return fail(error, RECMAP_INVALID, "feature name '%s' is not UTF-8", list[i]);
+        text_size += size;
+    }
+    names->text = malloc(text_size + 1);
     names->slots = calloc(slot_count, sizeof *names->slots);
     names->names = calloc(count + 1, sizeof *names->names);
-    if (!names->slots || !names->names) return fail_memory(error);
+    if (!names->text || !names->slots || !names->names) return fail_memory(error);
     names->slot_mask = slot_count - 1;
     names->count = count;
-    for (size_t i = 0; i < count; i++) {
-        name *added = &names->names[i];
-        added->size = strlen(list[i]);
-        if (!utf8_valid((const uint8_t *)list[i], added->size))
-            return fail(error, RECMAP_INVALID, "feature name '%s' is not UTF-8", list[i]);
-        added->data = malloc(added->size + 1);
-        if (!added->data) return fail_memory(error);
-        memcpy(added->data, list[i], added->size + 1);
-        added->hash = hash_bytes(added->data, added->size);
+    return RECMAP_OK;
+}
+
+static void fill(example_names *names, const char *const *list) {
+    size_t at = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        size_t size = strlen(list[i]);
+        memcpy(names->text + at, list[i], size);
+        names->names[i] =
+            (name){.at = at, .size = size, .hash = hash_bytes(names->text + at, size)};
+        at += size;
         insert(names, i);
     }
-    return RECMAP_OK;
 }
 
 recmap_status example_names_create(example_names **names, const char *const *list, size_t count,
                                    recmap_error *error) {
     example_names *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
-    recmap_status status = fill(made, list, count, error);
-    if (status == RECMAP_OK) *names = made;
-    else example_names_destroy(made);
-    return status;
+    recmap_status status = allocate(made, list, count, error);
+    if (status != RECMAP_OK) {
+        example_names_destroy(made);
+        return status;
+    }
+    fill(made, list);
+    *names = made;
+    return RECMAP_OK;
 }
 
 void example_names_destroy(example_names *names) {
     if (!names) return;
-    for (size_t i = 0; i < names->count; i++) free(names->names[i].data);
+    free(names->text);
     free(names->names);
     free(names->slots);
     free(names);

@@ -1,5 +1,5 @@
 /* A schema: which features the records hold, of which kinds and lengths. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <recmap/example.h>
 
 #include <search.h>

@@ -6,7 +6,7 @@ bool wire_fail(wire_trace *trace, const uint8_t *at, const char *reason) {
     return false;
 }
 
-/* Reads 7 bits a byte. Returns how many bytes, or 0 when none of the first `most` ends the varint. */
+/* Reads 7 bits a byte. Returns how many bytes, or 0 when none of the first `most` is the last. */
 static size_t decode(uint64_t *value, const wire *w, size_t most) {
     uint64_t result = 0;
     if (most > wire_left(w)) most = wire_left(w);

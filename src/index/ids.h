@@ -15,8 +15,8 @@ enum {
     IDS_PADDING = 8, /* so that eight bytes can be read at every pair */
 };
 
-/* Under which key the fences lie: u64 for each chunk, the hash of its first pair. */
-#define IDS_FENCES_KEY ((store_key){UINT64_MAX, 0})
+/* The chunk number under which the fences lie: u64 for each chunk, the hash of its first pair. */
+#define IDS_FENCES_CHUNK UINT64_MAX
 
 /* Stands for "no id" beside the 48-bit hashes. */
 #define IDS_NONE UINT64_MAX

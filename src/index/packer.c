@@ -276,7 +276,7 @@ static recmap_status put_ids(packer *packer, recmap_error *error) {
     if (status == RECMAP_OK)
         status = put_id_chunks(packer, pairs, packed, &fences, &fence_count, error);
     if (status == RECMAP_OK)
-        status = store_writer_put(packer->store, STORE_IDS, IDS_FENCES_KEY, fences,
+        status = store_writer_put(packer->store, STORE_IDS, (store_key){IDS_FENCES_CHUNK, 0}, fences,
                                   fence_count * 8, error);
     free(fences);
     free(packed);

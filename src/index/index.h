@@ -1,0 +1,84 @@
+/* An index, opened for reading: where each record lies, candidates for an id, values of columns, the
+ * list of damage. Everything out of the file is checked before it is used, and places are bounded by
+ * the sizes of the shards; whether a shard still is what was indexed is for the data set to see. */
+#ifndef RECMAP_INDEX_INDEX_H
+#define RECMAP_INDEX_INDEX_H
+
+#include <recmap/dataset.h>
+
+#include "index/columns.h"
+#include "index/ids.h"
+#include "index/manifest.h"
+#include "index/offsets.h"
+#include "index/store.h"
+
+typedef struct index_file index_file;
+
+recmap_status index_open(index_file **opened, const char *path, const store_options *options,
+                         recmap_error *error);
+void index_close(index_file *index);
+
+const manifest *index_manifest(const index_file *index);
+store *index_store(const index_file *index);
+
+/* A shard as the index knows it. */
+typedef struct index_shard {
+    uint64_t base;         /* in the concatenation of all shards */
+    uint64_t first_record; /* number of its first record */
+    uint64_t first_damage; /* in the list of damage */
+    shard_entry entry;
+} index_shard;
+
+const index_shard *index_shards(const index_file *index);
+
+/* Where a record lies. */
+typedef struct index_place {
+    uint32_t shard_index;
+    uint64_t offset;     /* of the frame in the shard */
+    uint64_t frame_size; /* of the frame */
+} index_place;
+
+/* The place of record `number`, which is below the manifest's record_count. Threads: any.
+ * Errors: CORRUPT naming the index. */
+recmap_status index_locate(index_place *place, index_file *index, uint64_t number,
+                           recmap_error *error);
+
+/* Asks the processor to fetch what index_locate will read first. */
+void index_prefetch(const index_file *index, uint64_t number);
+
+/* Pairs with the hash of an id, by ascending number. */
+typedef struct index_candidates {
+    index_file *index;
+    uint64_t hash;
+    size_t chunk;
+    size_t next; /* pair in the chunk */
+} index_candidates;
+
+/* Errors: CORRUPT naming the index. */
+recmap_status index_candidates_begin(index_candidates *candidates, index_file *index, uint64_t hash,
+                                     recmap_error *error);
+
+/* The next record whose id may be the one; `found` is false behind the last. */
+recmap_status index_candidates_next(index_candidates *candidates, uint64_t *number, bool *found,
+                                    recmap_error *error);
+
+/* All id pairs in order, for who packs them again: chunk by chunk. */
+size_t index_id_chunk_count(const index_file *index);
+recmap_status index_id_chunk(ids_chunk *chunk, index_file *index, size_t chunk_index,
+                             recmap_error *error);
+
+/* The chunk of a lifted column that holds record `chunk_index << COLUMN_CHUNK_SHIFT`. */
+recmap_status index_column_chunk(column_chunk *chunk, index_file *index, size_t column,
+                                 size_t chunk_index, recmap_error *error);
+
+/* The default of a lifted column as a value of its type; NONE when it has none. */
+recmap_value index_column_default(const index_file *index, size_t column);
+
+/* The list of damage, in file order: manifest's damage_count entries. */
+const damage_entry *index_damages(const index_file *index);
+
+/* Checks every value, and every record's place, against what the file says of itself.
+ * Errors: CORRUPT. */
+recmap_status index_check_all(index_file *index, recmap_error *error);
+
+#endif
