@@ -24,10 +24,13 @@ RECMAP_API void recmap_schema_destroy(recmap_schema *schema);
 RECMAP_API recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t size,
                                            recmap_error *error);
 
-/* Appends {"records": N, "not_examples": M, "features": {name: {"kind": "int64" | "float" |
- * "bytes" | "mixed" | "unset", "share": 0..1, "min_length", "max_length"}}}, names sorted. N counts
- * all records, M among them. Kind, share and lengths are those of recmap_schema_feature.
- * Errors: NO_MEMORY; the text is then as it was. */
+/* Records added, and how many of them are no tf.Example. */
+RECMAP_API uint64_t recmap_schema_record_count(const recmap_schema *schema);
+RECMAP_API uint64_t recmap_schema_other_count(const recmap_schema *schema);
+
+/* Appends {name: {"kind": "int64" | "float" | "bytes" | "mixed" | "unset", "share": 0..1,
+ * "min_length", "max_length"}}, names sorted. Kind, share and lengths are those of
+ * recmap_schema_feature. Errors: NO_MEMORY; the text is then as it was. */
 RECMAP_API recmap_status recmap_schema_to_json(recmap_text *text, const recmap_schema *schema,
                                                recmap_error *error);
 

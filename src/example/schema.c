@@ -172,22 +172,23 @@ static void put_feature(json_writer *json, const recmap_schema_feature *feature)
     json_close(json, '}');
 }
 
+uint64_t recmap_schema_record_count(const recmap_schema *schema) {
+    return schema->record_count;
+}
+
+uint64_t recmap_schema_other_count(const recmap_schema *schema) {
+    return schema->other_count;
+}
+
 recmap_status recmap_schema_to_json(recmap_text *text, const recmap_schema *schema,
                                     recmap_error *error) {
     size_t start = text->size;
     json_writer json = json_begin(text);
     json_open(&json, '{');
-    json_key(&json, "records");
-    json_uint64(&json, schema->record_count);
-    json_key(&json, "not_examples");
-    json_uint64(&json, schema->other_count);
-    json_key(&json, "features");
-    json_open(&json, '{');
     for (size_t i = 0; i < recmap_schema_feature_count(schema); i++) {
         recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
         put_feature(&json, &feature);
     }
-    json_close(&json, '}');
     json_close(&json, '}');
     if (!json.failed) return RECMAP_OK;
     text->size = start;
