@@ -1,0 +1,148 @@
+#include "args.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "message.h"
+
+enum { OPTION_HELP = 1000, OPTION_ACCESS, OPTION_CHECK };
+
+static void add_option(tool_args *args, size_t *count, struct option option) {
+    args->table[(*count)++] = option;
+    if (option.val <= 0 || option.val >= ARGS_LONG) return;
+    size_t end = strlen(args->letters);
+    args->letters[end++] = (char)option.val;
+    if (option.has_arg == required_argument) args->letters[end++] = ':';
+    args->letters[end] = 0;
+}
+
+void args_begin(tool_args *args, const tool_command *command, const struct option *options,
+                int argc, char **argv) {
+    memset(args, 0, sizeof *args);
+    args->command = command;
+    args->argc = argc;
+    args->argv = argv;
+    args->reading = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
+    args->reading.guard = 1;
+    /* The user named the index, and so trusts it to name its shards. */
+    args->reading.allow_absolute_paths = 1;
+    /* A leading colon keeps getopt from printing, and tells a missing argument apart. */
+    args->letters[0] = ':';
+    size_t count = 0;
+    for (; options->name; options++) add_option(args, &count, *options);
+    add_option(args, &count, (struct option){"help", no_argument, NULL, OPTION_HELP});
+    if (!command->reads) return;
+    add_option(args, &count, (struct option){"access", required_argument, NULL, OPTION_ACCESS});
+    add_option(args, &count, (struct option){"check", required_argument, NULL, OPTION_CHECK});
+}
+
+static int stop(tool_args *args, int exit_status) {
+    args->exit_status = exit_status;
+    return ARGS_STOP;
+}
+
+int args_wrong(const tool_args *args, const char *format, ...) {
+    char text[1024], advice[64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    snprintf(advice, sizeof advice, "try 'recmap %s --help'", args->command->name);
+    return message_error(RECMAP_INVALID, args->command->name, advice, "%s", text);
+}
+
+/* Whether a word is an option's name, whole or shortened, as getopt understands it. */
+static bool names_option(const tool_args *args, const char *word) {
+    size_t size = strcspn(word, "=");
+    for (size_t i = 0; args->table[i].name; i++)
+        if (!strncmp(args->table[i].name, word, size)) return true;
+    return false;
+}
+
+/* What getopt refused: a letter is in optopt, a long option is the word just passed. */
+static int wrong_option(const tool_args *args) {
+    const char *word = args->argv[optind - 1];
+    if (optopt > 0 && optopt < ARGS_LONG) {
+        if (optopt >= '0' && optopt <= '9')
+            return args_wrong(args,
+                              "unknown option '-%c' (write -- before operands that begin "
+                              "with a dash)",
+                              optopt);
+        return args_wrong(args, "unknown option '-%c'", optopt);
+    }
+    if (optopt)
+        return args_wrong(args, "option '%.*s' takes no argument", (int)strcspn(word, "="), word);
+    if (!strncmp(word, "--", 2) && names_option(args, word + 2))
+        return args_wrong(args, "option '%s' is ambiguous", word);
+    return args_wrong(args, "unknown option '%s'", word);
+}
+
+static bool set_access(tool_args *args, const char *text) {
+    if (!strcmp(text, "map")) args->reading.access = RECMAP_ACCESS_MAP;
+    else if (!strcmp(text, "pread")) args->reading.access = RECMAP_ACCESS_READ;
+    else return false;
+    return true;
+}
+
+static bool set_check(tool_args *args, const char *text) {
+    if (!strcmp(text, "data")) args->reading.check = RECMAP_CHECK_DATA;
+    else if (!strcmp(text, "header")) args->reading.check = RECMAP_CHECK_HEADER;
+    else return false;
+    return true;
+}
+
+int args_next(tool_args *args) {
+    for (;;) {
+        opterr = 0;
+        int option = getopt_long(args->argc, args->argv, args->letters, args->table, NULL);
+        switch (option) {
+        case -1:
+            args->operands = args->argv + optind;
+            args->operand_count = args->argc - optind;
+            return ARGS_END;
+        case OPTION_HELP: fputs(args->command->help, stdout); return stop(args, 0);
+        case OPTION_ACCESS:
+            if (set_access(args, optarg)) break;
+            return stop(args, args_wrong(args, "--access is map or pread, not '%s'", optarg));
+        case OPTION_CHECK:
+            if (set_check(args, optarg)) break;
+            return stop(args, args_wrong(args, "--check is data or header, not '%s'", optarg));
+        case ':':
+            return stop(args,
+                        args_wrong(args, "option '%s' needs an argument", args->argv[optind - 1]));
+        case '?': return stop(args, wrong_option(args));
+        default: return option;
+        }
+    }
+}
+
+bool args_number(const tool_args *args, const char *what, const char *text, uint64_t limit,
+                 uint64_t *number) {
+    uint64_t value = 0;
+    bool too_large = false;
+    const char *c = text;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        uint64_t digit = (uint64_t)(*c - '0');
+        if (value > (UINT64_MAX - digit) / 10) too_large = true;
+        value = value * 10 + digit;
+    }
+    if (*c || c == text) {
+        args_wrong(args, "%s is a decimal number, not '%s'", what, text);
+        return false;
+    }
+    if (too_large || value > limit) {
+        args_wrong(args, "%s is at most %llu, not %s", what, (unsigned long long)limit, text);
+        return false;
+    }
+    *number = value;
+    return true;
+}
+
+int args_open(recmap_dataset **dataset, const tool_args *args) {
+    if (!args->operand_count) return args_wrong(args, "no index is named");
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_dataset_open(dataset, args->operands[0], &args->reading, &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* The words behind `recmap COMMAND`: GNU options before, between and behind the operands. */
+#ifndef RECMAP_ARGS_H
+#define RECMAP_ARGS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <recmap/dataset.h>
+
+/* One command of the tool. */
+typedef struct tool_command {
+    const char *name;
+    const char *summary;               /* one line, for the list of commands */
+    const char *help;                  /* the whole answer to --help */
+    bool reads;                        /* opens an index, and so takes --access and --check */
+    int (*run)(int argc, char **argv); /* argv[0] is the name; returns the exit status */
+} tool_command;
+
+enum { ARGS_END = -1, ARGS_STOP = -2 };
+
+/* Values for options without a letter start here. */
+enum { ARGS_LONG = 256 };
+
+enum { ARGS_OPTION_LIMIT = 16 };
+
+typedef struct tool_args {
+    const tool_command *command;
+    int argc;
+    char **argv;
+    struct option table[ARGS_OPTION_LIMIT]; /* the command's own, --help, --access, --check */
+    char letters[2 * ARGS_OPTION_LIMIT + 2];
+    char **operands; /* when the options are at their end */
+    int operand_count;
+    int exit_status;                /* when they stop early */
+    recmap_dataset_options reading; /* how the index will be opened */
+} tool_args;
+
+/* `options` end with a row of zeros; a value below ARGS_LONG is also the option's letter. */
+void args_begin(tool_args *args, const tool_command *command, const struct option *options,
+                int argc, char **argv);
+
+/* The next option's value, its argument in `optarg`; ARGS_END when only operands are left; ARGS_STOP
+ * when the command ends here with args->exit_status (--help, or a wrong option). */
+int args_next(tool_args *args);
+
+/* Says what is wrong and where help is. Returns the exit status of wrong usage. */
+int args_wrong(const tool_args *args, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A decimal number up to `limit`; says what is wrong with `text` otherwise. `what` names it. */
+bool args_number(const tool_args *args, const char *what, const char *text, uint64_t limit,
+                 uint64_t *number);
+
+/* Opens the index that the first operand names, with the guard. Returns 0, or the exit status after
+ * saying what is wrong. */
+int args_open(recmap_dataset **dataset, const tool_args *args);
+
+#endif

@@ -1,0 +1,105 @@
+/* recmap find: ids to numbers. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/dataset.h>
+
+#include "commands.h"
+#include "message.h"
+
+static const struct option options[] = {{NULL, 0, NULL, 0}};
+
+/* Numbers of one id, used again from id to id. */
+typedef struct match_list {
+    uint64_t *numbers;
+    size_t count;
+    size_t capacity;
+} match_list;
+
+static recmap_status find(recmap_dataset *dataset, const recmap_value *id, match_list *matches,
+                          recmap_error *error) {
+    for (;;) {
+        recmap_status status = recmap_dataset_find_all(dataset, id, matches->numbers,
+                                                       matches->capacity, &matches->count, error);
+        if (status != RECMAP_OK || matches->count <= matches->capacity) return status;
+        uint64_t *numbers = realloc(matches->numbers, matches->count * sizeof *numbers);
+        if (!numbers) {
+            errno = ENOMEM;
+            return message_fail_errno(error, "", "keep the matches");
+        }
+        matches->numbers = numbers;
+        matches->capacity = matches->count;
+    }
+}
+
+/* Whether `text` is the usual decimal form of an int64. */
+static bool parse_int64(const char *text, int64_t *number) {
+    const char *digits = text + (*text == '-');
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    *number = value;
+    return *digits >= '0' && *digits <= '9' && !*end && !errno;
+}
+
+/* An id is looked for as bytes; where that finds nothing, as the integer that it may spell. */
+static recmap_status find_text(recmap_dataset *dataset, const char *text, match_list *matches,
+                               recmap_error *error) {
+    recmap_value id = {.type = RECMAP_TYPE_BYTES,
+                       .as.bytes = {(const uint8_t *)text, strlen(text)}};
+    recmap_status status = find(dataset, &id, matches, error);
+    int64_t number;
+    if (status != RECMAP_OK || matches->count || !parse_int64(text, &number)) return status;
+    id = (recmap_value){.type = RECMAP_TYPE_INT64, .as.int64 = number};
+    return find(dataset, &id, matches, error);
+}
+
+static int find_operands(recmap_dataset *dataset, const tool_args *args) {
+    match_list matches = {NULL, 0, 0};
+    recmap_error error = RECMAP_ERROR_INIT;
+    int exit_status = 0;
+    for (int i = 1; i < args->operand_count; i++) {
+        const char *id = args->operands[i];
+        if (find_text(dataset, id, &matches, &error) != RECMAP_OK) {
+            exit_status = recmap_error_print(&error, stderr);
+            break;
+        }
+        for (size_t k = 0; k < matches.count; k++)
+            printf("%s\t%llu\n", id, (unsigned long long)matches.numbers[k]);
+        if (!matches.count)
+            exit_status = message_error(RECMAP_NOT_FOUND, args->operands[0],
+                                        "ids are compared byte for byte; 'recmap info' tells "
+                                        "which feature holds them",
+                                        "no record has the id '%s'", id);
+    }
+    free(matches.numbers);
+    return exit_status;
+}
+
+static int run(int argc, char **argv) {
+    tool_args args;
+    args_begin(&args, &cmd_find, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;)
+        if (option == ARGS_STOP) return args.exit_status;
+    if (args.operand_count == 1) return args_wrong(&args, "no id is given");
+    recmap_dataset *dataset;
+    int exit_status = args_open(&dataset, &args);
+    if (exit_status) return exit_status;
+    exit_status = find_operands(dataset, &args);
+    recmap_dataset_close(dataset);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap find [OPTION]... NAME.rmx ID...\n"
+    "\n"
+    "Prints ID <tab> NUMBER for each record that has the id. The index must have been built with\n"
+    "--id. An ID that is not found as it stands, and is a decimal integer, is looked for as an\n"
+    "int64. The exit status is 1 when an ID is not there.\n"
+    "\n"
+    "      --help\n"
+    "      --          before an ID that begins with a dash\n";
+
+const tool_command cmd_find = {"find", "find the numbers of records by id", help, true, run};

@@ -1,0 +1,244 @@
+/* recmap index: shards in, one sealed index out. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <recmap/dataset.h>
+#include <recmap/index.h>
+#include <recmap/shards.h>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "message.h"
+#include "progress.h"
+
+enum { OPTION_ID = ARGS_LONG, OPTION_LIFT, OPTION_THREADS, OPTION_ON_CORRUPT, OPTION_APPEND };
+
+enum { PATH_SIZE = 4096, THREAD_LIMIT = 4096 };
+
+typedef struct index_job {
+    tool_args args;
+    const char *path; /* of the index */
+    bool appends;
+    recmap_index_options options;
+    recmap_lift *lifts; /* malloc'ed; names and defaults lie in argv or in `old` */
+    recmap_shards *shards;
+    recmap_dataset *old; /* what is appended to */
+    tool_progress progress;
+} index_job;
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"id", required_argument, NULL, OPTION_ID},
+                                        {"lift", required_argument, NULL, OPTION_LIFT},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"on-corrupt", required_argument, NULL, OPTION_ON_CORRUPT},
+                                        {"append", no_argument, NULL, OPTION_APPEND},
+                                        {NULL, 0, NULL, 0}};
+
+static int set_id(index_job *job, const char *name) {
+    if (!*name) return args_wrong(&job->args, "--id names no feature");
+    job->options.id_feature = name;
+    return 0;
+}
+
+/* FEATURE, or FEATURE=DEFAULT: the argument is cut at its first `=`. */
+static int add_lift(index_job *job, char *argument) {
+    char *equals = strchr(argument, '=');
+    if (equals) *equals = 0;
+    if (!*argument) return args_wrong(&job->args, "--lift names no feature");
+    recmap_lift *lifts = realloc(job->lifts, (job->options.lift_count + 1) * sizeof *lifts);
+    if (!lifts) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    lifts[job->options.lift_count++] = (recmap_lift){argument, equals ? equals + 1 : NULL};
+    job->lifts = lifts;
+    job->options.lifts = lifts;
+    return 0;
+}
+
+static int set_threads(index_job *job, const char *text) {
+    uint64_t count;
+    if (!args_number(&job->args, "--threads", text, THREAD_LIMIT, &count)) return 2;
+    job->options.thread_count = (unsigned)count;
+    return 0;
+}
+
+static int set_on_corrupt(index_job *job, const char *text) {
+    if (!strcmp(text, "raise")) job->options.on_corrupt = RECMAP_ON_CORRUPT_RAISE;
+    else if (!strcmp(text, "skip")) job->options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    else return args_wrong(&job->args, "--on-corrupt is raise or skip, not '%s'", text);
+    return 0;
+}
+
+static int take_option(index_job *job, int option) {
+    switch (option) {
+    case 'o': job->path = optarg; return 0;
+    case OPTION_ID: return set_id(job, optarg);
+    case OPTION_LIFT: return add_lift(job, optarg);
+    case OPTION_THREADS: return set_threads(job, optarg);
+    case OPTION_ON_CORRUPT: return set_on_corrupt(job, optarg);
+    default: job->appends = true; return 0;
+    }
+}
+
+static int list_shards(index_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (!job->args.operand_count) return args_wrong(&job->args, "no shards are named");
+    recmap_status status = recmap_shards_create(&job->shards, &error);
+    for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
+        status = recmap_shards_add(job->shards, job->args.operands[i], &error);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+/* Without -o; `room` holds the name. */
+static int choose_path(index_job *job, char room[PATH_SIZE]) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (job->path) return 0;
+    if (recmap_shards_index_path(job->shards, room, PATH_SIZE, &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
+    job->path = room;
+    return 0;
+}
+
+/* The index replaces what is at its path: that must not be a shard. */
+static int check_path(const index_job *job) {
+    struct stat target, shard;
+    const char *advice = "name the index with -o";
+    if (stat(job->path, &target)) {
+        if (!job->appends) return 0;
+        return message_error(RECMAP_INVALID, job->path, advice,
+                             "there is no such index to append to");
+    }
+    if (S_ISDIR(target.st_mode))
+        return message_error(RECMAP_INVALID, job->path, advice, "is a folder");
+    for (size_t i = 0; i < recmap_shards_count(job->shards); i++)
+        if (!stat(recmap_shards_path(job->shards, i), &shard) && shard.st_dev == target.st_dev &&
+            shard.st_ino == target.st_ino)
+            return message_error(RECMAP_INVALID, job->path, advice,
+                                 "is one of the shards, and the index would replace it");
+    return 0;
+}
+
+/* What is appended takes ids and columns from the index, unless the options name them again. */
+static int take_old_options(index_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_dataset_open(&job->old, job->path, &job->args.reading, &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
+    const recmap_dataset_info *info = recmap_dataset_get_info(job->old);
+    if (job->options.id_feature || job->options.lift_count) return 0;
+    job->options.id_feature = info->id_name;
+    /* Column 0 is the length, which every index has. */
+    if (info->column_count < 2) return 0;
+    job->lifts = calloc(info->column_count - 1, sizeof *job->lifts);
+    if (!job->lifts) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    for (size_t i = 1; i < info->column_count; i++) {
+        recmap_column_info column;
+        if (recmap_dataset_get_column(&column, job->old, i, &error) != RECMAP_OK)
+            return recmap_error_print(&error, stderr);
+        job->lifts[i - 1] = (recmap_lift){column.name, column.default_value};
+    }
+    job->options.lifts = job->lifts;
+    job->options.lift_count = info->column_count - 1;
+    return 0;
+}
+
+static recmap_status build(index_job *job, recmap_index_summary *summary, recmap_error *error) {
+    recmap_index_builder *builder = NULL;
+    recmap_status status = recmap_index_builder_create(&builder, job->path, &job->options, error);
+    if (status == RECMAP_OK && job->appends)
+        status = recmap_index_builder_add_index(builder, job->path, error);
+    for (size_t i = 0; status == RECMAP_OK && i < recmap_shards_count(job->shards); i++)
+        status = recmap_index_builder_add_shard(builder, recmap_shards_path(job->shards, i), error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, summary, error);
+    recmap_index_builder_destroy(builder);
+    return status;
+}
+
+/* One line of what was done; then what the user may not expect. */
+static void print_summary(const index_job *job, const recmap_index_summary *summary) {
+    struct stat index;
+    double index_size = stat(job->path, &index) ? 0 : (double)index.st_size;
+    double seconds = progress_now() - job->progress.started;
+    uint64_t bytes = summary->byte_count, records = summary->record_count;
+    if (job->old) {
+        /* Only what is new was scanned. */
+        bytes -= recmap_dataset_get_info(job->old)->byte_count;
+        records -= recmap_dataset_count(job->old);
+    }
+    double rate = seconds > 0 ? 1 / seconds : 0;
+    char all[HUMAN_SIZE], size[HUMAN_SIZE], speed[HUMAN_SIZE];
+    message("%s: %llu records in %llu shards, %s; index %s, %.2f bytes a record; %.2f s, %s/s, "
+            "%.0f records/s",
+            job->path, (unsigned long long)summary->record_count,
+            (unsigned long long)summary->shard_count, human_bytes(all, (double)summary->byte_count),
+            human_bytes(size, index_size),
+            summary->record_count ? index_size / (double)summary->record_count : 0, seconds,
+            human_bytes(speed, (double)bytes * rate), (double)records * rate);
+    if (job->options.id_feature && summary->id_count < summary->record_count)
+        message("%llu records have no id",
+                (unsigned long long)(summary->record_count - summary->id_count));
+    if (summary->damage_count)
+        message("%llu damaged places skipped, %llu bytes; 'recmap info %s' lists them",
+                (unsigned long long)summary->damage_count,
+                (unsigned long long)summary->damaged_byte_count, job->path);
+}
+
+static int run_build(index_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_summary summary;
+    interrupt_watch();
+    job->progress = progress_begin("indexing");
+    job->options.progress = progress_report;
+    job->options.progress_context = &job->progress;
+    job->options.guard = 1;
+    recmap_status status = build(job, &summary, &error);
+    progress_end(&job->progress);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    print_summary(job, &summary);
+    return interrupt_finish(0);
+}
+
+static int run_job(index_job *job) {
+    char room[PATH_SIZE];
+    for (int option; (option = args_next(&job->args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job->args.exit_status;
+        int exit_status = take_option(job, option);
+        if (exit_status) return exit_status;
+    }
+    int exit_status = list_shards(job);
+    if (!exit_status) exit_status = choose_path(job, room);
+    if (!exit_status) exit_status = check_path(job);
+    if (!exit_status && job->appends) exit_status = take_old_options(job);
+    return exit_status ? exit_status : run_build(job);
+}
+
+static int run(int argc, char **argv) {
+    index_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
+    args_begin(&job.args, &cmd_index, options, argc, argv);
+    int exit_status = run_job(&job);
+    recmap_dataset_close(job.old);
+    recmap_shards_destroy(job.shards);
+    free(job.lifts);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap index [OPTION]... SHARD|GLOB|FOLDER|@LISTFILE...\n"
+    "\n"
+    "Scans TFRecord files, checks every byte, and writes one index. The files stay where they\n"
+    "are and as they are. Names are numbered in the order given; those of a glob or a folder in\n"
+    "natural order (part-2 before part-10).\n"
+    "\n"
+    "  -o, --output NAME.rmx    the index; without it train-00000-of-00004.tfrecord and its\n"
+    "                           like are indexed into train.rmx beside the first shard\n"
+    "      --id FEATURE         find records by this bytes or int64 feature of tf.Example\n"
+    "      --lift FEATURE[=DEFAULT]\n"
+    "                           a column of this feature's values (once a record); DEFAULT is\n"
+    "                           for records that lack it, which are an error without\n"
+    "      --threads N          0, the default: one a core\n"
+    "      --on-corrupt raise|skip\n"
+    "                           stop at the first damage (the default), or number the good\n"
+    "                           records and list the damage in the index\n"
+    "      --append             add shards behind those of an index; no record changes its\n"
+    "                           number; ids and columns are as in the index\n"
+    "      --help\n";
+
+const tool_command cmd_index = {"index", "build an index of TFRecord files", help, false, run};

@@ -1,0 +1,153 @@
+/* recmap info: what an index holds. */
+#include <stdio.h>
+
+#include <recmap/dataset.h>
+
+#include "commands.h"
+#include "message.h"
+
+enum { OPTION_SHARDS = ARGS_LONG, OPTION_JSON };
+
+/* A terminal page of damage; all of it is in the JSON. */
+enum { DAMAGE_SHOWN = 20 };
+
+static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHARDS},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {NULL, 0, NULL, 0}};
+
+static const char *type_name(recmap_type type) {
+    switch (type) {
+    case RECMAP_TYPE_INT64: return "int64";
+    case RECMAP_TYPE_FLOAT: return "float";
+    case RECMAP_TYPE_BYTES: return "bytes";
+    case RECMAP_TYPE_NONE: break;
+    }
+    return "none";
+}
+
+static void print_totals(const char *path, const recmap_dataset_info *info) {
+    char text[HUMAN_SIZE];
+    fputs("index        ", stdout);
+    print_safe(stdout, path);
+    printf("\nrecords      %llu\n", (unsigned long long)info->record_count);
+    printf("shards       %llu\n", (unsigned long long)info->shard_count);
+    printf("bytes        %llu (%s)\n", (unsigned long long)info->byte_count,
+           human_bytes(text, (double)info->byte_count));
+    printf("index bytes  %llu (%s", (unsigned long long)info->index_size,
+           human_bytes(text, (double)info->index_size));
+    if (info->record_count)
+        printf(", %.2f a record", (double)info->index_size / (double)info->record_count);
+    fputs(")\nfingerprint  ", stdout);
+    for (size_t i = 0; i < sizeof info->fingerprint.bytes; i++)
+        printf("%02x", info->fingerprint.bytes[i]);
+    fputs("\nids          ", stdout);
+    print_safe(stdout, info->id_name ? info->id_name : "none");
+    if (info->id_name) printf(", of %llu records", (unsigned long long)info->id_count);
+    putchar('\n');
+}
+
+static recmap_status print_columns(recmap_dataset *dataset, const recmap_dataset_info *info,
+                                   recmap_error *error) {
+    for (size_t i = 0; i < info->column_count; i++) {
+        recmap_column_info column;
+        recmap_status status = recmap_dataset_get_column(&column, dataset, i, error);
+        if (status != RECMAP_OK) return status;
+        fputs(i ? "             " : "columns      ", stdout);
+        print_safe(stdout, column.name);
+        printf(", %s", type_name(column.type));
+        if (column.default_value) {
+            fputs(", default ", stdout);
+            print_safe(stdout, column.default_value);
+        }
+        putchar('\n');
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_info *info,
+                                  recmap_error *error) {
+    if (!info->damage_count) {
+        puts("damage       none");
+        return RECMAP_OK;
+    }
+    printf("damage       %llu places, %llu bytes\n", (unsigned long long)info->damage_count,
+           (unsigned long long)info->damaged_byte_count);
+    for (uint64_t i = 0; i < info->damage_count && i < DAMAGE_SHOWN; i++) {
+        recmap_damage damage;
+        recmap_status status = recmap_dataset_get_damage(&damage, dataset, i, error);
+        if (status != RECMAP_OK) return status;
+        fputs("  ", stdout);
+        print_safe(stdout, damage.path);
+        printf(": %llu bytes at byte %llu: ", (unsigned long long)damage.length,
+               (unsigned long long)damage.offset);
+        print_safe(stdout, damage.reason);
+        putchar('\n');
+    }
+    if (info->damage_count > DAMAGE_SHOWN) puts("  ... (--json lists all)");
+    return RECMAP_OK;
+}
+
+static recmap_status print_shards(recmap_dataset *dataset, uint64_t count, recmap_error *error) {
+    puts("\n   shard  first record       records           bytes  path");
+    for (uint64_t i = 0; i < count; i++) {
+        recmap_shard_info shard;
+        recmap_status status = recmap_dataset_get_shard(&shard, dataset, i, error);
+        if (status != RECMAP_OK) return status;
+        printf("%8llu  %12llu  %12llu  %14llu  ", (unsigned long long)i,
+               (unsigned long long)shard.first_record, (unsigned long long)shard.record_count,
+               (unsigned long long)shard.size);
+        print_safe(stdout, shard.path);
+        putchar('\n');
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status print_human(recmap_dataset *dataset, const char *path, bool with_shards,
+                                 recmap_error *error) {
+    const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
+    print_totals(path, info);
+    recmap_status status = print_columns(dataset, info, error);
+    if (status == RECMAP_OK) status = print_damage(dataset, info, error);
+    if (status == RECMAP_OK && with_shards)
+        status = print_shards(dataset, info->shard_count, error);
+    return status;
+}
+
+static recmap_status print_json(recmap_dataset *dataset, bool with_shards, recmap_error *error) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_status status = recmap_dataset_info_to_json(&text, dataset, with_shards, error);
+    if (status == RECMAP_OK) puts(text.data);
+    recmap_text_free(&text);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    tool_args args;
+    bool with_shards = false, as_json = false;
+    args_begin(&args, &cmd_info, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args.exit_status;
+        if (option == OPTION_SHARDS) with_shards = true;
+        else as_json = true;
+    }
+    if (args.operand_count > 1) return args_wrong(&args, "only one index can be named");
+    recmap_dataset *dataset;
+    int exit_status = args_open(&dataset, &args);
+    if (exit_status) return exit_status;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = as_json ? print_json(dataset, with_shards, &error)
+                                   : print_human(dataset, args.operands[0], with_shards, &error);
+    recmap_dataset_close(dataset);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
+static const char help[] =
+    "usage: recmap info [OPTION]... NAME.rmx\n"
+    "\n"
+    "Tells what an index holds: records, shards, bytes, ids, columns, damage. No shard is read.\n"
+    "\n"
+    "      --shards    the shards too: where each begins, its records, its bytes, its path\n"
+    "      --json      as one JSON document\n"
+    "      --help\n";
+
+const tool_command cmd_info = {"info", "tell what an index holds", help, true, run};

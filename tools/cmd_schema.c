@@ -1,0 +1,121 @@
+/* recmap schema: the features that records hold. */
+#include <stdio.h>
+
+#include <recmap/dataset.h>
+#include <recmap/example.h>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "message.h"
+#include "progress.h"
+#include "walk.h"
+
+enum { OPTION_SAMPLE = ARGS_LONG, OPTION_JSON };
+
+enum { DEFAULT_SAMPLE = 1000 };
+
+static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {NULL, 0, NULL, 0}};
+
+static recmap_status add_record(void *context, const recmap_record *record, recmap_error *error) {
+    return recmap_schema_add(context, record->data, record->size, error);
+}
+
+static void print_feature(const recmap_schema_feature *feature) {
+    printf("%-6s  %6.2f %%  ", feature->kind, feature->share * 100);
+    if (feature->min_length == feature->max_length)
+        printf("%12llu", (unsigned long long)feature->min_length);
+    else
+        printf("%5llu..%-5llu", (unsigned long long)feature->min_length,
+               (unsigned long long)feature->max_length);
+    fputs("  ", stdout);
+    print_safe_sized(stdout, feature->name, feature->name_size);
+    putchar('\n');
+}
+
+static void print_human(const recmap_schema *schema) {
+    puts("kind       share        values  feature");
+    for (size_t i = 0; i < recmap_schema_feature_count(schema); i++) {
+        recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
+        print_feature(&feature);
+    }
+}
+
+static recmap_status print_json(const recmap_schema *schema, recmap_error *error) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_status status = recmap_schema_to_json(&text, schema, error);
+    if (status == RECMAP_OK) puts(text.data);
+    recmap_text_free(&text);
+    return status;
+}
+
+static void print_messages(const recmap_schema *schema, uint64_t record_count) {
+    uint64_t seen = recmap_schema_record_count(schema);
+    uint64_t others = recmap_schema_other_count(schema);
+    if (seen < record_count)
+        message("%llu of %llu records were looked at, spread evenly; --sample 0 looks at all",
+                (unsigned long long)seen, (unsigned long long)record_count);
+    if (others)
+        message("%llu of %llu records are no tf.Example", (unsigned long long)others,
+                (unsigned long long)seen);
+}
+
+static recmap_status collect(recmap_schema *schema, recmap_dataset *dataset, uint64_t sample,
+                             recmap_error *error) {
+    uint64_t count = recmap_dataset_count(dataset);
+    if (!sample || sample > count) sample = count;
+    walk_range range = {.first = 0, .count = count, .sample = sample};
+    tool_progress progress = progress_begin("reading");
+    interrupt_watch();
+    recmap_status status =
+        walk_records(dataset, range, add_record, schema, progress_report, &progress, error);
+    progress_end(&progress);
+    return status;
+}
+
+static int run_schema(recmap_dataset *dataset, uint64_t sample, bool as_json) {
+    recmap_schema *schema = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_schema_create(&schema, &error);
+    if (status == RECMAP_OK) status = collect(schema, dataset, sample, &error);
+    if (status == RECMAP_OK) {
+        print_messages(schema, recmap_dataset_count(dataset));
+        if (as_json) status = print_json(schema, &error);
+        else print_human(schema);
+    }
+    recmap_schema_destroy(schema);
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+}
+
+static int run(int argc, char **argv) {
+    tool_args args;
+    uint64_t sample = DEFAULT_SAMPLE;
+    bool as_json = false;
+    args_begin(&args, &cmd_schema, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args.exit_status;
+        if (option == OPTION_JSON) as_json = true;
+        else if (!args_number(&args, "--sample", optarg, UINT64_MAX, &sample)) return 2;
+    }
+    if (args.operand_count > 1) return args_wrong(&args, "only one index can be named");
+    recmap_dataset *dataset;
+    int exit_status = args_open(&dataset, &args);
+    if (exit_status) return exit_status;
+    exit_status = run_schema(dataset, sample, as_json);
+    recmap_dataset_close(dataset);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap schema [OPTION]... NAME.rmx\n"
+    "\n"
+    "Lists the features that tf.Example records hold: kind of values, share of the records that\n"
+    "have the feature, least and most values in one record.\n"
+    "\n"
+    "      --sample N    look at N records, spread evenly (1000); 0: at all\n"
+    "      --json        {NAME: {\"kind\", \"share\", \"min_length\", \"max_length\"}}\n"
+    "      --help\n";
+
+const tool_command cmd_schema = {"schema", "list the features of tf.Example records", help, true,
+                                 run};

@@ -1,0 +1,117 @@
+/* recmap verify: every byte checked, each damage named. */
+#include <stdio.h>
+
+#include <recmap/dataset.h>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "message.h"
+#include "progress.h"
+
+enum { OPTION_INDEX_ONLY = ARGS_LONG, OPTION_JSON, OPTION_THREADS };
+
+enum { THREAD_LIMIT = 4096 };
+
+static const struct option options[] = {{"index-only", no_argument, NULL, OPTION_INDEX_ONLY},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {NULL, 0, NULL, 0}};
+
+/* PATH: record N at byte B: REASON; a length of 0 means the whole shard. */
+static void print_damage(const recmap_damage *damage) {
+    print_safe(stdout, damage->path);
+    fputs(": ", stdout);
+    if (damage->record != RECMAP_NO_RECORD)
+        printf("record %llu at ", (unsigned long long)damage->record);
+    if (damage->record != RECMAP_NO_RECORD || damage->length)
+        printf("byte %llu: ", (unsigned long long)damage->offset);
+    print_safe(stdout, damage->reason);
+    putchar('\n');
+}
+
+static void print_human(const recmap_report *report, const recmap_dataset_info *info,
+                        const char *path, bool index_only) {
+    size_t count = recmap_report_damage_count(report);
+    for (size_t i = 0; i < count; i++) {
+        recmap_damage damage = recmap_report_damage(report, i);
+        print_damage(&damage);
+    }
+    print_safe(stdout, path);
+    if (index_only) {
+        puts(": the index is good; no shard was read");
+        return;
+    }
+    printf(": %llu of %llu records are good",
+           (unsigned long long)recmap_report_record_count(report),
+           (unsigned long long)info->record_count);
+    if (count) printf("; %zu damaged places that the index does not list", count);
+    if (info->damage_count)
+        printf("; %llu damaged places that the index lists",
+               (unsigned long long)info->damage_count);
+    putchar('\n');
+}
+
+static recmap_status print_json(const recmap_report *report, recmap_error *error) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_status status = recmap_report_to_json(&text, report, error);
+    if (status == RECMAP_OK) puts(text.data);
+    recmap_text_free(&text);
+    return status;
+}
+
+static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, const char *path,
+                      bool as_json) {
+    recmap_report *report = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    tool_progress progress = progress_begin("verifying");
+    verify->progress = progress_report;
+    verify->progress_context = &progress;
+    interrupt_watch();
+    recmap_status status = recmap_dataset_verify(&report, dataset, verify, &error);
+    progress_end(&progress);
+    int exit_status = 0;
+    if (status == RECMAP_OK) {
+        exit_status = recmap_report_damage_count(report) ? 1 : 0;
+        if (as_json) status = print_json(report, &error);
+        else print_human(report, recmap_dataset_get_info(dataset), path, verify->index_only != 0);
+    }
+    recmap_report_destroy(report);
+    if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
+    return interrupt_finish(exit_status);
+}
+
+static int run(int argc, char **argv) {
+    tool_args args;
+    recmap_verify_options verify = RECMAP_VERIFY_OPTIONS_INIT;
+    bool as_json = false;
+    uint64_t threads = 0;
+    args_begin(&args, &cmd_verify, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args.exit_status;
+        if (option == OPTION_INDEX_ONLY) verify.index_only = 1;
+        else if (option == OPTION_JSON) as_json = true;
+        else if (!args_number(&args, "--threads", optarg, THREAD_LIMIT, &threads)) return 2;
+    }
+    verify.thread_count = (unsigned)threads;
+    if (args.operand_count > 1) return args_wrong(&args, "only one index can be named");
+    recmap_dataset *dataset;
+    int exit_status = args_open(&dataset, &args);
+    if (exit_status) return exit_status;
+    exit_status = run_verify(dataset, &verify, args.operands[0], as_json);
+    recmap_dataset_close(dataset);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap verify [OPTION]... NAME.rmx\n"
+    "\n"
+    "Checks every byte of the index and of its shards, and names each damage that the index does\n"
+    "not list. The exit status is 0 when there is none, 1 when there is, 3 when the index itself\n"
+    "is damaged.\n"
+    "\n"
+    "      --index-only    check the index alone\n"
+    "      --json          as one JSON document\n"
+    "      --threads N     0, the default: one a core\n"
+    "      --help\n";
+
+const tool_command cmd_verify = {"verify", "check every byte of index and shards", help, true, run};

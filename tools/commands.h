@@ -1,0 +1,9 @@
+/* The commands, one file each: cmd_NAME.c. */
+#ifndef RECMAP_COMMANDS_H
+#define RECMAP_COMMANDS_H
+
+#include "args.h"
+
+extern const tool_command cmd_index, cmd_info, cmd_schema, cmd_get, cmd_find, cmd_cat, cmd_verify;
+
+#endif

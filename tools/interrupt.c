@@ -1,0 +1,34 @@
+#include "interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+
+static volatile sig_atomic_t signal_that_came;
+
+static void note(int number) {
+    signal_that_came = number;
+}
+
+void interrupt_watch(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction old, action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
+        sigemptyset(&action.sa_mask);
+        /* What the parent ignores for us (nohup) stays ignored. */
+        if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+}
+
+bool interrupt_came(void) {
+    return signal_that_came != 0;
+}
+
+int interrupt_finish(int exit_status) {
+    if (!signal_that_came) return exit_status;
+    fflush(NULL);
+    signal(signal_that_came, SIG_DFL);
+    raise(signal_that_came);
+    return exit_status;
+}

@@ -1,0 +1,17 @@
+/* SIGINT, SIGTERM and SIGHUP as a wish to stop: what was begun is cleaned up before the process
+ * ends by the signal. */
+#ifndef RECMAP_INTERRUPT_H
+#define RECMAP_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* From now on these signals are only noted. The second one of a kind ends the process at once. */
+void interrupt_watch(void);
+
+bool interrupt_came(void);
+
+/* Ends the process by the signal that came, so that the shell sees it; returns `exit_status` when
+ * none did. */
+int interrupt_finish(int exit_status);
+
+#endif

@@ -1,0 +1,79 @@
+#include "message.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+static bool is_control(unsigned char c) {
+    return c < 0x20 || c == 0x7f;
+}
+
+static void make_safe(char *text) {
+    for (; *text; text++)
+        if (is_control((unsigned char)*text)) *text = '?';
+}
+
+void print_safe_sized(FILE *stream, const char *text, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        putc(is_control((unsigned char)text[i]) ? '?' : text[i], stream);
+}
+
+void print_safe(FILE *stream, const char *text) {
+    print_safe_sized(stream, text, strlen(text));
+}
+
+void message(const char *format, ...) {
+    char text[8192];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    make_safe(text);
+    fprintf(stderr, "recmap: %s\n", text);
+}
+
+int message_error(recmap_status status, const char *path, const char *advice, const char *format,
+                  ...) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    error.status = status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error.message, sizeof error.message, format, arguments);
+    va_end(arguments);
+    snprintf(error.path, sizeof error.path, "%s", path ? path : "");
+    snprintf(error.advice, sizeof error.advice, "%s", advice ? advice : "");
+    make_safe(error.message);
+    make_safe(error.path);
+    make_safe(error.advice);
+    return recmap_error_print(&error, stderr);
+}
+
+recmap_status message_fail_errno(recmap_error *error, const char *path, const char *action) {
+    int system_errno = errno;
+    *error = (recmap_error)RECMAP_ERROR_INIT;
+    error->status = RECMAP_IO;
+    error->system_errno = system_errno;
+    snprintf(error->path, sizeof error->path, "%s", path);
+    make_safe(error->path);
+    snprintf(error->message, sizeof error->message, "cannot %s: %s", action,
+             strerror(system_errno));
+    const char *advice = "check the path, its permissions and the state of the device";
+    if (system_errno == ENOSPC || system_errno == EDQUOT)
+        advice = "free some space on that file system, or write elsewhere with -o";
+    if (system_errno == EPIPE) advice = "who was reading has stopped";
+    snprintf(error->advice, sizeof error->advice, "%s", advice);
+    return RECMAP_IO;
+}
+
+const char *human_bytes(char text[HUMAN_SIZE], double bytes) {
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    unsigned unit = 0;
+    while (bytes >= 999.5 && unit < 6) {
+        bytes /= 1000;
+        unit++;
+    }
+    int digits = unit == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
+    snprintf(text, HUMAN_SIZE, "%.*f %s", digits, bytes, units[unit]);
+    return text;
+}

@@ -1,0 +1,172 @@
+#include "preview.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { VALUES_SHOWN = 8, BYTES_SHOWN = 48, BYTES_VALUES_SHOWN = 3, ROW_SIZE = 16, ROWS_SHOWN = 4 };
+
+/* A place in JSON that the library wrote: no white space, no surprises; but every step is checked,
+ * and what does not fit ends the walk. */
+typedef struct cursor {
+    const char *at;
+} cursor;
+
+static bool take(cursor *json, const char *text) {
+    size_t size = strlen(text);
+    if (strncmp(json->at, text, size)) return false;
+    json->at += size;
+    return true;
+}
+
+/* A string or a number; `token` is what stands between the quotes, or the number. */
+static bool take_scalar(cursor *json, const char **token, size_t *size) {
+    bool is_quoted = take(json, "\"");
+    const char *start = json->at;
+    if (is_quoted) {
+        while (*json->at && *json->at != '"') json->at += *json->at == '\\' && json->at[1] ? 2 : 1;
+    } else {
+        json->at += strcspn(json->at, ",]}");
+    }
+    *token = start;
+    *size = (size_t)(json->at - start);
+    return is_quoted ? take(json, "\"") : *size > 0;
+}
+
+static int digit_of(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : 0;
+}
+
+static size_t base64_size(const char *text, size_t size) {
+    size_t padding = 0;
+    while (padding < 2 && padding < size && text[size - 1 - padding] == '=') padding++;
+    return size / 4 * 3 - padding;
+}
+
+/* The first bytes of what base64 stands for; returns how many. */
+static size_t decode_start(uint8_t *bytes, size_t capacity, const char *text, size_t size) {
+    size_t whole = base64_size(text, size);
+    size_t count = whole < capacity ? whole : capacity;
+    for (size_t i = 0; i < count; i++) {
+        const char *four = text + i / 3 * 4;
+        uint32_t group = (uint32_t)digit_of(four[0]) << 18 | (uint32_t)digit_of(four[1]) << 12 |
+                         (uint32_t)digit_of(four[2]) << 6 | (uint32_t)digit_of(four[3]);
+        bytes[i] = (uint8_t)(group >> (16 - 8 * (i % 3)));
+    }
+    return count;
+}
+
+static bool is_printable(uint8_t c) {
+    return c >= 0x20 && c < 0x7f;
+}
+
+static bool looks_like_text(const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!is_printable(bytes[i]) && bytes[i] != '\n' && bytes[i] != '\t') return false;
+    return true;
+}
+
+static void print_text(FILE *stream, const uint8_t *bytes, size_t count) {
+    putc('"', stream);
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] == '\n') fputs("\\n", stream);
+        else if (bytes[i] == '\t') fputs("\\t", stream);
+        else putc(bytes[i], stream);
+    }
+    putc('"', stream);
+}
+
+static void print_bytes(FILE *stream, const char *text, size_t size) {
+    uint8_t bytes[BYTES_SHOWN];
+    size_t whole = base64_size(text, size);
+    size_t count = decode_start(bytes, sizeof bytes, text, size);
+    if (looks_like_text(bytes, count)) {
+        print_text(stream, bytes, count);
+    } else {
+        count = count < ROW_SIZE ? count : ROW_SIZE;
+        for (size_t i = 0; i < count; i++) fprintf(stream, "%02x", bytes[i]);
+    }
+    if (count < whole) fprintf(stream, "... (%zu bytes)", whole);
+}
+
+/* `"value":[...]`: the first values, then how many there are. */
+static bool print_values(FILE *stream, cursor *json, bool is_bytes) {
+    size_t shown = is_bytes ? BYTES_VALUES_SHOWN : VALUES_SHOWN;
+    size_t count = 0;
+    if (!take(json, "\"value\":[")) return false;
+    while (!take(json, "]")) {
+        const char *token;
+        size_t size;
+        if (count && !take(json, ",")) return false;
+        if (!take_scalar(json, &token, &size)) return false;
+        if (count++ >= shown) continue;
+        if (count > 1) fputs(", ", stream);
+        if (is_bytes) print_bytes(stream, token, size);
+        else fwrite(token, 1, size, stream);
+    }
+    if (count > shown) fprintf(stream, ", ... (%zu values)", count);
+    return true;
+}
+
+/* What stands behind `"name":{`: `}`, or `"int64List":{"value":[...]}}`. */
+static bool print_list(FILE *stream, cursor *json) {
+    static const struct {
+        const char *key;
+        const char *kind;
+    } lists[] = {
+        {"\"bytesList\":{", "bytes"}, {"\"floatList\":{", "float"}, {"\"int64List\":{", "int64"}};
+    if (take(json, "}")) return fputs("unset", stream) >= 0;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        if (!take(json, lists[i].key)) continue;
+        fprintf(stream, "%s  ", lists[i].kind);
+        if (take(json, "}")) return take(json, "}");
+        return print_values(stream, json, i == 0) && take(json, "}}");
+    }
+    return false;
+}
+
+static void print_features(FILE *stream, cursor *json, bool has_colour) {
+    for (size_t count = 0; !take(json, "}"); count++) {
+        const char *name;
+        size_t size;
+        if ((count && !take(json, ",")) || !take_scalar(json, &name, &size) || !take(json, ":{"))
+            return;
+        fprintf(stream, "  %s%-20.*s%s  ", has_colour ? "\033[36m" : "", (int)size, name,
+                has_colour ? "\033[0m" : "");
+        bool is_whole = print_list(stream, json);
+        putc('\n', stream);
+        if (!is_whole) return;
+    }
+}
+
+static void print_row(FILE *stream, const uint8_t *bytes, size_t offset, size_t count) {
+    fprintf(stream, "  %04zx ", offset);
+    for (size_t i = 0; i < ROW_SIZE; i++) {
+        if (i < count) fprintf(stream, " %02x", bytes[i]);
+        else fputs("   ", stream);
+    }
+    fputs("  ", stream);
+    for (size_t i = 0; i < count; i++) putc(is_printable(bytes[i]) ? bytes[i] : '.', stream);
+    putc('\n', stream);
+}
+
+static void print_hex(FILE *stream, const recmap_record *record) {
+    size_t shown = ROW_SIZE * ROWS_SHOWN;
+    for (size_t offset = 0; offset < shown && offset < record->size; offset += ROW_SIZE) {
+        size_t left = record->size - offset;
+        print_row(stream, record->data + offset, offset, left < ROW_SIZE ? left : ROW_SIZE);
+    }
+    if (record->size > shown) fputs("  ...\n", stream);
+}
+
+void preview_print(FILE *stream, const recmap_record *record, const char *json, bool has_colour) {
+    cursor start = {json};
+    bool is_example = take(&start, "{\"features\":{\"feature\":{");
+    fprintf(stream, "%srecord %llu%s, %zu bytes%s\n", has_colour ? "\033[1m" : "",
+            (unsigned long long)record->number, has_colour ? "\033[0m" : "", record->size,
+            is_example ? ", tf.Example" : "");
+    if (is_example) print_features(stream, &start, has_colour);
+    else print_hex(stream, record);
+}

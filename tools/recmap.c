@@ -1,0 +1,50 @@
+/* recmap: the command line. It finds the command and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include <recmap/status.h>
+
+#include "commands.h"
+#include "message.h"
+#include "output.h"
+
+static const tool_command *const commands[] = {
+    &cmd_index, &cmd_info, &cmd_schema, &cmd_get, &cmd_find, &cmd_cat, &cmd_verify,
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static int print_help(void) {
+    fputs("usage: recmap COMMAND [OPTION]... NAME.rmx|SHARD...\n"
+          "       recmap --help | --version\n"
+          "\n"
+          "Any record of TFRecord files by number or by id, where they lie.\n"
+          "\n"
+          "commands:\n",
+          stdout);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n"
+          "'recmap COMMAND --help' tells what a command takes; 'man recmap' tells all.\n"
+          "\n"
+          "exit status: 0 done; 1 the answer is no (id not found, damage found); 2 wrong usage;\n"
+          "3 the data or the index is bad or does not fit; 4 the system failed (I/O, memory)\n",
+          stdout);
+    return 0;
+}
+
+static int run(int argc, char **argv) {
+    const char *advice = "try 'recmap --help'";
+    if (argc < 2) return message_error(RECMAP_INVALID, NULL, advice, "no command is named");
+    const char *word = argv[1];
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) return print_help();
+    if (!strcmp(word, "--version")) return printf("recmap %s\n", recmap_version()) < 0;
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(commands[i]->name, word)) return commands[i]->run(argc - 1, argv + 1);
+    return message_error(RECMAP_INVALID, NULL, advice, "unknown %s '%s'",
+                         word[0] == '-' ? "option" : "command", word);
+}
+
+int main(int argc, char **argv) {
+    return output_check_stdout(run(argc, argv));
+}
