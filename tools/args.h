@@ -40,8 +40,8 @@ typedef struct tool_args {
 void args_begin(tool_args *args, const tool_command *command, const struct option *options,
                 int argc, char **argv);
 
-/* The next option's value, its argument in `optarg`; ARGS_END when only operands are left; ARGS_STOP
- * when the command ends here with args->exit_status (--help, or a wrong option). */
+/* The next option's value, its argument in `optarg`; ARGS_END when only operands are left;
+ * ARGS_STOP when the command ends here with args->exit_status (--help, or a wrong option). */
 int args_next(tool_args *args);
 
 /* Says what is wrong and where help is. Returns the exit status of wrong usage. */

@@ -1,4 +1,4 @@
-/* Natural order of names: runs of digits compare as numbers, so that part-2 comes before part-10. */
+/* Natural order of names: runs of digits compare as numbers: part-2 comes before part-10. */
 #ifndef RECMAP_BASE_NATURAL_H
 #define RECMAP_BASE_NATURAL_H
 
