@@ -163,12 +163,13 @@ static recmap_status claim(const file_walk *file, uint64_t first, uint64_t count
                            uint64_t named_at) {
     if (first < META_COUNT || !bytes_fit(first, count, file->page_count))
         return damaged(file, named_at,
-                       "pages %" PRIu64 " and %" PRIu64 " more are named in a file of %" PRIu64,
-                       first, count - 1, file->page_count);
+                       "%" PRIu64 " page(s) from page %" PRIu64 " do not fit a file of %" PRIu64
+                       " pages",
+                       count, first, file->page_count);
     if (claim_bits(file->claimed, first, count)) return RECMAP_OK;
     return damaged(file, named_at,
-                   "page %" PRIu64 " or one of %" PRIu64 " behind it is named twice", first,
-                   count - 1);
+                   "%" PRIu64 " page(s) from page %" PRIu64 " are not free for their use", count,
+                   first);
 }
 
 /* Reads a page of a tree, and checks its header. */
@@ -406,7 +407,7 @@ static recmap_status check_table(tree_walk *names, const page_view *page, const 
     if (table == STORE_TABLE_COUNT)
         return damaged(file, offset, "there is a table of an unknown name");
     if (number16(node + NODE_FLAGS) != NODE_IS_TREE || number32(node) != RECORD_SIZE)
-        return damaged(file, offset, "table %s is no table: flags 0x%x, %" PRIu32 " bytes",
+        return damaged(file, offset, "the entry of table %s has flags 0x%x and %" PRIu32 " bytes",
                        store_table_name(table), number16(node + NODE_FLAGS), number32(node));
     return check_tree(file, store_table_name(table), table, node + NODE_HEADER + key_size,
                       offset + NODE_HEADER + key_size);
@@ -454,10 +455,9 @@ static recmap_status check_file(file_walk *file) {
     const uint8_t *record = meta + META_MAIN;
     if (number16(record + RECORD_DEPTH) != 1 ||
         number64(record + RECORD_ENTRIES) != STORE_TABLE_COUNT)
-        return damaged(file, offset + META_MAIN,
-                       "there are %" PRIu64 " tables on %u levels, expected %d on one",
-                       number64(record + RECORD_ENTRIES), number16(record + RECORD_DEPTH),
-                       STORE_TABLE_COUNT);
+        return damaged(
+            file, offset + META_MAIN, "%" PRIu64 " tables on %u levels, expected %d on 1",
+            number64(record + RECORD_ENTRIES), number16(record + RECORD_DEPTH), STORE_TABLE_COUNT);
     return check_tree(file, "of tables", STORE_TABLE_COUNT, record, offset + META_MAIN);
 }
 

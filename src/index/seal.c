@@ -21,13 +21,17 @@ enum {
     OWN_HASH_OFFSET = 56,
 };
 
-enum { LITTLE_ENDIAN_ORDER = 1, BIG_ENDIAN_ORDER = 2 };
+enum { ORDER_LITTLE_ENDIAN = 1, ORDER_BIG_ENDIAN = 2 };
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-enum { MACHINE_ORDER = BIG_ENDIAN_ORDER };
+static const bool machine_is_big_endian = true;
 #else
-enum { MACHINE_ORDER = LITTLE_ENDIAN_ORDER };
+static const bool machine_is_big_endian = false;
 #endif
+
+static uint8_t machine_order(void) {
+    return machine_is_big_endian ? ORDER_BIG_ENDIAN : ORDER_LITTLE_ENDIAN;
+}
 
 static const char magic[8] = {'R', 'M', 'X', 's', 'e', 'a', 'l', '\n'};
 
@@ -38,7 +42,7 @@ void seal_encode(uint8_t bytes[SEAL_SIZE], const seal_fields *seal) {
     store32(bytes + VERSION_OFFSET, SEAL_VERSION);
     store32(bytes + LMDB_VERSION_OFFSET, SEAL_LMDB_VERSION);
     store32(bytes + PAGE_SIZE_OFFSET, seal->page_size);
-    bytes[BYTE_ORDER_OFFSET] = MACHINE_ORDER;
+    bytes[BYTE_ORDER_OFFSET] = machine_order();
     bytes[WORD_SIZE_OFFSET] = SEAL_WORD_SIZE;
     store16(bytes + ZERO_OFFSET, 0);
     store64(bytes + PAGE_COUNT_OFFSET, seal->page_count);
@@ -78,9 +82,9 @@ static recmap_status check_machine(const uint8_t bytes[SEAL_SIZE], recmap_error 
     uint32_t lmdb_version = load32(bytes + LMDB_VERSION_OFFSET);
     uint8_t order = bytes[BYTE_ORDER_OFFSET];
     if (lmdb_version != SEAL_LMDB_VERSION) return fail_lmdb_version(lmdb_version, error);
-    if (order != MACHINE_ORDER)
-        return fail_machine(order == BIG_ENDIAN_ORDER      ? "big-endian"
-                            : order == LITTLE_ENDIAN_ORDER ? "little-endian"
+    if (order != machine_order())
+        return fail_machine(order == ORDER_BIG_ENDIAN      ? "big-endian"
+                            : order == ORDER_LITTLE_ENDIAN ? "little-endian"
                                                            : "strange",
                             error);
     if (bytes[WORD_SIZE_OFFSET] != SEAL_WORD_SIZE)
@@ -141,29 +145,32 @@ recmap_status seal_decode(seal_fields *decoded, const uint8_t bytes[SEAL_SIZE], 
 }
 
 /* LMDB's first page starts with a header of 16 bytes, of 24 in LMDB 1.0; then its magic number and
- * the version of its format. */
-static bool lmdb_version_at(const uint8_t *at, uint32_t *version) {
-    uint32_t number = load32(at);
-    *version = load32(at + 4);
-    if (number == 0xbeefc0deu) return true;
-    *version = __builtin_bswap32(*version);
-    return number == 0xdec0efbeu;
+ * the version of its format, in the machine's order. */
+static bool is_lmdb(const uint8_t *start, size_t size, uint32_t *version, bool *is_big_endian) {
+    for (size_t at = 16; at <= 24 && at + 8 <= size; at += 8) {
+        uint32_t number = load32(start + at);
+        *version = load32(start + at + 4);
+        *is_big_endian = number == 0xdec0efbeu;
+        if (*is_big_endian) *version = __builtin_bswap32(*version);
+        if (*is_big_endian || number == 0xbeefc0deu) return true;
+    }
+    return false;
 }
 
 recmap_status seal_fail_absent(const uint8_t *start, size_t size, recmap_error *error) {
     uint32_t version;
-    if (size == 0) {
-        fail(error, RECMAP_CORRUPT, "the file is empty, not an index");
-    } else if (size >= 32 &&
-               (lmdb_version_at(start + 16, &version) || lmdb_version_at(start + 24, &version))) {
-        if (version != SEAL_LMDB_VERSION) return fail_lmdb_version(version, error);
+    bool is_big_endian;
+    if (!is_lmdb(start, size, &version, &is_big_endian)) {
         fail(error, RECMAP_CORRUPT,
-             "there is no seal at the end: the index was cut short or something was added to it");
-    } else {
-        fail(error, RECMAP_CORRUPT, "the file is not a recmap index");
+             size ? "the file is not a recmap index" : "the file is empty, not an index");
         fail_advise(error, "name an .rmx file, or make one with `recmap index`");
         return RECMAP_CORRUPT;
     }
+    if (version != SEAL_LMDB_VERSION) return fail_lmdb_version(version, error);
+    if (is_big_endian != machine_is_big_endian)
+        return fail_machine(is_big_endian ? "big-endian" : "little-endian", error);
+    fail(error, RECMAP_CORRUPT,
+         "there is no seal at the end: the index was cut short or something was added to it");
     fail_advise(error, "%s", again);
     return RECMAP_CORRUPT;
 }
