@@ -262,7 +262,13 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
     const char **paths = calloc(end - first + 1, sizeof *paths);
     if (!paths) return fail_memory(error);
     for (size_t i = first; i < end; i++) paths[i - first] = builder->parts[i].resolved;
-    scan_sink sink = {builder, sink_begin_shard, sink_add_run, sink_add_damage, sink_end_shard};
+    scan_sink sink = {
+        .context = builder,
+        .begin_shard = sink_begin_shard,
+        .add_run = sink_add_run,
+        .add_damage = sink_add_damage,
+        .end_shard = sink_end_shard,
+    };
     scan_options options = {
         .thread_count = builder->options.thread_count,
         .on_corrupt = builder->options.on_corrupt,

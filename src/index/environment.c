@@ -24,18 +24,19 @@ struct environment {
     MDB_dbi tables[STORE_TABLE_COUNT];
     size_t room;      /* bytes that the transaction may still write */
     size_t page_size; /* of LMDB's file */
+    int fd;           /* writing: the caller's descriptor of the file; reading: -1 */
     char *path;       /* what errors name */
 };
 
-/* LMDB says EIO for every write that came out short: a full disk, a quota, a limit of file size.
- * Writing on at the file's end tells which. */
+/* LMDB says EIO for every write that came out short, ENOSPC for the first one: a full disk, a quota,
+ * a limit of file size. Writing on at the file's end tells which. */
 static bool fail_short_write(environment *env, recmap_error *error) {
     static const uint8_t zeros[4096];
-    int fd = environment_descriptor(env);
     file_stat stat;
     recmap_error found = RECMAP_ERROR_INIT;
-    if (file_get_stat(&stat, fd, env->path, NULL) != RECMAP_OK) return false;
-    recmap_status status = file_write_at(fd, zeros, sizeof zeros, stat.size, env->path, &found);
+    if (file_get_stat(&stat, env->fd, env->path, NULL) != RECMAP_OK) return false;
+    recmap_status status =
+        file_write_at(env->fd, zeros, sizeof zeros, stat.size, env->path, &found);
     if (status == RECMAP_OK) return false;
     if (error) *error = found;
     return true;
@@ -43,7 +44,8 @@ static bool fail_short_write(environment *env, recmap_error *error) {
 
 static recmap_status fail_lmdb(environment *env, int code, const char *action,
                                recmap_error *error) {
-    if (code == EIO && env->lmdb && fail_short_write(env, error)) return RECMAP_IO;
+    bool may_be_short = env->fd >= 0 && (code == EIO || code == ENOSPC);
+    if (may_be_short && fail_short_write(env, error)) return RECMAP_IO;
     if (code > 0) return fail_errno(error, code, env->path, action);
     fail(error, RECMAP_IO, "cannot %s: %s", action, mdb_strerror(code));
     fail_at(error, env->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
@@ -63,6 +65,7 @@ static recmap_status environment_allocate(environment **made, const char *path,
         return fail_errno(error, code, path, "prepare LMDB");
     }
     env->path = kept;
+    env->fd = -1;
     *made = env;
     return RECMAP_OK;
 }
@@ -125,12 +128,13 @@ static int start_file(environment *env, const char *path) {
     return code ? code : commit_writing(env);
 }
 
-recmap_status environment_create(environment **created, const char *path, const char *target,
+recmap_status environment_create(environment **created, const temporary_file *file,
                                  recmap_error *error) {
     environment *env;
-    recmap_status status = environment_allocate(&env, target, error);
+    recmap_status status = environment_allocate(&env, file->target, error);
     if (status != RECMAP_OK) return status;
-    int code = start_file(env, path);
+    env->fd = file->fd;
+    int code = start_file(env, file->path);
     if (code) {
         status = fail_lmdb(env, code, "start the index", error);
         environment_close(env);

@@ -9,8 +9,9 @@
 
 typedef struct environment environment;
 
-/* Makes an environment in the empty file at `path`, with every table; errors name `target`. */
-recmap_status environment_create(environment **env, const char *path, const char *target,
+/* Makes an environment with every table in a temporary file that is still empty. The file stays open
+ * as long as the environment; errors name its target. */
+recmap_status environment_create(environment **env, const temporary_file *file,
                                  recmap_error *error);
 
 /* Adds a value of `size` bytes, which the caller writes to `*data` before the next call. Full

@@ -94,7 +94,7 @@ static recmap_status single_value(recmap_value *value, const example_feature *fe
         fail_advise(error, "choose another feature");
         return RECMAP_FEATURE;
     }
-    *value = feature->count ? feature->first : (recmap_value){.type = RECMAP_TYPE_NONE};
+    *value = example_feature_first(feature);
     return RECMAP_OK;
 }
 

@@ -97,11 +97,19 @@ static bool is_same_file(const file_stat *a, const file_stat *b) {
     return a->size == b->size && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
 }
 
-static recmap_status map_shard(scan_shard *shard, recmap_error *error) {
+/* Opens the shard and looks at it. */
+static recmap_status open_file(int *fd, file_stat *stat, const scan *scan, const char *path,
+                               recmap_error *error) {
+    const scan_options *options = scan->options;
+    recmap_status status = options->open ? options->open(fd, options->open_context, path, error)
+                                         : file_open(fd, path, error);
+    return status == RECMAP_OK ? file_get_stat(stat, *fd, path, error) : status;
+}
+
+static recmap_status map_shard(const scan *scan, scan_shard *shard, recmap_error *error) {
     int fd = -1;
     file_stat now;
-    recmap_status status = file_open(&fd, shard->path, error);
-    if (status == RECMAP_OK) status = file_get_stat(&now, fd, shard->path, error);
+    recmap_status status = open_file(&fd, &now, scan, shard->path, error);
     if (status == RECMAP_OK && !is_same_file(&now, &shard->stat))
         status = fail_changed(shard, error);
     if (status == RECMAP_OK)
@@ -118,7 +126,7 @@ static bool open_shard(scan *scan, scan_shard *shard) {
     if (shard->state == SHARD_CLOSED) {
         shard->state = SHARD_OPENING;
         pthread_mutex_unlock(&scan->lock);
-        shard->status = map_shard(shard, &shard->error);
+        shard->status = map_shard(scan, shard, &shard->error);
         pthread_mutex_lock(&scan->lock);
         shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
         pthread_cond_broadcast(&scan->changed_work);
@@ -290,6 +298,11 @@ static recmap_status join_segment(scan *scan, segment *piece, walk_state *state,
     return status == RECMAP_OK ? take_findings(scan, shard, &piece->findings, error) : status;
 }
 
+/* Whether the shard could not be opened, and may be passed over: its segments then hold nothing. */
+static bool is_skipped(const scan *scan, const scan_shard *shard) {
+    return shard->state == SHARD_FAILED && scan->sink->skip_shard;
+}
+
 static recmap_status join_segments(scan *scan, scan_shard *shard, recmap_error *error) {
     walk_state state = {0};
     recmap_status status = RECMAP_OK;
@@ -298,6 +311,7 @@ static recmap_status join_segments(scan *scan, scan_shard *shard, recmap_error *
         segment *piece;
         status = next_segment(scan, &piece, error);
         if (status == RECMAP_OK) status = join_segment(scan, piece, &state, error);
+        if (status != RECMAP_OK && is_skipped(scan, shard)) status = RECMAP_OK;
         if (status != RECMAP_OK) break;
         is_last = piece->end == shard->stat.size;
         scan->progress->bytes_done += piece->end - piece->begin;
@@ -311,9 +325,13 @@ static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *err
     recmap_status status = scan->sink->begin_shard(scan->sink->context, shard->path, error);
     if (status == RECMAP_OK) status = join_segments(scan, shard, error);
     if (status != RECMAP_OK) return status;
+    if (is_skipped(scan, shard))
+        return scan->sink->skip_shard(scan->sink->context, &shard->error, error);
+    int fd = -1;
     file_stat now;
-    if (!file_stat_path(&now, shard->path) || !is_same_file(&now, &shard->stat))
-        return fail_changed(shard, error);
+    status = open_file(&fd, &now, scan, shard->path, error);
+    file_close(fd);
+    if (status != RECMAP_OK || !is_same_file(&now, &shard->stat)) return fail_changed(shard, error);
     map_destroy(shard->map);
     shard->map = NULL;
     return scan->sink->end_shard(scan->sink->context, shard->stat.size, shard->stat.mtime_ns,
@@ -325,10 +343,13 @@ static recmap_status look_at_shards(scan *scan, const char *const *paths, recmap
         scan_shard *shard = &scan->shards[i];
         shard->path = paths[i];
         int fd = -1;
-        recmap_status status = file_open(&fd, shard->path, error);
-        if (status == RECMAP_OK) status = file_get_stat(&shard->stat, fd, shard->path, error);
+        shard->status = open_file(&fd, &shard->stat, scan, shard->path, &shard->error);
         file_close(fd);
-        if (status != RECMAP_OK) return status;
+        if (shard->status != RECMAP_OK) shard->state = SHARD_FAILED;
+        if (shard->status != RECMAP_OK && !is_skipped(scan, shard)) {
+            if (error) *error = shard->error;
+            return shard->status;
+        }
         scan->progress->bytes_total += shard->stat.size;
     }
     return RECMAP_OK;

@@ -17,6 +17,9 @@ typedef struct scan_options {
     recmap_on_corrupt on_corrupt;
     const extractor *extractor;
     uint64_t segment_size; /* 0: the default; tests make it small */
+    /* Opens a shard by its name; NULL: the name is a path. */
+    recmap_status (*open)(int *fd, void *context, const char *name, recmap_error *error);
+    void *open_context;
     recmap_progress_fn progress;
     void *progress_context;
     recmap_progress *totals; /* bytes_done and record_count go on from here; the total is known */
@@ -31,6 +34,8 @@ typedef struct scan_sink {
                                 const char *reason, recmap_error *error);
     recmap_status (*end_shard)(void *context, uint64_t size, int64_t mtime_ns,
                                recmap_error *error);
+    /* A shard that cannot be opened ends here; NULL: it is an error. `why` is what open said. */
+    recmap_status (*skip_shard)(void *context, const recmap_error *why, recmap_error *error);
 } scan_sink;
 
 /* Scans `paths` in order. Errors name shard, record (counted from totals->record_count on) and byte. */

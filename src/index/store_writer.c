@@ -29,8 +29,7 @@ recmap_status store_writer_create(store_writer **created, const char *path, recm
     if (!writer) return fail_memory(error);
     writer->file = (temporary_file)TEMPORARY_FILE_INIT;
     recmap_status status = temporary_create(&writer->file, path, error);
-    if (status == RECMAP_OK)
-        status = environment_create(&writer->env, writer->file.path, path, error);
+    if (status == RECMAP_OK) status = environment_create(&writer->env, &writer->file, error);
     if (status != RECMAP_OK) store_writer_destroy(writer);
     else *created = writer;
     return status;

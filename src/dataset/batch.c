@@ -1,0 +1,99 @@
+#include "dataset/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error) {
+    recmap_batch *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    *batch = made;
+    return RECMAP_OK;
+}
+
+void recmap_batch_clear(recmap_batch *batch) {
+    for (size_t i = 0; i < batch->pin_count; i++) shard_cache_unpin(batch->pins[i]);
+    for (size_t i = 0; i < batch->buffer_count; i++) free(batch->buffers[i]);
+    batch->count = batch->pin_count = batch->buffer_count = 0;
+}
+
+void recmap_batch_destroy(recmap_batch *batch) {
+    if (!batch) return;
+    recmap_batch_clear(batch);
+    free(batch->records);
+    free(batch->pins);
+    free(batch->buffers);
+    free(batch->requests);
+    free(batch->sorted);
+    free(batch->places);
+    free(batch->maps);
+    free(batch);
+}
+
+const recmap_record *recmap_batch_records(const recmap_batch *batch) {
+    return batch->records;
+}
+
+size_t recmap_batch_count(const recmap_batch *batch) {
+    return batch->count;
+}
+
+bool batch_reserve(recmap_batch *batch, size_t count) {
+    return array_reserve(&batch->records, &batch->capacity, count, sizeof *batch->records) &&
+           array_reserve(&batch->requests, &batch->requests_capacity, count,
+                         sizeof *batch->requests) &&
+           array_reserve(&batch->sorted, &batch->sorted_capacity, count, sizeof *batch->sorted) &&
+           array_reserve(&batch->places, &batch->places_capacity, count, sizeof *batch->places) &&
+           array_reserve(&batch->maps, &batch->maps_capacity, count, sizeof *batch->maps);
+}
+
+bool batch_keep_pin(recmap_batch *batch, open_shard *shard) {
+    if (!array_reserve(&batch->pins, &batch->pin_capacity, batch->pin_count + 1,
+                       sizeof *batch->pins))
+        return false;
+    batch->pins[batch->pin_count++] = shard;
+    return true;
+}
+
+uint8_t *batch_allocate(recmap_batch *batch, size_t size) {
+    if (!array_reserve(&batch->buffers, &batch->buffer_capacity, batch->buffer_count + 1,
+                       sizeof *batch->buffers))
+        return NULL;
+    uint8_t *buffer = malloc(size ? size : 1);
+    if (buffer) batch->buffers[batch->buffer_count++] = buffer;
+    return buffer;
+}
+
+/* One stable pass by eight bits. */
+static void sort_by(batch_request *to, const batch_request *from, size_t count, unsigned shift) {
+    size_t starts[256] = {0}, sum = 0;
+    for (size_t i = 0; i < count; i++) starts[from[i].number >> shift & 0xff]++;
+    for (size_t i = 0; i < 256; i++) {
+        size_t here = starts[i];
+        starts[i] = sum;
+        sum += here;
+    }
+    for (size_t i = 0; i < count; i++) to[starts[from[i].number >> shift & 0xff]++] = from[i];
+}
+
+void batch_sort_requests(recmap_batch *batch, size_t count) {
+    uint64_t differing = 0;
+    bool is_sorted = true;
+    for (size_t i = 1; i < count; i++) {
+        differing |= batch->requests[i].number ^ batch->requests[0].number;
+        is_sorted &= batch->requests[i - 1].number <= batch->requests[i].number;
+    }
+    if (is_sorted) return;
+    for (unsigned shift = 0; shift < 64 && differing >> shift; shift += 8) {
+        if (!(differing >> shift & 0xff)) continue;
+        sort_by(batch->sorted, batch->requests, count, shift);
+        batch_request *swapped = batch->sorted;
+        batch->sorted = batch->requests;
+        batch->requests = swapped;
+        size_t capacity = batch->sorted_capacity;
+        batch->sorted_capacity = batch->requests_capacity;
+        batch->requests_capacity = capacity;
+    }
+}

@@ -1,0 +1,47 @@
+/* What a batch is made of: records in the order asked, and what keeps their bytes. */
+#ifndef RECMAP_DATASET_BATCH_H
+#define RECMAP_DATASET_BATCH_H
+
+#include <recmap/batch.h>
+
+#include "dataset/shard_cache.h"
+
+/* A record on its way into a batch: which one, and its place in the order asked. */
+typedef struct batch_request {
+    uint64_t number;
+    size_t slot;
+} batch_request;
+
+struct recmap_batch {
+    recmap_record *records;
+    size_t count;
+    size_t capacity;
+    open_shard **pins;
+    size_t pin_count;
+    size_t pin_capacity;
+    uint8_t **buffers; /* bytes that were read with pread */
+    size_t buffer_count;
+    size_t buffer_capacity;
+    batch_request *requests; /* scratch of a gather */
+    batch_request *sorted;
+    size_t requests_capacity;
+    size_t sorted_capacity;
+    index_place *places;
+    const file_map **maps;
+    size_t places_capacity;
+    size_t maps_capacity;
+};
+
+/* Room for `count` records and the scratch to gather them. */
+bool batch_reserve(recmap_batch *batch, size_t count);
+
+/* The batch gives the pin back when it ends. False when memory is out. */
+bool batch_keep_pin(recmap_batch *batch, open_shard *shard);
+
+/* Bytes that live as long as the records in the batch; NULL when memory is out. */
+uint8_t *batch_allocate(recmap_batch *batch, size_t size);
+
+/* Sorts requests by number, keeping the order of equal ones. */
+void batch_sort_requests(recmap_batch *batch, size_t count);
+
+#endif

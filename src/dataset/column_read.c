@@ -1,0 +1,131 @@
+/* Columns of a data set: "@length", out of the offsets, then those that were lifted. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "dataset/dataset.h"
+
+static const char LENGTH_NAME[] = "@length";
+
+static recmap_status check_column(const recmap_dataset *dataset, size_t column_index,
+                                  recmap_error *error) {
+    if (column_index < dataset->info.column_count) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "column %zu is out of range: the data set has %zu columns",
+                column_index, dataset->info.column_count);
+}
+
+recmap_status recmap_dataset_get_column(recmap_column_info *info, const recmap_dataset *dataset,
+                                        size_t column_index, recmap_error *error) {
+    recmap_status status = check_column(dataset, column_index, error);
+    if (status != RECMAP_OK) return status;
+    if (column_index == 0) {
+        *info = (recmap_column_info){LENGTH_NAME, RECMAP_TYPE_INT64, NULL};
+        return RECMAP_OK;
+    }
+    const manifest_column *column = &index_manifest(dataset->index)->columns[column_index - 1];
+    *info = (recmap_column_info){column->name, column->type, column->default_value};
+    return RECMAP_OK;
+}
+
+recmap_status recmap_dataset_find_column(size_t *column_index, const recmap_dataset *dataset,
+                                         const char *name, recmap_error *error) {
+    for (size_t i = 0; i < dataset->info.column_count; i++) {
+        recmap_column_info info;
+        recmap_dataset_get_column(&info, dataset, i, NULL);
+        if (strcmp(info.name, name)) continue;
+        *column_index = i;
+        return RECMAP_OK;
+    }
+    fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"", name);
+    fail_at(error, store_path(index_store(dataset->index)), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "build it with `recmap index --lift %s`", name);
+    return RECMAP_NOT_FOUND;
+}
+
+static recmap_status check_read(const recmap_dataset *dataset, size_t column_index,
+                                recmap_type type, uint64_t first, size_t count,
+                                recmap_error *error) {
+    recmap_column_info info;
+    recmap_status status = recmap_dataset_get_column(&info, dataset, column_index, error);
+    if (status != RECMAP_OK) return status;
+    if (info.type != type && dataset->info.record_count)
+        return fail(error, RECMAP_INVALID, "column \"%s\" is of another type", info.name);
+    return dataset_check_range(dataset, first, count, error);
+}
+
+/* Walks over the chunks that hold [first, first + count) of a lifted column. */
+typedef struct column_cursor {
+    recmap_dataset *dataset;
+    size_t column;
+    uint64_t next;
+    column_chunk chunk;
+    bool has_chunk;
+} column_cursor;
+
+static recmap_status next_value(recmap_value *value, column_cursor *cursor, recmap_error *error) {
+    size_t in_chunk = (size_t)cursor->next & (COLUMN_CHUNK_RECORDS - 1);
+    if (!cursor->has_chunk || in_chunk == 0) {
+        recmap_status status =
+            index_column_chunk(&cursor->chunk, cursor->dataset->index, cursor->column,
+                               (size_t)(cursor->next >> COLUMN_CHUNK_SHIFT), error);
+        if (status != RECMAP_OK) return status;
+        cursor->has_chunk = true;
+    }
+    cursor->next++;
+    *value = cursor->chunk.type == RECMAP_TYPE_NONE
+                 ? index_column_default(cursor->dataset->index, cursor->column)
+                 : column_at(&cursor->chunk, in_chunk);
+    return RECMAP_OK;
+}
+
+static recmap_status read_lengths(int64_t *values, recmap_dataset *dataset, uint64_t first,
+                                  size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        recmap_location location;
+        recmap_status status = recmap_dataset_locate(&location, dataset, first + i, 1, error);
+        if (status != RECMAP_OK) return status;
+        values[i] = (int64_t)location.size;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status recmap_dataset_read_int64(int64_t *values, recmap_dataset *dataset,
+                                        size_t column_index, uint64_t first, size_t count,
+                                        recmap_error *error) {
+    recmap_status status =
+        check_read(dataset, column_index, RECMAP_TYPE_INT64, first, count, error);
+    if (status != RECMAP_OK) return status;
+    if (column_index == 0) return read_lengths(values, dataset, first, count, error);
+    column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
+        recmap_value value;
+        status = next_value(&value, &cursor, error);
+        if (status == RECMAP_OK) values[i] = value.as.int64;
+    }
+    return status;
+}
+
+recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, size_t column_index,
+                                        uint64_t first, size_t count, recmap_error *error) {
+    recmap_status status =
+        check_read(dataset, column_index, RECMAP_TYPE_FLOAT, first, count, error);
+    column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
+        recmap_value value;
+        status = next_value(&value, &cursor, error);
+        if (status == RECMAP_OK) values[i] = value.as.float32;
+    }
+    return status;
+}
+
+recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_dataset *dataset,
+                                        size_t column_index, uint64_t first, size_t count,
+                                        recmap_error *error) {
+    recmap_status status =
+        check_read(dataset, column_index, RECMAP_TYPE_BYTES, first, count, error);
+    column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
+        status = next_value(&values[i], &cursor, error);
+    return status;
+}

@@ -1,0 +1,155 @@
+#include "dataset/dataset.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+static void fill_info(recmap_dataset *dataset) {
+    const manifest *from = index_manifest(dataset->index);
+    dataset->info = (recmap_dataset_info){
+        .record_count = from->record_count,
+        .shard_count = from->shard_count,
+        .byte_count = from->byte_count,
+        .index_size = store_size(index_store(dataset->index)),
+        .id_count = from->id_count,
+        .damage_count = from->damage_count,
+        .damaged_byte_count = from->damaged_byte_count,
+        .column_count = from->column_count + 1,
+        .id_name = from->id_name,
+    };
+    memcpy(dataset->info.fingerprint.bytes, from->fingerprint, 16);
+}
+
+static recmap_status prepare_ids(recmap_dataset *dataset, const recmap_dataset_options *options,
+                                 recmap_error *error) {
+    const manifest *described = index_manifest(dataset->index);
+    if (!described->id_name || (described->extracted_by_caller && !options->extract))
+        return RECMAP_OK;
+    return extractor_create(&dataset->extractor, described->id_name, NULL, 0,
+                            described->extracted_by_caller ? options->extract : NULL,
+                            options->extract_context, error);
+}
+
+static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error) {
+    size_t count = (size_t)index_manifest(dataset->index)->shard_count;
+    dataset->framings = calloc(count + 1, sizeof *dataset->framings);
+    if (!dataset->framings) return fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        dataset->framings[i] = framing_by_name(index_shards(dataset->index)[i].entry.framing);
+    return RECMAP_OK;
+}
+
+static recmap_status open_parts(recmap_dataset *dataset, const char *path,
+                                const recmap_dataset_options *options, recmap_error *error) {
+    store_options how = {.check_all = options->index_check == RECMAP_INDEX_CHECK_FULL,
+                         .in_memory = options->index_in_memory != 0};
+    shard_cache_options caching = {options->access, options->allow_absolute_paths != 0,
+                                   options->shard_limit};
+    recmap_status status = options->guard ? recmap_guard_install(error) : RECMAP_OK;
+    if (status == RECMAP_OK) status = index_open(&dataset->index, path, &how, error);
+    if (status == RECMAP_OK)
+        status = shard_cache_create(&dataset->shards, dataset->index, &caching, error);
+    if (status == RECMAP_OK) status = find_framings(dataset, error);
+    return status == RECMAP_OK ? prepare_ids(dataset, options, error) : status;
+}
+
+recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
+                                  const recmap_dataset_options *options, recmap_error *error) {
+    static const recmap_dataset_options defaults = RECMAP_DATASET_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    if (options->version != RECMAP_DATASET_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "recmap_dataset_options has version %u, expected %d",
+                    options->version, RECMAP_DATASET_OPTIONS_VERSION);
+    recmap_dataset *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    made->access = options->access;
+    made->check =
+        options->check == RECMAP_CHECK_HEADER ? FRAME_CHECK_HEADER : FRAME_CHECK_ALL;
+    recmap_status status = open_parts(made, path, options, error);
+    if (status == RECMAP_OK) {
+        fill_info(made);
+        *dataset = made;
+    } else {
+        recmap_dataset_close(made);
+    }
+    return status;
+}
+
+recmap_status recmap_guard_install(recmap_error *error) {
+    return guard_install(error);
+}
+
+const recmap_dataset_info *recmap_dataset_get_info(const recmap_dataset *dataset) {
+    return &dataset->info;
+}
+
+uint64_t recmap_dataset_count(const recmap_dataset *dataset) {
+    return dataset->info.record_count;
+}
+
+recmap_status recmap_dataset_get_shard(recmap_shard_info *info, const recmap_dataset *dataset,
+                                       uint64_t shard_index, recmap_error *error) {
+    if (shard_index >= dataset->info.shard_count)
+        return fail(error, RECMAP_INVALID,
+                    "shard %" PRIu64 " is out of range: the data set has %" PRIu64 " shards",
+                    shard_index, dataset->info.shard_count);
+    const index_shard *shard = &index_shards(dataset->index)[shard_index];
+    *info = (recmap_shard_info){.path = shard->entry.path,
+                                .size = shard->entry.size,
+                                .first_record = shard->first_record,
+                                .record_count = shard->entry.record_count,
+                                .framing = shard->entry.framing};
+    memcpy(info->hash, shard->entry.identity.hash, sizeof info->hash);
+    return RECMAP_OK;
+}
+
+recmap_status recmap_dataset_get_damage(recmap_damage *damage, recmap_dataset *dataset,
+                                        uint64_t damage_index, recmap_error *error) {
+    if (damage_index >= dataset->info.damage_count)
+        return fail(error, RECMAP_INVALID,
+                    "damage %" PRIu64 " is out of range: the index lists %" PRIu64, damage_index,
+                    dataset->info.damage_count);
+    const damage_entry *entry = &index_damages(dataset->index)[damage_index];
+    *damage = (recmap_damage){
+        .shard_index = entry->shard,
+        .record = RECMAP_NO_RECORD,
+        .offset = entry->offset,
+        .length = entry->length,
+        .path = index_shards(dataset->index)[entry->shard].entry.path,
+        .reason = entry->reason,
+    };
+    return RECMAP_OK;
+}
+
+recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first, uint64_t count,
+                                  recmap_error *error) {
+    uint64_t have = dataset->info.record_count;
+    if (bytes_fit(first, count, have) && (count || first <= have)) return RECMAP_OK;
+    if (first >= have)
+        fail(error, RECMAP_INVALID, "record %" PRIu64 " is out of range", first);
+    else
+        fail(error, RECMAP_INVALID, "records %" PRIu64 " to %" PRIu64 " are out of range", first,
+             first + count - 1);
+    fail_at(error, store_path(index_store(dataset->index)), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    if (have) fail_advise(error, "the data set has records 0 to %" PRIu64, have - 1);
+    else fail_advise(error, "the data set has no records");
+    return RECMAP_INVALID;
+}
+
+recmap_status recmap_dataset_locate(recmap_location *locations, recmap_dataset *dataset,
+                                    uint64_t first, size_t count, recmap_error *error) {
+    recmap_status status = dataset_check_range(dataset, first, count, error);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
+        index_place place;
+        status = index_locate(&place, dataset->index, first + i, error);
+        if (status != RECMAP_OK) break;
+        uint64_t overhead = dataset->framings[place.shard_index]->overhead;
+        locations[i] = (recmap_location){
+            place.shard_index, place.offset,
+            place.frame_size > overhead ? place.frame_size - overhead : 0};
+    }
+    return status;
+}

@@ -1,0 +1,36 @@
+/* What the parts of the data set share. */
+#ifndef RECMAP_DATASET_DATASET_H
+#define RECMAP_DATASET_DATASET_H
+
+#include <recmap/dataset.h>
+
+#include "dataset/shard_cache.h"
+#include "format/framing.h"
+#include "index/extract.h"
+#include "index/index.h"
+
+typedef struct record_buffer record_buffer;
+
+struct recmap_dataset {
+    index_file *index;
+    shard_cache *shards;
+    const framing **framings; /* of each shard */
+    frame_check check;
+    recmap_access access;
+    extractor *extractor;     /* reads the ids of records; NULL without ids */
+    record_buffer *buffers;   /* of records read with pread and not released; process lock */
+    recmap_dataset_info info;
+};
+
+/* INVALID unless [first, first + count) are records. */
+recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first, uint64_t count,
+                                  recmap_error *error);
+
+/* Checks the frame that the index says lies at `place`, whose bytes are in memory, against the
+ * dataset's policy, and gives its payload. `map` (or NULL) is where the bytes are mapped.
+ * Errors: CORRUPT, STALE, IO, naming shard, record and byte. */
+recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
+                                  const file_map *map, const uint8_t *frame_bytes,
+                                  const index_place *place, uint64_t number, recmap_error *error);
+
+#endif

@@ -1,0 +1,99 @@
+/* Records by id: candidates by hash from the index, then the id is compared in the record. */
+#include <string.h>
+
+#include "base/error.h"
+#include "dataset/dataset.h"
+
+static recmap_status check_can_find(const recmap_dataset *dataset, const recmap_value *id,
+                                    recmap_error *error) {
+    const char *path = store_path(index_store(dataset->index));
+    if (id->type != RECMAP_TYPE_BYTES && id->type != RECMAP_TYPE_INT64)
+        return fail(error, RECMAP_INVALID, "an id is of type BYTES or INT64");
+    if (dataset->extractor) return RECMAP_OK;
+    if (!dataset->info.id_name) {
+        fail(error, RECMAP_INVALID, "the index has no ids");
+        fail_advise(error, "build it with `recmap index --id FEATURE`");
+    } else {
+        fail(error, RECMAP_INVALID, "the ids of this index were read by a callback");
+        fail_advise(error, "open the data set with the same callback in options.extract");
+    }
+    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    return RECMAP_INVALID;
+}
+
+static bool is_same_id(const recmap_value *a, const recmap_value *b) {
+    if (a->type != b->type) return false;
+    if (a->type == RECMAP_TYPE_INT64) return a->as.int64 == b->as.int64;
+    return a->as.bytes.size == b->as.bytes.size &&
+           (!a->as.bytes.size || !memcmp(a->as.bytes.data, b->as.bytes.data, a->as.bytes.size));
+}
+
+static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t number,
+                            const recmap_value *id, recmap_error *error) {
+    recmap_record record;
+    recmap_status status = recmap_dataset_get(dataset, number, &record, error);
+    if (status != RECMAP_OK) return status;
+    recmap_value its_id;
+    status = extractor_read_id(&its_id, dataset->extractor, record.data, record.size, error);
+    if (status != RECMAP_OK) fail_at(error, NULL, number, RECMAP_NO_OFFSET);
+    else *matches = is_same_id(&its_id, id);
+    recmap_record_release(&record);
+    return status;
+}
+
+recmap_status recmap_dataset_find_all(recmap_dataset *dataset, const recmap_value *id,
+                                      uint64_t *numbers, size_t capacity, size_t *count,
+                                      recmap_error *error) {
+    recmap_status status = check_can_find(dataset, id, error);
+    if (status != RECMAP_OK) return status;
+    index_candidates candidates;
+    status = index_candidates_begin(&candidates, dataset->index, id_hash(id), error);
+    size_t matched = 0;
+    while (status == RECMAP_OK) {
+        uint64_t number;
+        bool found, matches = false;
+        status = index_candidates_next(&candidates, &number, &found, error);
+        if (status != RECMAP_OK || !found) break;
+        status = has_id(&matches, dataset, number, id, error);
+        if (!matches) continue;
+        if (matched < capacity) numbers[matched] = number;
+        matched++;
+    }
+    if (status == RECMAP_OK) *count = matched;
+    return status;
+}
+
+static recmap_status fail_not_found(const recmap_dataset *dataset, const recmap_value *id,
+                                    recmap_error *error) {
+    if (id->type == RECMAP_TYPE_INT64) {
+        fail(error, RECMAP_NOT_FOUND, "no record has the id %lld", (long long)id->as.int64);
+    } else {
+        int shown = id->as.bytes.size < 200 ? (int)id->as.bytes.size : 200;
+        fail(error, RECMAP_NOT_FOUND, "no record has the id \"%.*s\"%s", shown,
+             shown ? (const char *)id->as.bytes.data : "",
+             id->as.bytes.size > 200 ? " (its first 200 bytes)" : "");
+    }
+    fail_at(error, store_path(index_store(dataset->index)), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "ids are those of feature \"%s\"", dataset->info.id_name);
+    return RECMAP_NOT_FOUND;
+}
+
+recmap_status recmap_dataset_find(recmap_dataset *dataset, const recmap_value *id,
+                                  uint64_t *number, recmap_error *error) {
+    recmap_status status = check_can_find(dataset, id, error);
+    if (status != RECMAP_OK) return status;
+    index_candidates candidates;
+    status = index_candidates_begin(&candidates, dataset->index, id_hash(id), error);
+    while (status == RECMAP_OK) {
+        uint64_t candidate;
+        bool found, matches = false;
+        status = index_candidates_next(&candidates, &candidate, &found, error);
+        if (status == RECMAP_OK && !found) return fail_not_found(dataset, id, error);
+        if (status == RECMAP_OK) status = has_id(&matches, dataset, candidate, id, error);
+        if (status == RECMAP_OK && matches) {
+            *number = candidate;
+            break;
+        }
+    }
+    return status;
+}

@@ -1,0 +1,178 @@
+/* Many records at once: visited in file order, fetched ahead of use, returned in the order asked. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "dataset/batch.h"
+#include "dataset/dataset.h"
+
+enum {
+    AHEAD_INDEX = 24,    /* records whose index entry is fetched ahead */
+    AHEAD_RECORD = 12,   /* records whose bytes are fetched ahead */
+    FETCHED_MOST = 2048, /* bytes of a record that are; the hardware fetches what follows itself */
+    LINE = 64,
+    READ_GAP = 4096,     /* records this near each other are read with one pread */
+    READ_MOST = 1 << 20,
+};
+
+static void fetch_record(const uint8_t *bytes, uint64_t size) {
+    uint64_t most = size < FETCHED_MOST ? size : FETCHED_MOST;
+    for (uint64_t at = 0; at < most; at += LINE) __builtin_prefetch(bytes + at);
+    __builtin_prefetch(bytes + most - 1);
+}
+
+/* The state of one gather as it goes from record to record. */
+typedef struct gathering {
+    recmap_batch *batch;
+    recmap_dataset *dataset;
+    open_shard *shard; /* of the record before */
+    uint32_t shard_index;
+    bool is_borrowed; /* the shard is pinned here, not by the batch: nothing points into it */
+} gathering;
+
+static void leave_shard(gathering *at) {
+    if (at->shard && at->is_borrowed) shard_cache_unpin(at->shard);
+    at->shard = NULL;
+}
+
+/* Pins the shard, unless it is the one at hand. Records point into a mapped one: the batch keeps the
+ * pin. Where shards are never closed there is nothing to give back. */
+static recmap_status enter_shard(gathering *at, uint32_t shard_index, recmap_error *error) {
+    if (at->shard && at->shard_index == shard_index) return RECMAP_OK;
+    leave_shard(at);
+    open_shard *shard;
+    recmap_status status = shard_cache_pin(&shard, at->dataset->shards, shard_index, error);
+    if (status != RECMAP_OK) return status;
+    at->is_borrowed = !open_shard_map(shard);
+    if (!at->is_borrowed && shard_cache_evicts(at->dataset->shards) &&
+        !batch_keep_pin(at->batch, shard)) {
+        shard_cache_unpin(shard);
+        return fail_memory(error);
+    }
+    at->shard = shard;
+    at->shard_index = shard_index;
+    return RECMAP_OK;
+}
+
+/* Finds record `i` of the sorted requests and starts to fetch its bytes. */
+static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
+    recmap_batch *batch = at->batch;
+    uint64_t number = batch->requests[i].number;
+    index_place *place = &batch->places[i];
+    batch->maps[i] = NULL;
+    recmap_status status = index_locate(place, at->dataset->index, number, error);
+    if (status == RECMAP_OK && at->dataset->access == RECMAP_ACCESS_READ) return RECMAP_OK;
+    if (status == RECMAP_OK) status = enter_shard(at, place->shard_index, error);
+    if (status != RECMAP_OK) {
+        fail_at(error, NULL, number, RECMAP_NO_OFFSET);
+        return status;
+    }
+    const file_map *map = open_shard_map(at->shard);
+    batch->maps[i] = map;
+    if (map) fetch_record(map->data + place->offset, place->frame_size);
+    return RECMAP_OK;
+}
+
+static recmap_status check(gathering *at, size_t i, const uint8_t *frame_bytes,
+                           recmap_error *error) {
+    recmap_batch *batch = at->batch;
+    recmap_record *record = &batch->records[batch->requests[i].slot];
+    record->pin = NULL;
+    return dataset_check_frame(record, at->dataset, batch->maps[i], frame_bytes, &batch->places[i],
+                               batch->requests[i].number, error);
+}
+
+/* How many requests from `i` on lie so near each other that one read gets them all. */
+static size_t near_ones(const recmap_batch *batch, size_t i, size_t end, uint64_t *size) {
+    const index_place *first = &batch->places[i];
+    uint64_t last = first->offset + first->frame_size;
+    size_t next = i + 1;
+    for (; next < end; next++) {
+        const index_place *place = &batch->places[next];
+        if (batch->maps[next] || place->shard_index != first->shard_index ||
+            place->offset > last + READ_GAP ||
+            place->offset + place->frame_size - first->offset > READ_MOST)
+            break;
+        /* A repeated record lies in what is read already. */
+        if (place->offset + place->frame_size > last) last = place->offset + place->frame_size;
+    }
+    *size = last - first->offset;
+    return next;
+}
+
+/* Reads and checks the requests from `i` on that one read gets. */
+static recmap_status read_near(gathering *at, size_t i, size_t count, size_t *next,
+                               recmap_error *error) {
+    recmap_batch *batch = at->batch;
+    const index_place *first = &batch->places[i];
+    uint64_t size;
+    *next = near_ones(batch, i, count, &size);
+    recmap_status status = enter_shard(at, first->shard_index, error);
+    if (status != RECMAP_OK) return status;
+    uint8_t *bytes = batch_allocate(batch, (size_t)size);
+    if (!bytes) return fail_memory(error);
+    status = open_shard_read(at->shard, bytes, (size_t)size, first->offset, error);
+    if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
+    for (size_t r = i; status == RECMAP_OK && r < *next; r++)
+        status = check(at, r, bytes + (batch->places[r].offset - first->offset), error);
+    return status;
+}
+
+static recmap_status visit(gathering *at, size_t count, recmap_error *error) {
+    recmap_batch *batch = at->batch;
+    index_file *index = at->dataset->index;
+    bool has_unmapped = false;
+    for (size_t i = 0; i < count && i < AHEAD_INDEX; i++)
+        index_prefetch(index, batch->requests[i].number);
+    for (size_t i = 0; i < count + AHEAD_RECORD; i++) {
+        recmap_status status = RECMAP_OK;
+        if (i + AHEAD_INDEX < count) index_prefetch(index, batch->requests[i + AHEAD_INDEX].number);
+        if (i < count) status = locate(at, i, error);
+        if (status == RECMAP_OK && i >= AHEAD_RECORD) {
+            size_t due = i - AHEAD_RECORD;
+            const file_map *map = batch->maps[due];
+            if (map) status = check(at, due, map->data + batch->places[due].offset, error);
+            else has_unmapped = true;
+        }
+        if (status != RECMAP_OK) return status;
+    }
+    for (size_t i = 0; has_unmapped && i < count;) {
+        size_t next = i + 1;
+        recmap_status status = batch->maps[i] ? RECMAP_OK : read_near(at, i, count, &next, error);
+        if (status != RECMAP_OK) return status;
+        i = next;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status gather(recmap_batch *batch, recmap_dataset *dataset, size_t count,
+                            recmap_error *error) {
+    gathering at = {.batch = batch, .dataset = dataset};
+    recmap_status status = visit(&at, count, error);
+    leave_shard(&at);
+    batch->count = count;
+    if (status != RECMAP_OK) recmap_batch_clear(batch);
+    return status;
+}
+
+recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,
+                                    const uint64_t *numbers, size_t count, recmap_error *error) {
+    recmap_batch_clear(batch);
+    if (!batch_reserve(batch, count)) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i] >= dataset->info.record_count)
+            return dataset_check_range(dataset, numbers[i], 1, error);
+        batch->requests[i] = (batch_request){numbers[i], i};
+    }
+    batch_sort_requests(batch, count);
+    return gather(batch, dataset, count, error);
+}
+
+recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *dataset,
+                                          uint64_t first, size_t count, recmap_error *error) {
+    recmap_batch_clear(batch);
+    recmap_status status = dataset_check_range(dataset, first, count, error);
+    if (status != RECMAP_OK) return status;
+    if (!batch_reserve(batch, count)) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) batch->requests[i] = (batch_request){first + i, i};
+    return gather(batch, dataset, count, error);
+}

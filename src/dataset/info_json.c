@@ -1,0 +1,122 @@
+/* What an index holds, as one JSON document. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "dataset/dataset.h"
+#include "dataset/damage_json.h"
+
+static const char *type_name(recmap_type type) {
+    switch (type) {
+    case RECMAP_TYPE_INT64: return "int64";
+    case RECMAP_TYPE_FLOAT: return "float";
+    case RECMAP_TYPE_BYTES: return "bytes";
+    case RECMAP_TYPE_NONE: break;
+    }
+    return "none";
+}
+
+static void write_columns(json_writer *json, const recmap_dataset *dataset) {
+    json_key(json, "columns");
+    json_open(json, '[');
+    for (size_t i = 0; i < dataset->info.column_count; i++) {
+        recmap_column_info column;
+        recmap_dataset_get_column(&column, dataset, i, NULL);
+        json_open(json, '{');
+        json_key(json, "name");
+        json_string(json, column.name);
+        json_key(json, "type");
+        json_string(json, type_name(column.type));
+        if (column.default_value) {
+            json_key(json, "default");
+            json_string(json, column.default_value);
+        }
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void write_ids(json_writer *json, const recmap_dataset *dataset) {
+    json_key(json, "ids");
+    if (!dataset->info.id_name) {
+        json_null(json);
+        return;
+    }
+    json_open(json, '{');
+    json_key(json, "name");
+    json_string(json, dataset->info.id_name);
+    json_key(json, "count");
+    json_uint64(json, dataset->info.id_count);
+    json_key(json, "records_without");
+    json_uint64(json, dataset->info.record_count - dataset->info.id_count);
+    json_close(json, '}');
+}
+
+static void write_damage(json_writer *json, recmap_dataset *dataset) {
+    json_key(json, "damage");
+    json_open(json, '[');
+    for (uint64_t i = 0; i < dataset->info.damage_count; i++) {
+        recmap_damage damage;
+        recmap_dataset_get_damage(&damage, dataset, i, NULL);
+        damage_write_json(json, &damage);
+    }
+    json_close(json, ']');
+}
+
+static void write_shard(json_writer *json, const recmap_shard_info *shard) {
+    json_open(json, '{');
+    json_key(json, "path");
+    json_string(json, shard->path);
+    json_key(json, "bytes");
+    json_uint64(json, shard->size);
+    json_key(json, "first_record");
+    json_uint64(json, shard->first_record);
+    json_key(json, "records");
+    json_uint64(json, shard->record_count);
+    json_key(json, "framing");
+    json_string(json, shard->framing);
+    json_key(json, "hash");
+    json_hex(json, shard->hash, sizeof shard->hash);
+    json_close(json, '}');
+}
+
+static void write_totals(json_writer *json, const recmap_dataset_info *info) {
+    const struct {
+        const char *key;
+        uint64_t value;
+    } totals[] = {
+        {"records", info->record_count},
+        {"shards", info->shard_count},
+        {"bytes", info->byte_count},
+        {"index_bytes", info->index_size},
+        {"damaged_bytes", info->damaged_byte_count},
+    };
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
+        json_key(json, totals[i].key);
+        json_uint64(json, totals[i].value);
+    }
+    json_key(json, "fingerprint");
+    json_hex(json, info->fingerprint.bytes, sizeof info->fingerprint.bytes);
+}
+
+recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dataset,
+                                          int with_shards, recmap_error *error) {
+    json_writer json = json_begin(text);
+    json_open(&json, '{');
+    write_totals(&json, &dataset->info);
+    write_ids(&json, dataset);
+    write_columns(&json, dataset);
+    write_damage(&json, dataset);
+    if (with_shards) {
+        json_key(&json, "shard_table");
+        json_open(&json, '[');
+        for (uint64_t i = 0; i < dataset->info.shard_count; i++) {
+            recmap_shard_info shard;
+            recmap_dataset_get_shard(&shard, dataset, i, NULL);
+            write_shard(&json, &shard);
+        }
+        json_close(&json, ']');
+    }
+    json_close(&json, '}');
+    return json.failed ? fail_memory(error) : RECMAP_OK;
+}

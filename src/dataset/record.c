@@ -1,0 +1,150 @@
+/* One record: found, checked, handed out. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "dataset/dataset.h"
+#include "os/thread.h"
+
+/* The bytes of a record that was read with pread. The data set knows all of them, to free those that
+ * nobody released. */
+struct record_buffer {
+    record_pin pin; /* first, so that a pin is its buffer */
+    recmap_dataset *dataset;
+    record_buffer *next, *previous;
+    uint8_t bytes[];
+};
+
+static void unlink_buffer(record_buffer *buffer) {
+    if (buffer->next) buffer->next->previous = buffer->previous;
+    if (buffer->previous) buffer->previous->next = buffer->next;
+    else buffer->dataset->buffers = buffer->next;
+}
+
+static void release_buffer(record_pin *pin) {
+    record_buffer *buffer = (record_buffer *)pin;
+    process_lock();
+    unlink_buffer(buffer);
+    process_unlock();
+    free(buffer);
+}
+
+static record_buffer *create_buffer(recmap_dataset *dataset, uint64_t size) {
+    if (size > SIZE_MAX - sizeof(record_buffer)) return NULL;
+    record_buffer *buffer = malloc(sizeof *buffer + (size_t)size);
+    if (!buffer) return NULL;
+    *buffer = (record_buffer){.pin = {release_buffer}, .dataset = dataset};
+    process_lock();
+    buffer->next = dataset->buffers;
+    if (buffer->next) buffer->next->previous = buffer;
+    dataset->buffers = buffer;
+    process_unlock();
+    return buffer;
+}
+
+void recmap_record_release(recmap_record *record) {
+    if (!record || !record->data) return;
+    record_pin *pin = record->pin;
+    *record = (recmap_record){.number = record->number};
+    if (pin) pin->release(pin);
+}
+
+void recmap_dataset_close(recmap_dataset *dataset) {
+    if (!dataset) return;
+    while (dataset->buffers) {
+        record_buffer *buffer = dataset->buffers;
+        dataset->buffers = buffer->next;
+        free(buffer);
+    }
+    shard_cache_destroy(dataset->shards);
+    extractor_destroy(dataset->extractor);
+    free(dataset->framings);
+    index_close(dataset->index);
+    free(dataset);
+}
+
+static recmap_status fail_frame(const recmap_dataset *dataset, const file_map *map,
+                                const index_place *place, uint64_t number, bool is_other_length,
+                                const char *reason, recmap_error *error) {
+    recmap_status status;
+    if (map && map->was_cut) {
+        status = fail(error, RECMAP_IO, "the file was cut short after it was opened");
+        fail_advise(error, "bring the indexed file back and open the data set again");
+    } else if (is_other_length) {
+        status = fail(error, RECMAP_STALE, "the shard changed since it was indexed: the record has "
+                                           "another length");
+        fail_advise(error, "build the index again with `recmap index`");
+    } else {
+        status = fail(error, RECMAP_CORRUPT, "%s", reason);
+        fail_advise(error, "run `recmap verify` on the index to list all damage, or index with "
+                           "`--on-corrupt skip`");
+    }
+    fail_at(error, index_shards(dataset->index)[place->shard_index].entry.path, number,
+            place->offset);
+    return status;
+}
+
+recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
+                                  const file_map *map, const uint8_t *frame_bytes,
+                                  const index_place *place, uint64_t number, recmap_error *error) {
+    const framing *framing = dataset->framings[place->shard_index];
+    frame found;
+    frame_verdict verdict =
+        framing->parse(&found, frame_bytes, place->frame_size, dataset->check, NULL);
+    if (__builtin_expect(verdict == FRAME_GOOD && found.size == place->frame_size, 1)) {
+        record->data = frame_bytes + found.data_offset;
+        record->size = (size_t)found.data_size;
+        record->number = number;
+        return RECMAP_OK;
+    }
+    frame_fault fault = {"the record has another length"};
+    bool is_other_length = verdict == FRAME_GOOD;
+    if (!is_other_length) {
+        framing->parse(&found, frame_bytes, place->frame_size, dataset->check, &fault);
+        is_other_length = verdict == FRAME_BAD_LENGTH &&
+                          framing->begins_frame(frame_bytes, place->frame_size);
+    }
+    return fail_frame(dataset, map, place, number, is_other_length, fault.reason, error);
+}
+
+static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
+                                 const open_shard *shard, const index_place *place,
+                                 uint64_t number, recmap_error *error) {
+    record_buffer *buffer = create_buffer(dataset, place->frame_size);
+    if (!buffer) return fail_memory(error);
+    recmap_status status = open_shard_read(shard, buffer->bytes, (size_t)place->frame_size,
+                                           place->offset, error);
+    if (status != RECMAP_OK) fail_at(error, NULL, number, RECMAP_NO_OFFSET);
+    if (status == RECMAP_OK)
+        status = dataset_check_frame(record, dataset, NULL, buffer->bytes, place, number, error);
+    record->pin = &buffer->pin;
+    if (status != RECMAP_OK) release_buffer(&buffer->pin);
+    return status;
+}
+
+recmap_status recmap_dataset_get(recmap_dataset *dataset, uint64_t number, recmap_record *record,
+                                 recmap_error *error) {
+    if (__builtin_expect(number >= dataset->info.record_count, 0))
+        return dataset_check_range(dataset, number, 1, error);
+    index_place place;
+    recmap_status status = index_locate(&place, dataset->index, number, error);
+    if (status != RECMAP_OK) return status;
+    open_shard *shard;
+    status = shard_cache_pin(&shard, dataset->shards, place.shard_index, error);
+    if (status != RECMAP_OK) {
+        fail_at(error, NULL, number, place.offset);
+        return status;
+    }
+    const file_map *map = open_shard_map(shard);
+    recmap_record found;
+    if (!map) {
+        status = read_record(&found, dataset, shard, &place, number, error);
+        shard_cache_unpin(shard);
+    } else {
+        found.pin = open_shard_record_pin(shard);
+        status = dataset_check_frame(&found, dataset, map, map->data + place.offset, &place,
+                                     number, error);
+        if (status != RECMAP_OK) shard_cache_unpin(shard);
+    }
+    if (status == RECMAP_OK) *record = found;
+    return status;
+}

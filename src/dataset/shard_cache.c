@@ -1,0 +1,317 @@
+#include "dataset/shard_cache.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "format/framing.h"
+#include "os/file.h"
+#include "os/process.h"
+#include "os/thread.h"
+
+struct open_shard {
+    record_pin pin; /* first, so that a pin is its shard */
+    shard_cache *cache;
+    uint32_t shard_index;
+    file_map *map; /* NULL: read through fd */
+    int fd;        /* -1 once it is mapped */
+    uint32_t pins;
+    open_shard *newer, *older; /* among the unpinned; by last use */
+};
+
+/* A shard's place in the cache. Read without the lock on the way to a shard that is open. */
+typedef struct shard_slot {
+    _Atomic(open_shard *) opened;
+} shard_slot;
+
+struct shard_cache {
+    index_file *index;
+    shard_cache_options options;
+    char *folder; /* of the index */
+    shard_slot *slots;
+    size_t shard_count;
+    bool evicts;
+    size_t limit;
+    size_t open_count; /* this and the list below are guarded by the process lock */
+    open_shard *newest, *oldest;
+};
+
+/* Room that is left to others: maps and files of the application, of other data sets. */
+enum { SHARE_OF_LIMITS = 2, MAPS_MOST = 32000, FILES_LEAST = 4 };
+
+static size_t default_limit(recmap_access access) {
+    if (access == RECMAP_ACCESS_MAP) return MAPS_MOST;
+    size_t files = process_file_limit() / SHARE_OF_LIMITS;
+    return files < FILES_LEAST ? FILES_LEAST : files;
+}
+
+recmap_status shard_cache_create(shard_cache **cache, index_file *index,
+                                 const shard_cache_options *options, recmap_error *error) {
+    shard_cache *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    made->index = index;
+    made->options = *options;
+    made->shard_count = (size_t)index_manifest(index)->shard_count;
+    made->limit = options->limit ? options->limit : default_limit(options->access);
+    made->evicts = made->shard_count > made->limit;
+    made->slots = calloc(made->shard_count + 1, sizeof *made->slots);
+    made->folder = path_folder(store_path(index_store(index)));
+    if (!made->slots || !made->folder) {
+        shard_cache_destroy(made);
+        return fail_memory(error);
+    }
+    *cache = made;
+    return RECMAP_OK;
+}
+
+static void free_shard(open_shard *shard) {
+    if (!shard) return;
+    map_destroy(shard->map);
+    file_close(shard->fd);
+    free(shard);
+}
+
+void shard_cache_destroy(shard_cache *cache) {
+    if (!cache) return;
+    for (size_t i = 0; cache->slots && i < cache->shard_count; i++)
+        free_shard(cache->slots[i].opened);
+    free(cache->slots);
+    free(cache->folder);
+    free(cache);
+}
+
+bool shard_cache_evicts(const shard_cache *cache) {
+    return cache->evicts;
+}
+
+static const shard_entry *entry_of(const shard_cache *cache, uint32_t shard_index) {
+    return &index_shards(cache->index)[shard_index].entry;
+}
+
+recmap_status shard_cache_open_file(int *fd, const shard_cache *cache, const char *name,
+                                    recmap_error *error) {
+    if (name[0] != '/') return file_open_beneath(fd, cache->folder, name, error);
+    if (cache->options.allow_absolute_paths) return file_open(fd, name, error);
+    fail(error, RECMAP_CORRUPT, "the index names this shard outside its own folder");
+    fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "if you trust the index, open it with allow_absolute_paths");
+    return RECMAP_CORRUPT;
+}
+
+static recmap_status fail_stale(const shard_entry *entry, const char *found,
+                                recmap_error *error) {
+    fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", found);
+    fail_at(error, entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "bring the indexed file back, or build the index again with `recmap index`");
+    return RECMAP_STALE;
+}
+
+/* Compares one sampled record with the file: its header must hold, its size and its stored CRC must
+ * be those that were indexed. */
+static recmap_status check_sample(const open_shard *shard, uint64_t record_index, uint32_t check,
+                                  recmap_error *error) {
+    const index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
+    const framing *framing = framing_by_name(indexed->entry.framing);
+    index_place place;
+    recmap_status status =
+        index_locate(&place, shard->cache->index, indexed->first_record + record_index, error);
+    if (status != RECMAP_OK) return status;
+    uint8_t *frame_bytes = malloc((size_t)place.frame_size);
+    if (!frame_bytes) return fail_memory(error);
+    status = open_shard_read(shard, frame_bytes, (size_t)place.frame_size, place.offset, error);
+    frame found;
+    if (status == RECMAP_OK &&
+        (framing->parse(&found, frame_bytes, place.frame_size, FRAME_CHECK_HEADER, NULL) !=
+             FRAME_GOOD ||
+         found.size != place.frame_size || found.check != check)) {
+        status = fail_stale(&indexed->entry, "its content is another", error);
+        fail_at(error, NULL, indexed->first_record + record_index, place.offset);
+    }
+    free(frame_bytes);
+    return status;
+}
+
+/* The same size at another time: a copy, or other content? The samples tell. */
+static recmap_status check_samples(const open_shard *shard, const shard_entry *entry,
+                                   recmap_error *error) {
+    const shard_identity *identity = &entry->identity;
+    for (size_t i = 0; i < identity->sample_count; i++) {
+        uint64_t record_index = i * identity->sample_step;
+        if (record_index >= entry->record_count) break;
+        recmap_status status = check_sample(shard, record_index, identity->samples[i], error);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_is_indexed_file(const open_shard *shard, const file_stat *now,
+                                           recmap_error *error) {
+    const shard_entry *entry = entry_of(shard->cache, shard->shard_index);
+    if (now->size != entry->size) {
+        char found[96];
+        snprintf(found, sizeof found, "it has %" PRIu64 " bytes, then it had %" PRIu64, now->size,
+                 entry->size);
+        return fail_stale(entry, found, error);
+    }
+    return now->mtime_ns == entry->mtime_ns ? RECMAP_OK : check_samples(shard, entry, error);
+}
+
+static void list_remove(shard_cache *cache, open_shard *shard) {
+    if (shard->newer) shard->newer->older = shard->older;
+    else cache->newest = shard->older;
+    if (shard->older) shard->older->newer = shard->newer;
+    else cache->oldest = shard->newer;
+    shard->newer = shard->older = NULL;
+}
+
+static void list_add_newest(shard_cache *cache, open_shard *shard) {
+    shard->older = cache->newest;
+    shard->newer = NULL;
+    if (cache->newest) cache->newest->newer = shard;
+    else cache->oldest = shard;
+    cache->newest = shard;
+}
+
+/* Takes the shard that was unused longest out of the cache, or NULL. The lock is held. */
+static open_shard *evict_oldest(shard_cache *cache) {
+    open_shard *oldest = cache->oldest;
+    if (!oldest) return NULL;
+    list_remove(cache, oldest);
+    cache->slots[oldest->shard_index].opened = NULL;
+    cache->open_count--;
+    return oldest;
+}
+
+static bool close_oldest(shard_cache *cache) {
+    process_lock();
+    open_shard *oldest = cache->evicts ? evict_oldest(cache) : NULL;
+    process_unlock();
+    free_shard(oldest);
+    return oldest != NULL;
+}
+
+/* Maps the file; where there is no room for one more map, at the cost of others; where there is none
+ * at all, the shard is read with pread. */
+static recmap_status map_or_keep(open_shard *shard, const file_stat *stat, const char *path,
+                                 recmap_error *error) {
+    if (shard->cache->options.access == RECMAP_ACCESS_READ) return RECMAP_OK;
+    for (;;) {
+        recmap_status status = map_create(&shard->map, shard->fd, (size_t)stat->size, path, error);
+        if (status == RECMAP_OK) {
+            file_close(shard->fd);
+            shard->fd = -1;
+            return RECMAP_OK;
+        }
+        if (status != RECMAP_NO_MEMORY) return status;
+        if (!close_oldest(shard->cache)) return RECMAP_OK;
+    }
+}
+
+static recmap_status open_shard_file(open_shard *shard, recmap_error *error) {
+    shard_cache *cache = shard->cache;
+    const char *path = entry_of(cache, shard->shard_index)->path;
+    recmap_error local;
+    recmap_status status;
+    /* Only shards that are read with pread hold files that closing one gives back. */
+    do status = shard_cache_open_file(&shard->fd, cache, path, &local);
+    while (status == RECMAP_IO && local.system_errno == EMFILE &&
+           cache->options.access == RECMAP_ACCESS_READ && close_oldest(cache));
+    if (status != RECMAP_OK) {
+        if (error) *error = local;
+        return status;
+    }
+    file_stat stat;
+    status = file_get_stat(&stat, shard->fd, path, error);
+    if (status == RECMAP_OK) status = check_is_indexed_file(shard, &stat, error);
+    return status == RECMAP_OK ? map_or_keep(shard, &stat, path, error) : status;
+}
+
+/* Puts a freshly opened shard into the cache, pinned; if another thread was faster, its shard is the
+ * one. Returns what must be closed. */
+static open_shard *publish(open_shard **shard, shard_cache *cache) {
+    open_shard *surplus = NULL;
+    process_lock();
+    shard_slot *slot = &cache->slots[(*shard)->shard_index];
+    open_shard *other = slot->opened;
+    if (other) {
+        surplus = *shard;
+        *shard = other;
+        if (cache->evicts && other->pins++ == 0) list_remove(cache, other);
+    } else {
+        (*shard)->pins = 1;
+        cache->open_count++;
+        atomic_store_explicit(&slot->opened, *shard, memory_order_release);
+        if (cache->open_count > cache->limit) surplus = evict_oldest(cache);
+    }
+    process_unlock();
+    return surplus;
+}
+
+static bool pin_if_open(open_shard **shard, shard_cache *cache, uint32_t shard_index) {
+    shard_slot *slot = &cache->slots[shard_index];
+    if (!cache->evicts) {
+        open_shard *opened = atomic_load_explicit(&slot->opened, memory_order_acquire);
+        if (opened) *shard = opened;
+        return opened != NULL;
+    }
+    process_lock();
+    open_shard *opened = slot->opened;
+    if (opened && opened->pins++ == 0) list_remove(cache, opened);
+    process_unlock();
+    if (opened) *shard = opened;
+    return opened != NULL;
+}
+
+static void release_pin(record_pin *pin) {
+    shard_cache_unpin((open_shard *)pin);
+}
+
+record_pin *open_shard_record_pin(open_shard *shard) {
+    return shard->cache->evicts ? &shard->pin : NULL;
+}
+
+recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t shard_index,
+                              recmap_error *error) {
+    if (pin_if_open(shard, cache, shard_index)) return RECMAP_OK;
+    open_shard *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    *fresh = (open_shard){
+        .pin = {release_pin}, .cache = cache, .shard_index = shard_index, .fd = -1};
+    recmap_status status = open_shard_file(fresh, error);
+    if (status != RECMAP_OK) {
+        free_shard(fresh);
+        return status;
+    }
+    free_shard(publish(&fresh, cache));
+    *shard = fresh;
+    return RECMAP_OK;
+}
+
+void shard_cache_unpin(open_shard *shard) {
+    shard_cache *cache = shard->cache;
+    if (!cache->evicts) return;
+    open_shard *surplus = NULL;
+    process_lock();
+    if (--shard->pins == 0) {
+        list_add_newest(cache, shard);
+        if (cache->open_count > cache->limit) surplus = evict_oldest(cache);
+    }
+    process_unlock();
+    free_shard(surplus);
+}
+
+const file_map *open_shard_map(const open_shard *shard) {
+    return shard->map;
+}
+
+recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
+                              recmap_error *error) {
+    const char *path = entry_of(shard->cache, shard->shard_index)->path;
+    if (shard->fd >= 0) return file_read_at(shard->fd, data, size, offset, path, error);
+    memcpy(data, shard->map->data + offset, size);
+    return RECMAP_OK;
+}

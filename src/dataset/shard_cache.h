@@ -1,0 +1,61 @@
+/* The shards of a data set, opened when they are first needed: mapped, or, for pread, kept as open
+ * files. A bounded number is open at once; which were used longest ago close first, but never while
+ * pinned. On opening, a shard is compared with what was indexed. */
+#ifndef RECMAP_DATASET_SHARD_CACHE_H
+#define RECMAP_DATASET_SHARD_CACHE_H
+
+#include <recmap/dataset.h>
+
+#include "index/index.h"
+#include "os/map.h"
+
+typedef struct shard_cache shard_cache;
+
+/* What a record's `pin` points to: something that must be given back. */
+typedef struct record_pin {
+    void (*release)(struct record_pin *pin);
+} record_pin;
+
+/* A shard in use. While somebody has it pinned its map stays. */
+typedef struct open_shard open_shard;
+
+typedef struct shard_cache_options {
+    recmap_access access;
+    bool allow_absolute_paths;
+    unsigned limit; /* 0: by the limits of the process */
+} shard_cache_options;
+
+/* `index` must outlive the cache. */
+recmap_status shard_cache_create(shard_cache **cache, index_file *index,
+                                 const shard_cache_options *options, recmap_error *error);
+
+/* Closes all shards, pinned or not. */
+void shard_cache_destroy(shard_cache *cache);
+
+/* Whether shards must be pinned at all: not when all of them may be open at once, since none is
+ * ever closed then. */
+bool shard_cache_evicts(const shard_cache *cache);
+
+/* Opens a shard's file by the name that the index has for it, within what is allowed.
+ * Errors: IO, CORRUPT (a name that leaves the index's folder). */
+recmap_status shard_cache_open_file(int *fd, const shard_cache *cache, const char *name,
+                                    recmap_error *error);
+
+/* The shard, open and pinned. Threads: any.
+ * Errors: IO, NO_MEMORY, STALE, CORRUPT (a name that leaves the index's folder). */
+recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t shard_index,
+                              recmap_error *error);
+void shard_cache_unpin(open_shard *shard);
+
+/* The pin that shard_cache_pin took, for a record to hold; NULL where shards are never closed. */
+record_pin *open_shard_record_pin(open_shard *shard);
+
+/* What is mapped: NULL where the shard is read with pread, by choice or because it could not be
+ * mapped. */
+const file_map *open_shard_map(const open_shard *shard);
+
+/* Reads bytes of the shard, mapped or not. Errors: IO. */
+recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
+                              recmap_error *error);
+
+#endif

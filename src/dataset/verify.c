@@ -1,0 +1,255 @@
+/* Verifying: the shards are scanned again, and what is found is held against the index. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "dataset/damage_json.h"
+#include "dataset/dataset.h"
+#include "index/scan.h"
+
+typedef struct finding {
+    uint64_t shard_index, record, offset, length;
+    char reason[REASON_MOST];
+} finding;
+
+struct recmap_report {
+    recmap_dataset *dataset;
+    finding *findings;
+    size_t count;
+    size_t capacity;
+    uint64_t good_count;
+};
+
+/* The scan at a shard. */
+typedef struct verification {
+    recmap_report *report;
+    recmap_dataset *dataset;
+    identity_builder *identity;
+    uint64_t shard_index;
+    uint64_t next;     /* the record that the index has next */
+    size_t findings_before; /* of other shards */
+    bool is_first;
+} verification;
+
+static const index_shard *shard_at(const verification *at) {
+    return &index_shards(at->dataset->index)[at->shard_index];
+}
+
+static recmap_status add_finding(verification *at, uint64_t record, uint64_t offset,
+                                 uint64_t length, const char *reason, recmap_error *error) {
+    recmap_report *report = at->report;
+    if (!array_reserve(&report->findings, &report->capacity, report->count + 1,
+                       sizeof *report->findings))
+        return fail_memory(error);
+    finding *added = &report->findings[report->count++];
+    *added = (finding){at->shard_index, record, offset, length, ""};
+    snprintf(added->reason, sizeof added->reason, "%.*s", REASON_MOST - 1, reason);
+    return RECMAP_OK;
+}
+
+/* The first record of the shard that the index has at `offset` or behind; RECMAP_NO_RECORD where
+ * there is none before `limit`. */
+static recmap_status record_between(uint64_t *record, const verification *at, uint64_t offset,
+                                    uint64_t limit, recmap_error *error) {
+    const index_shard *shard = shard_at(at);
+    uint64_t low = shard->first_record, end = low + shard->entry.record_count, high = end;
+    index_place place;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        recmap_status status = index_locate(&place, at->dataset->index, middle, error);
+        if (status != RECMAP_OK) return status;
+        if (place.offset < offset) low = middle + 1;
+        else high = middle;
+    }
+    *record = RECMAP_NO_RECORD;
+    if (low == end) return RECMAP_OK;
+    recmap_status status = index_locate(&place, at->dataset->index, low, error);
+    if (status == RECMAP_OK && place.offset < limit) *record = low;
+    return status;
+}
+
+static recmap_status begin_shard(void *context, const char *path, recmap_error *error) {
+    verification *at = context;
+    (void)path;
+    (void)error;
+    at->shard_index = at->is_first ? 0 : at->shard_index + 1;
+    at->is_first = false;
+    at->next = shard_at(at)->first_record;
+    at->findings_before = at->report->count;
+    identity_begin(at->identity);
+    return RECMAP_OK;
+}
+
+/* Counts the records that stand where the index has them. */
+static recmap_status add_run(void *context, const record_run *run, recmap_error *error) {
+    verification *at = context;
+    const index_shard *shard = shard_at(at);
+    uint64_t end = shard->first_record + shard->entry.record_count;
+    uint64_t overhead = at->dataset->framings[at->shard_index]->overhead;
+    for (size_t i = 0; i < run->count; i++) {
+        identity_add(at->identity, run->offsets[i], run->sizes[i], run->checks[i]);
+        while (at->next < end) {
+            index_place place;
+            recmap_status status = index_locate(&place, at->dataset->index, at->next, error);
+            if (status != RECMAP_OK) return status;
+            if (place.offset > run->offsets[i]) break;
+            at->next++;
+            if (place.offset == run->offsets[i]) {
+                at->report->good_count += place.frame_size == run->sizes[i] + overhead;
+                break;
+            }
+        }
+    }
+    return RECMAP_OK;
+}
+
+/* The list is in the order of offsets. */
+static bool is_listed(const verification *at, uint64_t offset, uint64_t length) {
+    const index_shard *shard = shard_at(at);
+    const damage_entry *damages = index_damages(at->dataset->index) + shard->first_damage;
+    uint64_t low = 0, high = shard->entry.damage_count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (damages[middle].offset < offset) low = middle + 1;
+        else high = middle;
+    }
+    return low < shard->entry.damage_count && damages[low].offset == offset &&
+           damages[low].length == length;
+}
+
+static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
+                                const char *reason, recmap_error *error) {
+    verification *at = context;
+    if (is_listed(at, offset, length)) return RECMAP_OK;
+    uint64_t record;
+    recmap_status status = record_between(&record, at, offset, offset + length, error);
+    return status == RECMAP_OK ? add_finding(at, record, offset, length, reason, error) : status;
+}
+
+static recmap_status end_shard(void *context, uint64_t size, int64_t mtime_ns,
+                               recmap_error *error) {
+    verification *at = context;
+    const shard_entry *entry = &shard_at(at)->entry;
+    (void)mtime_ns;
+    shard_identity found = identity_end(at->identity, size);
+    char reason[REASON_MOST];
+    if (size != entry->size) {
+        snprintf(reason, sizeof reason,
+                 "the shard has %" PRIu64 " bytes; when it was indexed it had %" PRIu64, size,
+                 entry->size);
+        return add_finding(at, RECMAP_NO_RECORD, 0, 0, reason, error);
+    }
+    if (!memcmp(found.hash, entry->identity.hash, sizeof found.hash) ||
+        at->report->count > at->findings_before)
+        return RECMAP_OK;
+    return add_finding(at, RECMAP_NO_RECORD, 0, 0,
+                       "the shard is whole, but its records are not those that were indexed",
+                       error);
+}
+
+static recmap_status skip_shard(void *context, const recmap_error *why, recmap_error *error) {
+    return add_finding(context, RECMAP_NO_RECORD, 0, 0, why->message, error);
+}
+
+static recmap_status open_shard_by_name(int *fd, void *context, const char *name,
+                                        recmap_error *error) {
+    return shard_cache_open_file(fd, context, name, error);
+}
+
+static recmap_status scan_all(verification *at, const recmap_verify_options *options,
+                              recmap_error *error) {
+    size_t count = (size_t)at->dataset->info.shard_count;
+    const char **names = calloc(count + 1, sizeof *names);
+    extractor *nothing = NULL;
+    recmap_status status = names ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK)
+        status = extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, error);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
+        names[i] = index_shards(at->dataset->index)[i].entry.path;
+    scan_sink sink = {at, begin_shard, add_run, add_damage, end_shard, skip_shard};
+    recmap_progress progress = {0};
+    scan_options scanning = {
+        .thread_count = options->thread_count,
+        .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
+        .extractor = nothing,
+        .open = open_shard_by_name,
+        .open_context = at->dataset->shards,
+        .progress = options->progress,
+        .progress_context = options->progress_context,
+        .totals = &progress,
+    };
+    if (status == RECMAP_OK) status = scan_shards(names, count, &sink, &scanning, error);
+    extractor_destroy(nothing);
+    free(names);
+    return status;
+}
+
+recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
+                                    const recmap_verify_options *options, recmap_error *error) {
+    static const recmap_verify_options defaults = RECMAP_VERIFY_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    if (options->version != RECMAP_VERIFY_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "recmap_verify_options has version %u, expected %d",
+                    options->version, RECMAP_VERIFY_OPTIONS_VERSION);
+    recmap_report *made = calloc(1, sizeof *made);
+    verification at = {made, dataset, identity_create(), 0, 0, 0, true};
+    recmap_status status = made && at.identity ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) {
+        made->dataset = dataset;
+        status = index_check_all(dataset->index, error);
+    }
+    if (status == RECMAP_OK && !options->index_only) status = scan_all(&at, options, error);
+    identity_destroy(at.identity);
+    if (status == RECMAP_OK) *report = made;
+    else recmap_report_destroy(made);
+    return status;
+}
+
+void recmap_report_destroy(recmap_report *report) {
+    if (!report) return;
+    free(report->findings);
+    free(report);
+}
+
+uint64_t recmap_report_record_count(const recmap_report *report) {
+    return report->good_count;
+}
+
+size_t recmap_report_damage_count(const recmap_report *report) {
+    return report->count;
+}
+
+recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_index) {
+    const finding *found = &report->findings[damage_index];
+    return (recmap_damage){
+        .shard_index = found->shard_index,
+        .record = found->record,
+        .offset = found->offset,
+        .length = found->length,
+        .path = index_shards(report->dataset->index)[found->shard_index].entry.path,
+        .reason = found->reason,
+    };
+}
+
+recmap_status recmap_report_to_json(recmap_text *text, const recmap_report *report,
+                                    recmap_error *error) {
+    json_writer json = json_begin(text);
+    json_open(&json, '{');
+    json_key(&json, "records");
+    json_uint64(&json, report->dataset->info.record_count);
+    json_key(&json, "records_good");
+    json_uint64(&json, report->good_count);
+    json_key(&json, "damage");
+    json_open(&json, '[');
+    for (size_t i = 0; i < report->count; i++) {
+        recmap_damage damage = recmap_report_damage(report, i);
+        damage_write_json(&json, &damage);
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    return json.failed ? fail_memory(error) : RECMAP_OK;
+}
