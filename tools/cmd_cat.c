@@ -59,7 +59,6 @@ static recmap_status write_range(recmap_dataset *dataset, walk_range range, tool
     } else if (output->path) {
         /* A bar would be drawn between records on a terminal, and a pipe may lead to one. */
         tool_progress progress = progress_begin("writing");
-        interrupt_watch();
         status =
             walk_records(dataset, range, write_record, output, progress_report, &progress, error);
         progress_end(&progress);

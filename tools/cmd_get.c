@@ -1,7 +1,11 @@
 /* recmap get: records by number. */
+#include <stdlib.h>
+
 #include <recmap/dataset.h>
 
 #include "commands.h"
+#include "interrupt.h"
+#include "message.h"
 #include "output.h"
 
 enum { OPTION_FORMAT = ARGS_LONG };
@@ -10,33 +14,71 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"format", required_argument, NULL, OPTION_FORMAT},
                                         {NULL, 0, NULL, 0}};
 
-static recmap_status write_records(recmap_dataset *dataset, const tool_args *args,
-                                   tool_output *output, recmap_error *error) {
-    for (int i = 1; i < args->operand_count; i++) {
-        uint64_t number;
-        recmap_record record;
-        /* Checked before; here it only is read again. */
-        if (!args_number(args, "NUMBER", args->operands[i], UINT64_MAX, &number)) break;
-        recmap_status status = recmap_dataset_get(dataset, number, &record, error);
+/* The records asked for, in that order. */
+typedef struct number_list {
+    uint64_t *numbers;
+    size_t count;
+} number_list;
+
+/* Returns 0, or the exit status after saying what is wrong. */
+static int parse_numbers(number_list *list, const tool_args *args) {
+    if (args->operand_count == 1) return args_wrong(args, "no record number is given");
+    if (!args->operand_count) return args_wrong(args, "no index is named");
+    size_t count = (size_t)args->operand_count - 1;
+    list->numbers = malloc(count * sizeof *list->numbers);
+    if (!list->numbers) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    for (; list->count < count; list->count++)
+        if (!args_number(args, "NUMBER", args->operands[list->count + 1], UINT64_MAX,
+                         &list->numbers[list->count]))
+            return 2;
+    return 0;
+}
+
+/* Nothing is written when a number is out of range. */
+static recmap_status check_numbers(recmap_dataset *dataset, const number_list *list,
+                                   recmap_error *error) {
+    for (size_t i = 0; i < list->count; i++) {
+        recmap_location location;
+        recmap_status status =
+            recmap_dataset_locate(&location, dataset, list->numbers[i], 1, error);
         if (status != RECMAP_OK) return status;
-        status = output_write(output, &record, error);
-        recmap_record_release(&record);
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status write_one(recmap_dataset *dataset, uint64_t number, tool_output *output,
+                               recmap_error *error) {
+    recmap_record record = {.number = number};
+    if (output->format == OUTPUT_NUMBER) return output_write(output, &record, error);
+    recmap_status status = recmap_dataset_get(dataset, number, &record, error);
+    if (status != RECMAP_OK) return status;
+    status = output_write(output, &record, error);
+    recmap_record_release(&record);
+    return status;
+}
+
+static recmap_status write_records(recmap_dataset *dataset, const number_list *list,
+                                   tool_output *output, recmap_error *error) {
+    for (size_t i = 0; i < list->count; i++) {
+        recmap_status status = write_one(dataset, list->numbers[i], output, error);
         if (status != RECMAP_OK) return status;
     }
     return output_finish(output, error);
 }
 
-static int run_get(const tool_args *args, const char *path, output_format format) {
+static int run_get(const tool_args *args, const number_list *list, const char *path,
+                   output_format format) {
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, args);
     if (exit_status) return exit_status;
-    tool_output output;
+    tool_output output = {.stream = NULL};
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = output_open(&output, path, format, &error);
-    if (status == RECMAP_OK) status = write_records(dataset, args, &output, &error);
+    recmap_status status = check_numbers(dataset, list, &error);
+    if (status == RECMAP_OK) status = output_open(&output, path, format, &error);
+    if (status == RECMAP_OK) status = write_records(dataset, list, &output, &error);
     output_close(&output);
     recmap_dataset_close(dataset);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
 static int run(int argc, char **argv) {
@@ -50,12 +92,11 @@ static int run(int argc, char **argv) {
         else if (!output_format_of(&format, optarg))
             return args_wrong(&args, "--format is raw, tfrecord, json or number, not '%s'", optarg);
     }
-    if (args.operand_count == 1) return args_wrong(&args, "no record number is given");
-    for (int i = 1; i < args.operand_count; i++) {
-        uint64_t number;
-        if (!args_number(&args, "NUMBER", args.operands[i], UINT64_MAX, &number)) return 2;
-    }
-    return run_get(&args, path, format);
+    number_list list = {NULL, 0};
+    int exit_status = parse_numbers(&list, &args);
+    if (!exit_status) exit_status = run_get(&args, &list, path, format);
+    free(list.numbers);
+    return exit_status;
 }
 
 static const char help[] =

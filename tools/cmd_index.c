@@ -165,20 +165,21 @@ static void print_summary(const index_job *job, const recmap_index_summary *summ
     }
     double rate = seconds > 0 ? 1 / seconds : 0;
     char all[HUMAN_SIZE], size[HUMAN_SIZE], speed[HUMAN_SIZE];
-    message("%s: %llu records in %llu shards, %s; index %s, %.2f bytes a record; %.2f s, %s/s, "
+    message("%s: %llu record%s in %llu shard%s, %s; index %s, %.2f bytes a record; %.2f s, %s/s, "
             "%.0f records/s",
-            job->path, (unsigned long long)summary->record_count,
-            (unsigned long long)summary->shard_count, human_bytes(all, (double)summary->byte_count),
-            human_bytes(size, index_size),
+            job->path, (unsigned long long)summary->record_count, plural(summary->record_count),
+            (unsigned long long)summary->shard_count, plural(summary->shard_count),
+            human_bytes(all, (double)summary->byte_count), human_bytes(size, index_size),
             summary->record_count ? index_size / (double)summary->record_count : 0, seconds,
             human_bytes(speed, (double)bytes * rate), (double)records * rate);
-    if (job->options.id_feature && summary->id_count < summary->record_count)
-        message("%llu records have no id",
-                (unsigned long long)(summary->record_count - summary->id_count));
+    uint64_t without_id = summary->record_count - summary->id_count;
+    if (job->options.id_feature && without_id)
+        message("%llu record%s without an id", (unsigned long long)without_id, plural(without_id));
     if (summary->damage_count)
-        message("%llu damaged places skipped, %llu bytes; 'recmap info %s' lists them",
-                (unsigned long long)summary->damage_count,
-                (unsigned long long)summary->damaged_byte_count, job->path);
+        message("%llu damaged place%s skipped, %llu byte%s; 'recmap info %s' lists them",
+                (unsigned long long)summary->damage_count, plural(summary->damage_count),
+                (unsigned long long)summary->damaged_byte_count,
+                plural(summary->damaged_byte_count), job->path);
 }
 
 static int run_build(index_job *job) {

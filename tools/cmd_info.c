@@ -42,7 +42,8 @@ static void print_totals(const char *path, const recmap_dataset_info *info) {
         printf("%02x", info->fingerprint.bytes[i]);
     fputs("\nids          ", stdout);
     print_safe(stdout, info->id_name ? info->id_name : "none");
-    if (info->id_name) printf(", of %llu records", (unsigned long long)info->id_count);
+    if (info->id_name)
+        printf(", of %llu record%s", (unsigned long long)info->id_count, plural(info->id_count));
     putchar('\n');
 }
 
@@ -70,16 +71,17 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
         puts("damage       none");
         return RECMAP_OK;
     }
-    printf("damage       %llu places, %llu bytes\n", (unsigned long long)info->damage_count,
-           (unsigned long long)info->damaged_byte_count);
+    printf("damage       %llu place%s, %llu byte%s\n", (unsigned long long)info->damage_count,
+           plural(info->damage_count), (unsigned long long)info->damaged_byte_count,
+           plural(info->damaged_byte_count));
     for (uint64_t i = 0; i < info->damage_count && i < DAMAGE_SHOWN; i++) {
         recmap_damage damage;
         recmap_status status = recmap_dataset_get_damage(&damage, dataset, i, error);
         if (status != RECMAP_OK) return status;
         fputs("  ", stdout);
         print_safe(stdout, damage.path);
-        printf(": %llu bytes at byte %llu: ", (unsigned long long)damage.length,
-               (unsigned long long)damage.offset);
+        printf(": %llu byte%s at byte %llu: ", (unsigned long long)damage.length,
+               plural(damage.length), (unsigned long long)damage.offset);
         print_safe(stdout, damage.reason);
         putchar('\n');
     }

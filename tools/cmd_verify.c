@@ -41,13 +41,12 @@ static void print_human(const recmap_report *report, const recmap_dataset_info *
         puts(": the index is good; no shard was read");
         return;
     }
-    printf(": %llu of %llu records are good",
-           (unsigned long long)recmap_report_record_count(report),
-           (unsigned long long)info->record_count);
-    if (count) printf("; %zu damaged places that the index does not list", count);
+    printf(": %llu of %llu record%s good", (unsigned long long)recmap_report_record_count(report),
+           (unsigned long long)info->record_count, info->record_count == 1 ? " is" : "s are");
+    if (count) printf("; %zu damaged place%s not in the index", count, plural(count));
     if (info->damage_count)
-        printf("; %llu damaged places that the index lists",
-               (unsigned long long)info->damage_count);
+        printf("; %llu damaged place%s in the index", (unsigned long long)info->damage_count,
+               plural(info->damage_count));
     putchar('\n');
 }
 

@@ -25,6 +25,13 @@ bool interrupt_came(void) {
     return signal_that_came != 0;
 }
 
+recmap_status interrupt_fail(recmap_error *error) {
+    *error = (recmap_error)RECMAP_ERROR_INIT;
+    error->status = RECMAP_CANCELLED;
+    snprintf(error->message, sizeof error->message, "cancelled");
+    return RECMAP_CANCELLED;
+}
+
 int interrupt_finish(int exit_status) {
     if (!signal_that_came) return exit_status;
     fflush(NULL);

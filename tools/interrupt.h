@@ -5,10 +5,15 @@
 
 #include <stdbool.h>
 
+#include <recmap/status.h>
+
 /* From now on these signals are only noted. The second one of a kind ends the process at once. */
 void interrupt_watch(void);
 
 bool interrupt_came(void);
+
+/* Sets `error` for what was stopped. Returns RECMAP_CANCELLED. */
+recmap_status interrupt_fail(recmap_error *error);
 
 /* Ends the process by the signal that came, so that the shell sees it; returns `exit_status` when
  * none did. */

@@ -77,3 +77,7 @@ const char *human_bytes(char text[HUMAN_SIZE], double bytes) {
     snprintf(text, HUMAN_SIZE, "%.*f %s", digits, bytes, units[unit]);
     return text;
 }
+
+const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}

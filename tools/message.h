@@ -23,6 +23,9 @@ enum { HUMAN_SIZE = 24 };
 /* 999 B, 1.23 kB, 45.6 MB; returns `text`. */
 const char *human_bytes(char text[HUMAN_SIZE], double bytes);
 
+/* The s behind a noun: "" for one. */
+const char *plural(uint64_t count);
+
 /* Text from files, with `?` for what a terminal would obey. */
 void print_safe(FILE *stream, const char *text);
 void print_safe_sized(FILE *stream, const char *text, size_t size);

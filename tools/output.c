@@ -9,6 +9,7 @@
 #include <recmap/example.h>
 #include <recmap/writer.h>
 
+#include "interrupt.h"
 #include "message.h"
 #include "preview.h"
 
@@ -64,6 +65,8 @@ static recmap_status open_regular(tool_output *output, const struct stat *old,
     char *temporary = malloc(size);
     if (!temporary) return message_fail_errno(error, output->path, "create the file");
     snprintf(temporary, size, "%s.tmp-XXXXXX", output->target);
+    /* From here on a signal must not end the process before the file is removed. */
+    interrupt_watch();
     recmap_status status = create_temporary(output, temporary, mode_for(old), error);
     if (status == RECMAP_OK) output->temporary = temporary;
     else free(temporary);
@@ -124,6 +127,7 @@ static recmap_status write_json(tool_output *output, const recmap_record *record
 recmap_status output_write(tool_output *output, const recmap_record *record, recmap_error *error) {
     bool is_written = false;
     recmap_status status = RECMAP_OK;
+    if (interrupt_came()) return interrupt_fail(error);
     switch (output->format) {
     case OUTPUT_NUMBER:
         is_written = fprintf(output->stream, "%llu\n", (unsigned long long)record->number) > 0;

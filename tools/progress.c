@@ -9,7 +9,7 @@
 #include "interrupt.h"
 #include "message.h"
 
-enum { BAR_WIDTH = 24, LINE_SIZE = 160 };
+enum { BAR_WIDTH = 16, LINE_SIZE = 160 };
 
 double progress_now(void) {
     struct timespec now;

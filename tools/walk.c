@@ -1,7 +1,8 @@
 #include "walk.h"
 
 #include <stdbool.h>
-#include <stdio.h>
+
+#include "interrupt.h"
 
 /* A batch ends at either limit; with pread it is all in memory. */
 enum { BATCH_RECORDS = 256, BATCH_BYTES = 16 << 20 };
@@ -79,13 +80,6 @@ static bool is_cancelled(recmap_progress_fn report, void *context, walk_passed p
     return report(context, &progress) != 0;
 }
 
-static recmap_status fail_cancelled(recmap_error *error) {
-    *error = (recmap_error)RECMAP_ERROR_INIT;
-    error->status = RECMAP_CANCELLED;
-    snprintf(error->message, sizeof error->message, "cancelled");
-    return RECMAP_CANCELLED;
-}
-
 recmap_status walk_records(recmap_dataset *dataset, walk_range range, walk_fn visit, void *context,
                            recmap_progress_fn report, void *report_context, recmap_error *error) {
     recmap_batch *batch = NULL;
@@ -100,7 +94,7 @@ recmap_status walk_records(recmap_dataset *dataset, walk_range range, walk_fn vi
             status = recmap_dataset_gather(batch, dataset, numbers, count, error);
         if (status == RECMAP_OK) status = visit_batch(batch, visit, context, &passed, error);
         if (status == RECMAP_OK && is_cancelled(report, report_context, passed, range.sample))
-            status = fail_cancelled(error);
+            status = interrupt_fail(error);
     }
     recmap_batch_destroy(batch);
     return status;
