@@ -308,6 +308,17 @@ static recmap_status check_not_replaced(void *context, recmap_error *error) {
     return RECMAP_MISMATCH;
 }
 
+/* Errors name a shard as the caller did, not by its absolute path. */
+static void name_as_given(const recmap_index_builder *builder, recmap_error *error) {
+    if (!error) return;
+    for (size_t i = 0; i < builder->part_count; i++) {
+        const build_part *part = &builder->parts[i];
+        if (part->index || !part->resolved || strcmp(error->path, part->resolved)) continue;
+        fail_at(error, part->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        return;
+    }
+}
+
 recmap_status recmap_index_builder_finish(recmap_index_builder *builder,
                                           recmap_index_summary *summary, recmap_error *error) {
     if (builder->is_finished)
@@ -323,6 +334,7 @@ recmap_status recmap_index_builder_finish(recmap_index_builder *builder,
         status = packer_finish(builder->packer, check_not_replaced, builder, &done, error);
     packer_destroy(builder->packer);
     builder->packer = NULL;
+    if (status != RECMAP_OK) name_as_given(builder, error);
     if (status == RECMAP_OK && summary) *summary = done;
     return status;
 }
