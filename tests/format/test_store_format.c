@@ -1,5 +1,6 @@
 /* The invariants of the sealed file: each is broken alone, with every hash made right again, and
  * must be refused with its own message. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
