@@ -75,8 +75,8 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const file_map *m
         fail_advise(error, "build the index again with `recmap index`");
     } else {
         status = fail(error, RECMAP_CORRUPT, "%s", reason);
-        fail_advise(error, "run `recmap verify` on the index to list all damage, or index with "
-                           "`--on-corrupt skip`");
+        fail_advise(error, "run `recmap verify %s` to list all damage, or index with "
+                           "`--on-corrupt skip`", store_path(index_store(dataset->index)));
     }
     fail_at(error, index_shards(dataset->index)[place->shard_index].entry.path, number,
             place->offset);
