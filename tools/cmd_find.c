@@ -95,9 +95,9 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap find [OPTION]... NAME.rmx ID...\n"
     "\n"
-    "Prints ID <tab> NUMBER for each record that has the id. The index must have been built with\n"
-    "--id. An ID that is not found as it stands, and is a decimal integer, is looked for as an\n"
-    "int64. The exit status is 1 when an ID is not there.\n"
+    "Prints ID <tab> NUMBER for each record that has the id. The index must have been built\n"
+    "with --id. An ID that is not found as it stands, and is a decimal integer, is looked for\n"
+    "as an int64. The exit status is 1 when an ID is not there.\n"
     "\n"
     "      --help\n"
     "      --          before an ID that begins with a dash\n";

@@ -1,0 +1,175 @@
+"""What the tests of the command line share: TFRecord files made here, and the command run on them.
+
+Nothing of recmap is used to make or to check files: the framing, its CRC and tf.Example are written
+again below, from their specifications.
+"""
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DIGITS = os.path.join(ROOT, "data", "digits")
+COMMAND = os.environ["RECMAP_COMMAND"]
+
+
+def _crc_table():
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+_TABLE = _crc_table()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ _TABLE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(data):
+    crc = crc32c(data)
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def frame(payload):
+    length = struct.pack("<Q", len(payload))
+    return length + masked(length) + payload + masked(payload)
+
+
+def tfrecord(payloads):
+    return b"".join(frame(payload) for payload in payloads)
+
+
+def parse_tfrecord(data):
+    """The payloads; every CRC must hold and nothing may be left over."""
+    payloads, at = [], 0
+    while at < len(data):
+        (size,) = struct.unpack_from("<Q", data, at)
+        assert data[at + 8 : at + 12] == masked(data[at : at + 8]), f"length CRC at {at}"
+        payload = data[at + 12 : at + 12 + size]
+        assert len(payload) == size, f"cut record at {at}"
+        assert data[at + 12 + size : at + 16 + size] == masked(payload), f"data CRC at {at}"
+        payloads.append(payload)
+        at += 16 + size
+    return payloads
+
+
+def _varint(value):
+    value &= 0xFFFFFFFFFFFFFFFF
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _field(number, data):
+    return _varint(number << 3 | 2) + _varint(len(data)) + data
+
+
+def example(**features):
+    """A tf.Example: bytes and str make bytes features, int int64, float float; lists of these."""
+    entries = b""
+    for name, values in sorted(features.items()):
+        values = values if isinstance(values, list) else [values]
+        if not values or isinstance(values[0], (bytes, str)):
+            raw = [v.encode() if isinstance(v, str) else v for v in values]
+            feature = _field(1, b"".join(_field(1, v) for v in raw))
+        elif isinstance(values[0], int):
+            feature = _field(3, _field(1, b"".join(_varint(v) for v in values)))
+        else:
+            feature = _field(2, _field(1, struct.pack(f"<{len(values)}f", *values)))
+        entries += _field(1, _field(1, name.encode()) + _field(2, feature))
+    return _field(1, entries)
+
+
+def count(number, noun):
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+    def __repr__(self):
+        return f"status {self.status}\nstdout {self.out!r}\nstderr {self.err!r}"
+
+
+class CliTest(unittest.TestCase):
+    """Every test starts in an empty folder of its own; paths are relative to it."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="recmap-cli-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write(self, name, data):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def files(self):
+        return sorted(os.listdir(self.folder))
+
+    def run_recmap(self, *arguments, **options):
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("timeout", 120)
+        done = subprocess.run([COMMAND, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, check=False, **options)
+        return Result(done.returncode, done.stdout or b"", done.stderr)
+
+    def check(self, *arguments, out=b"", err=b"", status=0, **options):
+        """Runs the command; stdout, stderr and exit status are exactly these."""
+        result = self.run_recmap(*arguments, **options)
+        out = out.encode() if isinstance(out, str) else out
+        err = err.encode() if isinstance(err, str) else err
+        self.assertEqual((result.err, result.out, result.status), (err, out, status), result)
+        return result
+
+    def check_wrong(self, command, *arguments, what):
+        """Wrong usage: one line that says what, one line that says where help is."""
+        self.check(command, *arguments, status=2,
+                   err=f"recmap: {command}: {what}\n  try 'recmap {command} --help'\n")
+
+    def index(self, *arguments, err=""):
+        """Builds an index. The summary is checked but for what is never twice the same; `err` is
+        what stands behind it. Returns the summary's first part: path, records, shards, bytes."""
+        result = self.run_recmap("index", *arguments)
+        self.assertEqual((result.out, result.status), (b"", 0), result)
+        line, rest = result.err.decode().split("\n", 1)
+        number = r"\d+(\.\d+)?(e[+-]?\d+)?"
+        match = re.fullmatch(
+            rf"recmap: (?P<what>.*); index {number} k?M?B, {number} bytes a record; "
+            rf"{number} s, {number} [kMG]?B/s, {number} records/s", line)
+        self.assertTrue(match, line)
+        self.assertEqual(rest, err)
+        return match["what"]
+
+    def payloads(self, index):
+        """All records of an index, by way of cat."""
+        return parse_tfrecord(self.run_recmap("cat", "--format", "tfrecord", index).out)
+
+
+EXAMPLES = [
+    example(id=f"id-{i}", label=i, weights=[0.5, float(i)], image=bytes([i, 255]) * 30)
+    for i in range(5)
+]

@@ -1,0 +1,286 @@
+"""recmap index: what shards are named by, what the index is called, appending, ids, being stopped."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from support import COMMAND, EXAMPLES, CliTest, example, frame, tfrecord
+
+CHECK_PATH = "  check the path; relative paths start at the current folder\n"
+
+
+def shard(*payloads):
+    return tfrecord([p.encode() for p in payloads])
+
+
+class Naming(CliTest):
+    def test_the_default_name(self):
+        for name, files in {
+            "a.rmx": ["a.tfrecord"],
+            "b.rmx": ["b.tfrecord.gz"],
+            ".c.rmx": [".c.x"],
+            "train.rmx": [f"train-{i:05}-of-00003.tfrecord" for i in range(3)],
+            "d/e.rmx": ["d/e_1", "d/e_2"],
+            "f/f.rmx": ["f/1", "f/2"],
+        }.items():
+            for file in files:
+                self.write(file, shard(file))
+            what = self.index(*files)
+            self.assertEqual(what.split(": ")[0], name)
+            self.assertEqual(self.payloads(name), [file.encode() for file in files])
+
+    def test_a_glob_is_in_natural_order(self):
+        for i in (10, 9, 1):
+            self.write(f"part-{i}", shard(str(i)))
+        self.index("part-*")
+        self.assertEqual(self.payloads("part.rmx"), [b"1", b"9", b"10"])
+        # The index itself matches now.
+        self.index("part*")
+        self.assertEqual(self.payloads("part.rmx"), [b"1", b"9", b"10"])
+
+    def test_a_folder_has_companions(self):
+        for name in ("2", "10", "x.tfrecord"):
+            self.write(f"d/{name}", shard(name))
+        for name in (".hidden", "_SUCCESS", "a.json", "a.idx", "a.crc", "b.rmx", "b.rmx.tmp-1",
+                     "c.tmp", "c~"):
+            self.write(f"d/{name}", b"no shard")
+        self.write("d/inner/y", b"no shard")
+        os.mkfifo(self.path("d/fifo"))
+        self.index("d", "-o", "d.rmx")
+        self.assertEqual(self.payloads("d.rmx"), [b"2", b"10", b"x.tfrecord"])
+
+    def test_a_list_file(self):
+        for name in ("d/b", "d/a", "d/c-2", "d/c-10", "e"):
+            self.write(name, shard(name))
+        self.write("d/list", b"# shards\r\n\nb\na\r\nc-*\n" + self.path("e").encode())
+        self.index("-o", "l.rmx", "@d/list")
+        self.assertEqual(self.payloads("l.rmx"), [b"d/b", b"d/a", b"d/c-2", b"d/c-10", b"e"])
+
+    def test_strange_names(self):
+        names = ["[ab]*", "@list", "a b", "new\nline", "\N{LATIN SMALL LETTER E WITH ACUTE}"]
+        for name in names:
+            self.write(f"d/{name}", shard(name))
+        with open(os.fsencode(self.path("d")) + b"/\xff\xfe", "wb") as file:
+            file.write(shard("ff"))
+        self.index("d", "-o", "d/all.rmx")
+        found = [p.decode() for p in self.payloads("d/all.rmx")]
+        self.assertEqual(sorted(found), sorted([*names, "ff"]))
+        for name in names:
+            self.index(f"./d/{name}", "-o", "one.rmx")
+            self.assertEqual(self.payloads("one.rmx"), [name.encode()])
+        os.chdir(self.path("d"))
+        self.addCleanup(os.chdir, "/")
+        result = self.run_recmap("info", "d/all.rmx", "--shards")
+        self.assertEqual(len(result.out.splitlines()), 9 + 2 + 6, result)
+        self.assertIn(b"new?line", result.out)
+
+    def test_what_is_not_there(self):
+        self.write("list", b"nothing\n")
+        os.mkdir(self.path("empty"))
+        self.check("index", "x", status=2,
+                   err=f"recmap: x: there is no such file or folder\n{CHECK_PATH}")
+        self.check("index", "x*", status=2, err="recmap: x*: no file matches\n" +
+                   CHECK_PATH.replace("path;", "pattern;"))
+        self.check("index", "@list", status=2,
+                   err=f"recmap: nothing: there is no such file or folder\n{CHECK_PATH}")
+        self.check("index", "@none", status=4, err="recmap: none: cannot open the file: No such "
+                   "file or directory\n" + CHECK_PATH)
+        self.check("index", "empty", status=2, err="recmap: empty: the folder holds no shards\n"
+                   "  hidden files, _*, *.rmx, *.idx, *.json, *.crc and temporary files do not "
+                   "count, nor do folders in it\n")
+        self.assertEqual(self.files(), ["empty", "list"])
+
+    def test_a_shard_is_never_replaced(self):
+        self.write("a.rmx", shard("a"))
+        self.write("b", shard("b"))
+        os.link(self.path("b"), self.path("c"))
+        error = ("is one of the shards, and the index would replace it\n"
+                 "  name the index with -o\n")
+        self.check("index", "a.rmx", status=2, err=f"recmap: a.rmx: {error}")
+        self.check("index", "b", "-o", "c", status=2, err=f"recmap: c: {error}")
+        os.mkdir(self.path("d"))
+        self.check("index", "b", "-o", "d", status=2,
+                   err="recmap: d: is a folder\n  name the index with -o\n")
+        self.assertEqual(self.read("a.rmx"), shard("a"))
+        self.assertEqual(self.read("c"), shard("b"))
+
+
+class Building(CliTest):
+    def test_the_summary(self):
+        self.write("a", tfrecord(EXAMPLES))
+        size = len(tfrecord(EXAMPLES))
+        self.assertEqual(self.index("a"), f"a.rmx: 5 records in 1 shard, {size} B")
+        self.write("empty", b"")
+        self.assertEqual(self.index("empty"), "empty.rmx: 0 records in 1 shard, 0 B")
+        self.check("cat", "empty.rmx")
+
+    def test_an_index_is_replaced_at_once(self):
+        self.write("a", shard("1", "2"))
+        self.write("b", shard("3"))
+        self.index("-o", "x.rmx", "a")
+        self.index("-o", "x.rmx", "b")
+        self.assertEqual(self.payloads("x.rmx"), [b"3"])
+        self.assertEqual(self.files(), ["a", "b", "x.rmx"])
+
+    def test_threads_do_not_change_the_index(self):
+        self.write("a", shard(*(str(i) * (i % 50) for i in range(3000))))
+        images = set()
+        for threads in ("1", "2", "3", "8", "0"):
+            self.index("a", "--threads", threads)
+            images.add(self.read("a.rmx"))
+        self.assertEqual(len(images), 1)
+
+    def test_a_failed_build_leaves_the_old_index(self):
+        self.write("a", shard("1"))
+        self.index("a")
+        before = self.read("a.rmx")
+        self.write("a", shard("1")[:-1])
+        self.assertEqual(self.run_recmap("index", "a").status, 3)
+        self.assertEqual(self.read("a.rmx"), before)
+        self.assertEqual(self.files(), ["a", "a.rmx"])
+
+    def test_no_place_for_the_index(self):
+        self.write("a", shard("1"))
+        self.check("index", "a", "-o", "no/a.rmx", status=4,
+                   err=f"recmap: no: cannot resolve the path: No such file or directory\n{CHECK_PATH}")
+
+
+class Ids(CliTest):
+    def test_ids_and_columns(self):
+        self.write("a", tfrecord([*EXAMPLES, example(x=1), example(id="id-3", label=9)]))
+        self.index("a", "--id", "id", "--lift", "label=-1", err="recmap: 1 record without an id\n")
+        info = json.loads(self.run_recmap("info", "--json", "a.rmx").out)
+        self.assertEqual(info["records"], 7)
+        self.check("find", "a.rmx", "id-4", "id-3", "id-4",
+                   out="id-4\t4\nid-3\t3\nid-3\t6\nid-4\t4\n")
+
+    def test_integer_ids(self):
+        ids = [-5, 0, 7, 2**63 - 1, -(2**63), 7]
+        self.write("a", tfrecord([example(key=i) for i in ids]))
+        self.index("a", "--id", "key")
+        self.check("find", "a.rmx", "7", "0", out="7\t2\n7\t5\n0\t1\n")
+        self.check("find", "a.rmx", "--", "-5", str(2**63 - 1), str(-(2**63)),
+                   out=f"-5\t0\n{2**63 - 1}\t3\n{-2**63}\t4\n")
+        for text in (str(2**63), "07x", "0x7", " 7", "+7", ""):
+            self.check("find", "a.rmx", "--", text, status=1,
+                       err=f"recmap: a.rmx: no record has the id '{text}'\n  ids are compared byte "
+                       "for byte; 'recmap info' tells which feature holds them\n")
+
+    def test_bytes_go_before_integers(self):
+        self.write("a", tfrecord([example(key=7), example(key="7")]))
+        self.index("a", "--id", "key")
+        self.check("find", "a.rmx", "7", out="7\t1\n")
+
+    def test_what_is_not_found(self):
+        self.write("a", tfrecord(EXAMPLES))
+        self.index("a", "--id", "id")
+        self.check("find", "a.rmx", "id-1", "no\x1b", "id-2", out="id-1\t1\nid-2\t2\n", status=1,
+                   err="recmap: a.rmx: no record has the id 'no?'\n  ids are compared byte for "
+                   "byte; 'recmap info' tells which feature holds them\n")
+
+    def test_an_index_without_ids(self):
+        self.write("a", tfrecord(EXAMPLES))
+        self.index("a")
+        result = self.run_recmap("find", "a.rmx", "id-1")
+        self.assertEqual((result.out, result.status), (b"", 2))
+        self.assertRegex(result.err.decode(), r"^recmap: a\.rmx: [^\n]*\n  [^\n]*--id[^\n]*\n$")
+
+    def test_many_of_one_id(self):
+        self.write("a", tfrecord([example(id="x")] * 500))
+        self.index("a", "--id", "id")
+        self.check("find", "a.rmx", "x", out="".join(f"x\t{i}\n" for i in range(500)))
+
+    def test_a_missing_lifted_feature(self):
+        self.write("a", tfrecord([example(x=1), example(y=1)]))
+        start = len(frame(example(x=1)))
+        self.check("index", "a", "--lift", "x", status=3, err=(
+            f'recmap: a: record 1 at byte {start}: has no value of feature "x", which is to be '
+            "lifted\n  name a default for such records: --lift x=DEFAULT\n"))
+        self.assertEqual(self.files(), ["a"])
+
+
+class Appending(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("s-0", tfrecord(EXAMPLES[:2]))
+        self.write("s-1", tfrecord(EXAMPLES[2:]))
+
+    def test_appending_gives_what_one_build_gives(self):
+        words = ["--id", "id", "--lift", "label"]
+        self.index("-o", "all.rmx", *words, "s-0", "s-1")
+        self.index("-o", "x.rmx", *words, "s-0")
+        # Ids and columns are taken from the index.
+        self.assertIn("x.rmx: 5 records in 2 shards", self.index("--append", "-o", "x.rmx", "s-1"))
+        self.assertEqual(self.read("x.rmx"), self.read("all.rmx"))
+
+    def test_the_old_shards_are_not_read(self):
+        self.index("-o", "x.rmx", "s-0")
+        os.rename(self.path("s-0"), self.path("gone"))
+        self.index("--append", "-o", "x.rmx", "s-1")
+        os.rename(self.path("gone"), self.path("s-0"))
+        self.assertEqual(self.payloads("x.rmx"), EXAMPLES)
+
+    def test_nothing_to_append_to(self):
+        self.check("index", "--append", "s-1", status=2,
+                   err="recmap: s-1.rmx: there is no such index to append to\n"
+                   "  name the index with -o\n")
+
+    def test_other_columns_do_not_fit(self):
+        self.index("-o", "x.rmx", "--id", "id", "s-0")
+        before = self.read("x.rmx")
+        result = self.run_recmap("index", "--append", "-o", "x.rmx", "--lift", "label", "s-1")
+        self.assertEqual((result.out, result.status), (b"", 3))
+        self.assertEqual(self.read("x.rmx"), before)
+        self.assertEqual(self.files(), ["s-0", "s-1", "x.rmx"])
+
+    def test_a_shard_that_is_there_already(self):
+        self.index("-o", "x.rmx", "s-0")
+        before = self.read("x.rmx")
+        self.check("index", "--append", "-o", "x.rmx", "s-0", status=2, err=(
+            "recmap: s-0: the shard is named twice, or is in the index already\n"
+            "  name each shard once; to build the index anew leave --append away\n"))
+        self.assertEqual(self.read("x.rmx"), before)
+
+
+class Stopping(CliTest):
+    """A build that takes a while is stopped by a signal as soon as it has begun."""
+
+    def setUp(self):
+        super().setUp()
+        record = frame(example(id="x", label=1))
+        self.write("big", record * (96 * 1024 * 1024 // len(record)))
+
+    def stop(self, number):
+        process = subprocess.Popen([COMMAND, "index", "big", "--id", "id", "--threads", "1"],
+                                   cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60
+        while not any(".tmp-" in name for name in self.files()):
+            self.assertIsNone(process.poll(), "the build ended before it was seen")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.001)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(out, b"")
+        return process.returncode, err
+
+    def test_a_signal_leaves_nothing_behind(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            status, err = self.stop(number)
+            self.assertEqual(status, -number, err)
+            self.assertRegex(err.decode(), r"^recmap: [^\n]*cancelled[^\n]*\n(  [^\n]*\n)?$")
+            self.assertEqual(self.files(), ["big"])
+
+    def test_a_killed_build_is_cleaned_up_by_the_next(self):
+        self.assertEqual(self.stop(signal.SIGKILL)[0], -signal.SIGKILL)
+        self.assertEqual(len(self.files()), 2)
+        self.write("big", tfrecord([b"x"]))
+        self.index("big")
+        self.assertEqual(self.files(), ["big", "big.rmx"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,266 @@
+"""info, schema, get, cat: on the digits, and on small files."""
+
+import base64
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from support import COMMAND, DIGITS, EXAMPLES, CliTest, example, parse_tfrecord, tfrecord
+
+
+class Digits(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.names = [f"digits-{i:05}-of-00004.tfrecord" for i in range(4)]
+        self.records = []
+        for name in self.names:
+            shutil.copy(os.path.join(DIGITS, name), self.folder)
+            self.records += parse_tfrecord(self.read(name))
+        what = self.index("--id", "id", "--lift", "label", "digits-*.tfrecord")
+        self.assertEqual(what, "digits.rmx: 1797 records in 4 shards, 244 kB")
+
+    def test_all_records(self):
+        self.assertEqual(self.payloads("digits.rmx"), self.records)
+        self.check("cat", "digits.rmx", out=b"".join(self.records))
+        self.check("cat", "digits.rmx", "--access", "pread", out=b"".join(self.records))
+        self.check("cat", "digits.rmx", "--check", "header", out=b"".join(self.records))
+
+    def test_some_records(self):
+        self.check("get", "digits.rmx", "1796", "0", "1000", "0",
+                   out=b"".join(self.records[i] for i in (1796, 0, 1000, 0)))
+
+    def test_find(self):
+        self.check("find", "digits.rmx", "digit-01796", "digit-00000",
+                   out="digit-01796\t1796\ndigit-00000\t0\n")
+
+    def test_info_as_json(self):
+        document = json.loads(self.run_recmap("info", "--json", "digits.rmx").out)
+        sizes = [os.path.getsize(self.path(name)) for name in self.names]
+        self.assertEqual(document["records"], 1797)
+        self.assertEqual(document["shards"], 4)
+        self.assertEqual(document["bytes"], sum(sizes))
+        self.assertEqual(document["index_bytes"], os.path.getsize(self.path("digits.rmx")))
+        self.assertRegex(document["fingerprint"], r"^[0-9a-f]{32}$")
+        self.assertEqual(document["damage"], [])
+        document = json.loads(self.run_recmap("info", "--json", "--shards", "digits.rmx").out)
+        self.assertEqual([shard["path"] for shard in document["shard_table"]], self.names)
+
+    def test_info(self):
+        document = json.loads(self.run_recmap("info", "--json", "digits.rmx").out)
+        size = document["index_bytes"]
+        bar = "   shard  first record       records           bytes  path\n"
+        first = [sum(1 for _ in parse_tfrecord(self.read(n))) for n in self.names]
+        starts = [sum(first[:i]) for i in range(4)]
+        rows = "".join(f"{i:8}  {starts[i]:12}  {first[i]:12}  {os.path.getsize(self.path(n)):14}"
+                       f"  {n}\n" for i, n in enumerate(self.names))
+        text = (f"index        digits.rmx\nrecords      1797\nshards       4\n"
+                f"bytes        {document['bytes']} (244 kB)\n"
+                f"index bytes  {size} ({size / 1000:.1f} kB, {size / 1797:.2f} a record)\n"
+                f"fingerprint  {document['fingerprint']}\n"
+                "ids          id, of 1797 records\ncolumns      @length, int64\n"
+                "             label, int64\ndamage       none\n")
+        self.check("info", "digits.rmx", out=text)
+        self.check("info", "digits.rmx", "--shards", out=text + "\n" + bar + rows)
+
+    def test_schema(self):
+        one = {"share": 1, "min_length": 1, "max_length": 1}
+        expected = {"id": {"kind": "bytes", **one}, "image": {"kind": "bytes", **one},
+                    "label": {"kind": "int64", **one}}
+        sampled = ("recmap: 1000 of 1797 records were looked at, spread evenly; --sample 0 looks at "
+                   "all\n")
+        for words, err in ((["--sample", "0"], ""), (["--sample", "1797"], ""),
+                           (["--sample", "9999"], ""), ([], sampled),
+                           (["--sample", "1"], sampled.replace("1000", "1"))):
+            result = self.run_recmap("schema", "--json", "digits.rmx", *words)
+            self.assertEqual((result.err.decode(), result.status), (err, 0))
+            self.assertEqual(json.loads(result.out), expected)
+        self.check("schema", "digits.rmx", "--sample=0", out=(
+            "kind       share        values  feature\n"
+            "bytes   100.00 %             1  id\n"
+            "bytes   100.00 %             1  image\n"
+            "int64   100.00 %             1  label\n"))
+
+    def test_json(self):
+        out = self.run_recmap("cat", "digits.rmx", "--format", "json").out
+        lines = out.decode().split("\n")
+        self.assertEqual(lines.pop(), "")
+        self.assertEqual(len(lines), 1797)
+        for number in (0, 1, 1796):
+            features = json.loads(lines[number])["features"]["feature"]
+            self.assertEqual(list(features), ["id", "image", "label"])
+            made = example(
+                id=base64.b64decode(features["id"]["bytesList"]["value"][0]),
+                image=base64.b64decode(features["image"]["bytesList"]["value"][0]),
+                label=int(features["label"]["int64List"]["value"][0]))
+            self.assertEqual(len(made), len(self.records[number]))
+            self.assertEqual(base64.b64decode(features["id"]["bytesList"]["value"][0]).decode(),
+                             f"digit-{number:05}")
+
+
+class Ranges(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.records = [bytes([i % 256]) * (i % 7) for i in range(1000)]
+        self.write("a-0", tfrecord(self.records[:600]))
+        self.write("a-1", tfrecord(self.records[600:]))
+        self.index("a-0", "a-1")
+
+    def test_from_and_count(self):
+        for first, count in ((0, 1), (0, 0), (590, 20), (999, 1), (999, 5), (1000, 1),
+                             (5, 2**64 - 1)):
+            self.check("cat", "a.rmx", f"--from={first}", f"--count={count}",
+                       out=b"".join(self.records[first : first + count]))
+        self.check("cat", "a.rmx", "--from", "998", "--format", "number", out="998\n999\n")
+
+    def test_numbers_need_no_shards(self):
+        os.remove(self.path("a-0"))
+        self.check("cat", "a.rmx", "--count", "2", "--format", "number", out="0\n1\n")
+        self.check("get", "a.rmx", "7", "3", "--format", "number", out="7\n3\n")
+
+    def test_out_of_range_writes_nothing(self):
+        for words in ([], ["-o", "out"], ["--format", "number"]):
+            result = self.run_recmap("get", "a.rmx", "0", "1000", *words)
+            self.assertEqual((result.out, result.status), (b"", 2))
+            self.assertRegex(result.err.decode(), r"^recmap: a\.rmx: [^\n]*1000[^\n]*\n  [^\n]*\n$")
+        self.assertNotIn("out", self.files())
+
+
+class Formats(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.records = [*EXAMPLES, b"", b"\xff\x00 no example", example(n=[1, -2], s=[])]
+        self.write("a", tfrecord(self.records))
+        self.index("a")
+
+    def test_json(self):
+        lines = self.run_recmap("cat", "a.rmx", "--format", "json").out.decode().splitlines()
+        documents = [json.loads(line) for line in lines]
+        self.assertEqual(len(documents), 8)
+        self.assertEqual(documents[1], {"features": {"feature": {
+            "id": {"bytesList": {"value": [base64.b64encode(b"id-1").decode()]}},
+            "image": {"bytesList": {"value": [base64.b64encode(bytes([1, 255]) * 30).decode()]}},
+            "label": {"int64List": {"value": ["1"]}},
+            "weights": {"floatList": {"value": [0.5, 1]}}}}})
+        self.assertEqual(documents[5], {})
+        self.assertEqual(documents[6],
+                         {"number": 6, "base64": base64.b64encode(self.records[6]).decode()})
+        self.assertEqual(documents[7]["features"]["feature"]["n"],
+                         {"int64List": {"value": ["1", "-2"]}})
+
+    def test_tfrecord_can_be_indexed_again(self):
+        self.check("cat", "a.rmx", "--format", "tfrecord", out=self.read("a"))
+        self.check("cat", "a.rmx", "--format", "tfrecord", "-o", "b.tfrecord")
+        self.assertEqual(self.read("b.tfrecord"), self.read("a"))
+        self.index("b.tfrecord")
+        self.assertEqual(self.payloads("b.rmx"), self.records)
+        self.check("get", "a.rmx", "3", "1", "--format", "tfrecord",
+                   out=tfrecord([self.records[3], self.records[1]]))
+
+    def test_a_schema_of_other_records(self):
+        result = self.run_recmap("schema", "a.rmx", "--json")
+        self.assertEqual(result.err, b"recmap: 1 of 8 records: no tf.Example\n")
+        self.assertEqual(json.loads(result.out)["weights"],
+                         {"kind": "float", "share": 5 / 8, "min_length": 2, "max_length": 2})
+
+
+class OutputFiles(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a", tfrecord(EXAMPLES))
+        self.index("a")
+
+    def test_every_format(self):
+        for form in ("raw", "tfrecord", "json", "number"):
+            for words in (["cat", "a.rmx"], ["get", "a.rmx", "1", "0"]):
+                expected = self.run_recmap(*words, "--format", form).out
+                self.check(*words, "--format", form, "-o", "out")
+                self.assertEqual(self.read("out"), expected)
+                self.assertEqual(self.files(), ["a", "a.rmx", "out"])
+
+    def test_rights(self):
+        self.check("cat", "a.rmx", "-o", "new", umask=0o027)
+        self.assertEqual(os.stat(self.path("new")).st_mode & 0o777, 0o640)
+        os.chmod(self.path("new"), 0o600)
+        self.check("cat", "a.rmx", "-o", "new", umask=0)
+        self.assertEqual(os.stat(self.path("new")).st_mode & 0o777, 0o600)
+
+    def test_links_and_devices(self):
+        self.write("old", b"old")
+        os.symlink("old", self.path("link"))
+        self.check("cat", "a.rmx", "-o", "link", "--format", "number")
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual(self.read("old"), b"0\n1\n2\n3\n4\n")
+        before = os.stat("/dev/null")
+        self.check("cat", "a.rmx", "-o", "/dev/null")
+        self.assertEqual(os.stat("/dev/null").st_ino, before.st_ino)
+        self.check("cat", "a.rmx", "-o", "/dev/stdout", "--format", "number",
+                   out="0\n1\n2\n3\n4\n")
+
+    def test_failures(self):
+        advice = "  check the path, its permissions and the state of the device\n"
+        self.check("cat", "a.rmx", "-o", "no/out", status=4, err="recmap: no/out: cannot create "
+                   f"the file: No such file or directory\n{advice}")
+        os.mkdir(self.path("d"))
+        self.check("cat", "a.rmx", "-o", "d", status=4,
+                   err=f"recmap: d: cannot open the file: Is a directory\n{advice}")
+        self.assertEqual(self.files(), ["a", "a.rmx", "d"])
+
+    def test_a_failed_read_leaves_the_old_file(self):
+        self.write("out", b"old")
+        data = bytearray(self.read("a"))
+        data[-10] ^= 1
+        self.write("a", bytes(data))
+        for words in (["cat", "a.rmx"], ["get", "a.rmx", "0", "4"]):
+            self.assertEqual(self.run_recmap(*words, "-o", "out").status, 3)
+            self.assertEqual(self.read("out"), b"old")
+            self.assertEqual(self.files(), ["a", "a.rmx", "out"])
+
+    def test_a_signal_leaves_nothing_behind(self):
+        self.write("big", tfrecord([b"x" * 8000]) * 20000)
+        self.index("big")
+        files = self.files()
+        process = subprocess.Popen([COMMAND, "cat", "big.rmx", "--format", "json", "-o", "out"],
+                                   cwd=self.folder, stderr=subprocess.PIPE)
+        while self.files() == files and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, err), (-signal.SIGINT, b"recmap: cancelled\n"))
+        self.assertEqual(self.files(), files)
+
+
+class BadIndexes(CliTest):
+    def test_what_is_no_index(self):
+        self.write("a", tfrecord(EXAMPLES))
+        self.write("text", b"hello\n" * 1000)
+        self.write("empty", b"")
+        os.mkdir(self.path("d"))
+        for name, status in (("a", 3), ("text", 3), ("empty", 3), ("d", 4), ("none", 4)):
+            for words in (["info"], ["schema"], ["get", "0"], ["find", "x"], ["cat"], ["verify"]):
+                result = self.run_recmap(words[0], name, *words[1:])
+                self.assertEqual((result.out, result.status), (b"", status), (name, result))
+                self.assertRegex(result.err.decode(), rf"^recmap: {name}: [^\n]*\n  [^\n]*\n$")
+
+    def test_a_damaged_index(self):
+        self.write("a", tfrecord([b"x" * (i % 9) for i in range(500)]))
+        self.index("a")
+        whole = self.read("a.rmx")
+        for at in range(0, len(whole), 997):
+            damaged = bytearray(whole)
+            damaged[at] ^= 0x10
+            self.write("a.rmx", bytes(damaged))
+            for words in (["verify"], ["verify", "--index-only"], ["verify", "--json"]):
+                result = self.run_recmap(words[0], "a.rmx", *words[1:])
+                self.assertEqual((result.out, result.status), (b"", 3), (at, result))
+                self.assertRegex(result.err.decode(), r"^recmap: a\.rmx: [^\n]*\n  [^\n]*\n$")
+        for size in (0, 1, 4096, len(whole) // 2, len(whole) - 1):
+            self.write("a.rmx", whole[:size])
+            self.assertEqual(self.run_recmap("info", "a.rmx").status, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

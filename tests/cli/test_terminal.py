@@ -1,0 +1,90 @@
+"""What a terminal gets: previews, colour, progress."""
+
+import os
+import pty
+import re
+import subprocess
+import unittest
+
+from support import COMMAND, CliTest, example, frame, tfrecord
+
+
+class Terminal(CliTest):
+    def on_terminal(self, *arguments, stdout=True, stderr=True, **environment):
+        """Runs the command with stdout, stderr or both on a terminal; what that showed."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([COMMAND, *arguments], cwd=self.folder, stdin=theirs,
+                                   stdout=theirs if stdout else subprocess.DEVNULL,
+                                   stderr=theirs if stderr else subprocess.DEVNULL,
+                                   env={**os.environ, **environment})
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                shown += chunk
+        except OSError:  # how Linux says that the other side is closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(timeout=60), 0, shown)
+        return shown.replace(b"\r\n", b"\n").decode()
+
+    def setUp(self):
+        super().setUp()
+        self.write("a", tfrecord([
+            example(id="id\t7", label=-7, image=b"\x89PNG\r\n\x1a\n" + bytes(100),
+                    long="x" * 100, many=list(range(20)), some=[0.5, 2.0], words=["a", "b"] * 3),
+            bytes(range(80)),
+            b""]))
+        self.index("a")
+
+    def test_a_preview(self):
+        self.assertEqual(self.on_terminal("get", "a.rmx", "0", NO_COLOR="1"), (
+            f"record 0, {self.size(0)} bytes, tf.Example\n"
+            '  id                    bytes  "id\\t7"\n'
+            "  image                 bytes  89504e470d0a1a0a0000000000000000... (108 bytes)\n"
+            "  label                 int64  -7\n"
+            f'  long                  bytes  "{"x" * 48}"... (100 bytes)\n'
+            "  many                  int64  0, 1, 2, 3, 4, 5, 6, 7, ... (20 values)\n"
+            "  some                  float  0.5, 2.0\n"
+            '  words                 bytes  "a", "b", "a", ... (6 values)\n'))
+
+    def size(self, number):
+        return len(self.run_recmap("get", "a.rmx", str(number)).out)
+
+    def test_a_preview_of_other_bytes(self):
+        self.assertEqual(self.on_terminal("cat", "a.rmx", "--from", "1", NO_COLOR="1"), (
+            "record 1, 80 bytes\n"
+            "  0000  00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f  ................\n"
+            "  0010  10 11 12 13 14 15 16 17 18 19 1a 1b 1c 1d 1e 1f  ................\n"
+            "  0020  20 21 22 23 24 25 26 27 28 29 2a 2b 2c 2d 2e 2f   !\"#$%&'()*+,-./\n"
+            "  0030  30 31 32 33 34 35 36 37 38 39 3a 3b 3c 3d 3e 3f  0123456789:;<=>?\n"
+            "  ...\n"
+            "record 2, 0 bytes\n"))
+
+    def test_colour(self):
+        coloured = self.on_terminal("get", "a.rmx", "0", NO_COLOR="")
+        plain = self.on_terminal("get", "a.rmx", "0", NO_COLOR="1")
+        self.assertIn("\x1b[1mrecord 0\x1b[0m,", coloured)
+        self.assertNotIn("\x1b", plain)
+        self.assertEqual(re.sub(r"\x1b\[\d*m", "", coloured), plain)
+
+    def test_a_named_format_is_kept(self):
+        self.assertEqual(self.on_terminal("get", "a.rmx", "1", "--format", "number"), "1\n")
+
+    def test_progress(self):
+        record = frame(example(id="x", label=1))
+        self.write("big", record * (64 * 1024 * 1024 // len(record)))
+        bar = r"\[#*-*\] +\d+ %  [\d.]+ \w?B of [\d.]+ \w?B  [\d.]+ \w?B/s  [\d.?]+( \w+)? left"
+        for label, words in (("indexing", ["index", "big", "--threads", "1"]),
+                             ("verifying", ["verify", "big.rmx", "--threads", "1"]),
+                             ("writing", ["cat", "big.rmx", "-o", "out", "--format", "json"])):
+            shown = self.on_terminal(*words)
+            steps = re.findall(rf"\r{label} {bar}\x1b\[K", shown)
+            self.assertGreaterEqual(len(steps), 1, shown[:2000])
+            # The bar is gone at the end; at most a summary is left.
+            self.assertNotIn(label, shown.split("\r\x1b[K")[-1])
+            self.assertIn("\r\x1b[K", shown)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,190 @@
+"""Help, versions, wrong usage, and that help and manual tell the same."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from support import ROOT, CliTest, tfrecord
+
+COMMANDS = ["index", "info", "schema", "get", "find", "cat", "verify"]
+READERS = ["info", "schema", "get", "find", "cat", "verify"]
+
+
+def manual(name):
+    with open(os.path.join(ROOT, "docs", "man", name + ".1"), encoding="ascii") as file:
+        return file.read()
+
+
+def long_options(text):
+    """Options where they are explained: at the beginning of a line, perhaps behind a letter."""
+    return set(re.findall(r"^ *(?:-\w, )?(--[a-z][a-z-]*)", text, re.M))
+
+
+def marked_options(page):
+    """The same in a manual page: on the lines that stand behind .TP."""
+    lines = re.findall(r"^\.TP\n\.BR? (.*)", page.replace("\\", ""), re.M)
+    return set(re.findall(r"--[a-z][a-z-]*", "\n".join(lines)))
+
+
+class Help(CliTest):
+    def test_the_tool_lists_its_commands(self):
+        result = self.run_recmap("--help")
+        self.assertEqual((result.err, result.status), (b"", 0))
+        listed = re.search(r"commands:\n(.*?)\n\n", result.out.decode(), re.S)[1]
+        self.assertEqual([line.split()[0] for line in listed.split("\n")], COMMANDS)
+        self.assertTrue(result.out.startswith(b"usage: recmap COMMAND "))
+
+    def test_every_command_has_help(self):
+        for command in COMMANDS:
+            for words in ([command, "--help"], [command, "x", "--help", "--nonsense"]):
+                result = self.run_recmap(*words)
+                self.assertEqual((result.err, result.status), (b"", 0), command)
+                self.assertTrue(result.out.startswith(f"usage: recmap {command} ".encode()))
+                self.assertLessEqual(max(map(len, result.out.splitlines())), 95)
+
+    def test_the_version(self):
+        with open(os.path.join(ROOT, "include", "recmap", "status.h"), encoding="ascii") as file:
+            version = re.search(r'RECMAP_VERSION "([^"]+)"', file.read())[1]
+        self.check("--version", out=f"recmap {version}\n")
+        for name in ["recmap", *(f"recmap-{command}" for command in COMMANDS)]:
+            self.assertIn(f'"recmap {version}"', manual(name))
+
+    def test_help_and_manual_name_the_same_options(self):
+        hidden = {"--access", "--check"}
+        for command in COMMANDS:
+            told = long_options(self.run_recmap(command, "--help").out.decode())
+            marked = marked_options(manual(f"recmap-{command}"))
+            self.assertEqual(marked, told | (hidden if command in READERS else set()), command)
+            self.assertGreater(len(told), 0)
+
+    def test_every_option_of_the_help_is_taken(self):
+        for command in COMMANDS:
+            for option in long_options(self.run_recmap(command, "--help").out.decode()):
+                result = self.run_recmap(command, option)
+                self.assertNotIn(b"unknown option", result.err, (command, option))
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not here")
+    def test_manual_pages_render_without_warnings(self):
+        for name in ["recmap", *(f"recmap-{command}" for command in COMMANDS)]:
+            page = os.path.join(ROOT, "docs", "man", name + ".1")
+            done = subprocess.run(["groff", "-ww", "-man", "-Tascii", page], check=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual(done.stderr, b"", name)
+            self.assertIn(b"EXIT STATUS", re.sub(rb"\x1b\[[0-9;]*m|.\x08", b"", done.stdout))
+
+
+class WrongUsage(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.tfrecord", tfrecord([b"x"]))
+        self.index("a.tfrecord")
+
+    def test_of_the_tool(self):
+        advice = "  try 'recmap --help'\n"
+        self.check(err=f"recmap: no command is named\n{advice}", status=2)
+        self.check("walk", err=f"recmap: unknown command 'walk'\n{advice}", status=2)
+        self.check("--json", err=f"recmap: unknown option '--json'\n{advice}", status=2)
+        self.check("a\n\x1b[1m", err=f"recmap: unknown command 'a??[1m'\n{advice}", status=2)
+
+    def test_of_options(self):
+        for command in COMMANDS:
+            self.check_wrong(command, "a.rmx", "--nonsense", what="unknown option '--nonsense'")
+            self.check_wrong(command, "-x", what="unknown option '-x'")
+            self.check_wrong(command, "--help=3", what="option '--help' takes no argument")
+        for command in READERS:
+            self.check_wrong(command, "--access", "x", what="--access is map or pread, not 'x'")
+            self.check_wrong(command, "--check", "x", what="--check is data or header, not 'x'")
+        for command in ("get", "cat"):
+            self.check_wrong(command, "-o", what="option '-o' needs an argument")
+            self.check_wrong(command, "--format", what="option '--format' needs an argument")
+            self.check_wrong(command, "--format", "xml",
+                             what="--format is raw, tfrecord, json or number, not 'xml'")
+        self.check_wrong("info", "--json=1", "a.rmx", what="option '--json' takes no argument")
+        self.check_wrong("cat", "--f", "raw", "a.rmx", what="option '--f' is ambiguous")
+        self.check_wrong("find", "a.rmx", "-7", what="unknown option '-7' (write -- before operands "
+                         "that begin with a dash)")
+
+    def test_of_operands(self):
+        for command in READERS:
+            self.check_wrong(command, what="no index is named")
+        for command in ("info", "schema", "cat", "verify"):
+            self.check_wrong(command, "a.rmx", "b", what="only one index can be named")
+        self.check_wrong("get", "a.rmx", what="no record number is given")
+        self.check_wrong("find", "a.rmx", what="no id is given")
+        self.check_wrong("index", what="no shards are named")
+
+    def test_of_numbers(self):
+        for text in ("", "x", "1x", " 1", "+1", "1.0", "0x1", "1,000"):
+            self.check_wrong("get", "a.rmx", text, what=f"NUMBER is a decimal number, not '{text}'")
+            self.check_wrong("cat", "a.rmx", "--from", text,
+                             what=f"--from is a decimal number, not '{text}'")
+        for number in (2**64, 10**30):
+            self.check_wrong("get", "a.rmx", str(number),
+                             what=f"NUMBER is at most {2**64 - 1}, not {number}")
+        self.check_wrong("get", "a.rmx", "0", "--", "-1",
+                         what="NUMBER is a decimal number, not '-1'")
+        self.check_wrong("cat", "a.rmx", "--count", "-1",
+                         what="--count is a decimal number, not '-1'")
+        self.check_wrong("schema", "a.rmx", "--sample", "all",
+                         what="--sample is a decimal number, not 'all'")
+        self.check_wrong("verify", "a.rmx", "--threads", "4097",
+                         what="--threads is at most 4096, not 4097")
+        self.check_wrong("cat", "a.rmx", "--from", "2",
+                         what="--from is at most 1, the number of records, not 2")
+
+    def test_of_index_options(self):
+        self.check_wrong("index", "a.tfrecord", "--id", "", what="--id names no feature")
+        self.check_wrong("index", "a.tfrecord", "--lift", "=3", what="--lift names no feature")
+        self.check_wrong("index", "a.tfrecord", "--on-corrupt", "stop",
+                         what="--on-corrupt is raise or skip, not 'stop'")
+        self.check_wrong("index", "a.tfrecord", "--threads", "many",
+                         what="--threads is a decimal number, not 'many'")
+
+    def test_options_stand_anywhere(self):
+        for words in (["--format", "number", "a.rmx", "0"], ["a.rmx", "--format", "number", "0"],
+                      ["a.rmx", "0", "--format=number"], ["--form=number", "--", "a.rmx", "0"]):
+            self.check("get", *words, out="0\n")
+
+
+class Streams(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.tfrecord", tfrecord([b"x" * 100] * 2000))
+        self.index("a.tfrecord")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "/dev/full is not here")
+    def test_a_full_device_is_an_error(self):
+        error = (b"recmap: standard output: cannot write: No space left on device\n"
+                 b"  free some space on that file system, or write elsewhere with -o\n")
+        for words in (["--help"], ["--version"], ["get", "--help"], ["info", "a.rmx"],
+                      ["info", "--json", "a.rmx"], ["cat", "a.rmx"], ["get", "a.rmx", "0"],
+                      ["cat", "a.rmx", "--count", "1"]):
+            with open("/dev/full", "wb") as full:
+                self.check(*words, stdout=full, err=error, status=4)
+
+    def test_a_reader_that_stops_ends_it_quietly(self):
+        for ignored in (False, True):
+            read_end, write_end = os.pipe()
+            os.close(read_end)
+            with os.fdopen(write_end, "wb") as closed:
+                # Python starts children with SIGPIPE as the system has it, or ignored as it is here.
+                result = self.run_recmap("cat", "a.rmx", stdout=closed, restore_signals=not ignored)
+            if ignored:
+                self.assertEqual(result.status, 4)
+                self.assertEqual(result.err, b"recmap: standard output: cannot write: Broken pipe\n"
+                                 b"  who was reading has stopped\n")
+            else:
+                self.assertEqual((result.status, result.err), (-13, b""))
+
+    def test_no_colour_and_no_bar_into_a_pipe(self):
+        for words in (["index", "a.tfrecord"], ["info", "a.rmx"], ["get", "a.rmx", "0"],
+                      ["verify", "a.rmx"], ["schema", "a.rmx"]):
+            result = self.run_recmap(*words)
+            self.assertNotIn(b"\x1b", result.out + result.err)
+            self.assertNotIn(b"\r", result.out + result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
