@@ -94,7 +94,6 @@ static bool set_check(tool_args *args, const char *text) {
 
 int args_next(tool_args *args) {
     for (;;) {
-        opterr = 0;
         int option = getopt_long(args->argc, args->argv, args->letters, args->table, NULL);
         switch (option) {
         case -1:

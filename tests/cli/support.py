@@ -7,6 +7,7 @@ again below, from their specifications.
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -15,6 +16,10 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DIGITS = os.path.join(ROOT, "data", "digits")
 COMMAND = os.environ["RECMAP_COMMAND"]
+
+with open(COMMAND, "rb") as _file:
+    _code = _file.read()
+IS_SANITIZED = b"__asan_init" in _code or b"__tsan_init" in _code
 
 
 def _crc_table():
@@ -106,13 +111,19 @@ class Result:
         return f"status {self.status}\nstdout {self.out!r}\nstderr {self.err!r}"
 
 
+def signals_as_usual():
+    """For preexec_fn: whoever runs the tests in the background may have these ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class CliTest(unittest.TestCase):
     """Every test starts in an empty folder of its own; paths are relative to it."""
 
     maxDiff = None
 
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="recmap-cli-")
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="recmap-cli-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def path(self, *names):

@@ -7,7 +7,8 @@ import subprocess
 import time
 import unittest
 
-from support import COMMAND, EXAMPLES, CliTest, example, frame, tfrecord
+from support import (COMMAND, EXAMPLES, CliTest, example, frame, signals_as_usual,
+                     tfrecord)
 
 CHECK_PATH = "  check the path; relative paths start at the current folder\n"
 
@@ -144,8 +145,8 @@ class Building(CliTest):
 
     def test_no_place_for_the_index(self):
         self.write("a", shard("1"))
-        self.check("index", "a", "-o", "no/a.rmx", status=4,
-                   err=f"recmap: no: cannot resolve the path: No such file or directory\n{CHECK_PATH}")
+        self.check("index", "a", "-o", "no/a.rmx", status=4, err=(
+            f"recmap: no: cannot resolve the path: No such file or directory\n{CHECK_PATH}"))
 
 
 class Ids(CliTest):
@@ -164,6 +165,9 @@ class Ids(CliTest):
         self.check("find", "a.rmx", "7", "0", out="7\t2\n7\t5\n0\t1\n")
         self.check("find", "a.rmx", "--", "-5", str(2**63 - 1), str(-(2**63)),
                    out=f"-5\t0\n{2**63 - 1}\t3\n{-2**63}\t4\n")
+        # One number too large does not spoil the next.
+        result = self.run_recmap("find", "a.rmx", str(2**63), "0")
+        self.assertEqual((result.out, result.status), (b"0\t1\n", 1))
         for text in (str(2**63), "07x", "0x7", " 7", "+7", ""):
             self.check("find", "a.rmx", "--", text, status=1,
                        err=f"recmap: a.rmx: no record has the id '{text}'\n  ids are compared byte "
@@ -253,10 +257,11 @@ class Stopping(CliTest):
         record = frame(example(id="x", label=1))
         self.write("big", record * (96 * 1024 * 1024 // len(record)))
 
-    def stop(self, number):
+    def stop(self, number, prepare=signals_as_usual):
         process = subprocess.Popen([COMMAND, "index", "big", "--id", "id", "--threads", "1"],
                                    cwd=self.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=prepare)
         deadline = time.monotonic() + 60
         while not any(".tmp-" in name for name in self.files()):
             self.assertIsNone(process.poll(), "the build ended before it was seen")
@@ -273,6 +278,13 @@ class Stopping(CliTest):
             self.assertEqual(status, -number, err)
             self.assertRegex(err.decode(), r"^recmap: [^\n]*cancelled[^\n]*\n(  [^\n]*\n)?$")
             self.assertEqual(self.files(), ["big"])
+
+    def test_a_signal_that_is_ignored_stays_ignored(self):
+        def ignore():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+        self.assertEqual(self.stop(signal.SIGHUP, ignore)[0], 0)
+        self.assertEqual(self.files(), ["big", "big.rmx"])
 
     def test_a_killed_build_is_cleaned_up_by_the_next(self):
         self.assertEqual(self.stop(signal.SIGKILL)[0], -signal.SIGKILL)

@@ -3,13 +3,15 @@
 import base64
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import time
 import unittest
 
-from support import COMMAND, DIGITS, EXAMPLES, CliTest, example, parse_tfrecord, tfrecord
+from support import (COMMAND, DIGITS, EXAMPLES, IS_SANITIZED, CliTest, example,
+                     parse_tfrecord, signals_as_usual, tfrecord)
 
 
 class Digits(CliTest):
@@ -70,8 +72,8 @@ class Digits(CliTest):
         one = {"share": 1, "min_length": 1, "max_length": 1}
         expected = {"id": {"kind": "bytes", **one}, "image": {"kind": "bytes", **one},
                     "label": {"kind": "int64", **one}}
-        sampled = ("recmap: 1000 of 1797 records were looked at, spread evenly; --sample 0 looks at "
-                   "all\n")
+        sampled = ("recmap: 1000 of 1797 records were looked at, spread evenly; --sample 0 looks "
+                   "at all\n")
         for words, err in ((["--sample", "0"], ""), (["--sample", "1797"], ""),
                            (["--sample", "9999"], ""), ([], sampled),
                            (["--sample", "1"], sampled.replace("1000", "1"))):
@@ -167,6 +169,44 @@ class Formats(CliTest):
                          {"kind": "float", "share": 5 / 8, "min_length": 2, "max_length": 2})
 
 
+    def test_a_sample_is_spread_evenly(self):
+        for count, sample in ((10, 4), (10, 3), (10, 10), (7, 5), (300, 299)):
+            self.write("many", tfrecord([example(**{f"n{i}": i}) for i in range(count)]))
+            self.index("many")
+            result = self.run_recmap("schema", "many.rmx", "--json", f"--sample={sample}")
+            self.assertEqual(set(json.loads(result.out)),
+                             {f"n{i * count // sample}" for i in range(sample)})
+
+    @unittest.skipIf(IS_SANITIZED, "sanitizers need address space without limit")
+    def test_little_address_space(self):
+        payload = b"\0" * (1 << 20)
+        self.write("big", tfrecord([payload]) * 96)
+        self.index("big")
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (80 << 20, 80 << 20))
+
+        for access in ("map", "pread"):
+            result = self.run_recmap("cat", "big.rmx", "--access", access, preexec_fn=limit)
+            self.assertEqual((result.err, result.status), (b"", 0))
+            self.assertTrue(result.out == payload * 96)
+
+    def test_pread_maps_nothing(self):
+        self.write("big", tfrecord([b"x" * 100000]) * 50)
+        self.index("big")
+        for access, is_mapped in (("map", True), ("pread", False)):
+            process = subprocess.Popen([COMMAND, "cat", "big.rmx", "--access", access],
+                                       cwd=self.folder, stdout=subprocess.PIPE)
+            # It is in the middle of its work: more is to come than a pipe holds.
+            begin = process.stdout.read(1)
+            with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
+                mapped = [line.split()[-1] for line in maps]
+            with process.stdout:
+                rest = process.stdout.read()
+            self.assertEqual(self.path("big") in mapped, is_mapped)
+            self.assertEqual((len(begin + rest), process.wait(timeout=60)), (5000000, 0))
+
+
 class OutputFiles(CliTest):
     def setUp(self):
         super().setUp()
@@ -223,14 +263,16 @@ class OutputFiles(CliTest):
         self.write("big", tfrecord([b"x" * 8000]) * 20000)
         self.index("big")
         files = self.files()
-        process = subprocess.Popen([COMMAND, "cat", "big.rmx", "--format", "json", "-o", "out"],
-                                   cwd=self.folder, stderr=subprocess.PIPE)
-        while self.files() == files and process.poll() is None:
-            time.sleep(0.001)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, err), (-signal.SIGINT, b"recmap: cancelled\n"))
-        self.assertEqual(self.files(), files)
+        for words in (["cat", "big.rmx"], ["get", "big.rmx", *map(str, range(20000))]):
+            process = subprocess.Popen([COMMAND, *words, "--format", "json", "-o", "out"],
+                                       cwd=self.folder, stderr=subprocess.PIPE,
+                                       preexec_fn=signals_as_usual)
+            while self.files() == files and process.poll() is None:
+                time.sleep(0.001)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, err), (-signal.SIGINT, b"recmap: cancelled\n"))
+            self.assertEqual(self.files(), files)
 
 
 class BadIndexes(CliTest):

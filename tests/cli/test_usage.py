@@ -103,8 +103,8 @@ class WrongUsage(CliTest):
                              what="--format is raw, tfrecord, json or number, not 'xml'")
         self.check_wrong("info", "--json=1", "a.rmx", what="option '--json' takes no argument")
         self.check_wrong("cat", "--f", "raw", "a.rmx", what="option '--f' is ambiguous")
-        self.check_wrong("find", "a.rmx", "-7", what="unknown option '-7' (write -- before operands "
-                         "that begin with a dash)")
+        self.check_wrong("find", "a.rmx", "-7", what=(
+            "unknown option '-7' (write -- before operands that begin with a dash)"))
 
     def test_of_operands(self):
         for command in READERS:
@@ -169,7 +169,7 @@ class Streams(CliTest):
             read_end, write_end = os.pipe()
             os.close(read_end)
             with os.fdopen(write_end, "wb") as closed:
-                # Python starts children with SIGPIPE as the system has it, or ignored as it is here.
+                # Python ignores SIGPIPE, and gives children the system's default or not.
                 result = self.run_recmap("cat", "a.rmx", stdout=closed, restore_signals=not ignored)
             if ignored:
                 self.assertEqual(result.status, 4)
