@@ -1,0 +1,78 @@
+#include "unit/example/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <isa-l/igzip_lib.h>
+
+#include "base/bytes.h"
+
+uint8_t *data_read(const char *name, size_t *size) {
+    char path[4096];
+    const char *folder = getenv("RECMAP_TEST_DATA");
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : RECMAP_SOURCE_DIR "/../shared/data",
+             name);
+    FILE *file = fopen(path, "rb");
+    if (!file) return NULL;
+    uint8_t *data = NULL;
+    *size = 0;
+    for (size_t capacity = 1 << 16;; capacity *= 2) {
+        data = realloc(data, capacity + 1);
+        if (!data) abort();
+        *size += fread(data + *size, 1, capacity - *size, file);
+        if (*size < capacity) break;
+    }
+    data[*size] = 0;
+    fclose(file);
+    return data;
+}
+
+/* Unpacks into memory that grows until all fits. `format` is one of ISA-L's. */
+static uint8_t *inflate_all(size_t *size, const uint8_t *packed, size_t packed_size,
+                            unsigned format) {
+    for (size_t capacity = packed_size * 8 + 4096;; capacity *= 2) {
+        struct inflate_state state;
+        uint8_t *out = malloc(capacity);
+        if (!out) abort();
+        isal_inflate_init(&state);
+        state.crc_flag = format;
+        state.next_in = (uint8_t *)(uintptr_t)packed;
+        state.avail_in = (uint32_t)packed_size;
+        state.next_out = out;
+        state.avail_out = (uint32_t)capacity;
+        int status = isal_inflate(&state);
+        if (status != ISAL_DECOMP_OK) abort();
+        *size = capacity - state.avail_out;
+        if (state.block_state == ISAL_BLOCK_FINISH) return out;
+        free(out);
+    }
+}
+
+bool record_file_open(record_file *file, const char *name) {
+    size_t size;
+    uint8_t *bytes = data_read(name, &size);
+    if (!bytes) return false;
+    unsigned format = 0;
+    if (size > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) format = ISAL_GZIP;
+    if (size > 2 && bytes[0] == 0x78 && (bytes[0] << 8 | bytes[1]) % 31 == 0) format = ISAL_ZLIB;
+    *file = (record_file){bytes, size, 0};
+    if (!format) return true;
+    file->bytes = inflate_all(&file->size, bytes, size, format);
+    free(bytes);
+    return true;
+}
+
+void record_file_close(record_file *file) {
+    free(file->bytes);
+}
+
+bool record_file_next(const uint8_t **data, size_t *size, record_file *file) {
+    if (!bytes_fit(file->at, 16, file->size)) return false;
+    uint64_t length = load64(file->bytes + file->at);
+    if (!bytes_fit(file->at + 16, length, file->size)) abort();
+    *data = file->bytes + file->at + 12;
+    *size = (size_t)length;
+    file->at += 16 + length;
+    return true;
+}

@@ -1,0 +1,28 @@
+/* The data for tests that may lie beside the checkout: real files, and verdicts of other readers.
+ * A user's clone has none; tests then skip. */
+#ifndef RECMAP_TESTS_UNIT_EXAMPLE_DATA_H
+#define RECMAP_TESTS_UNIT_EXAMPLE_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The whole file `name` of the folder of test data, with a NUL behind it; the caller frees it. NULL
+ * when it is not there. */
+uint8_t *data_read(const char *name, size_t *size);
+
+/* A file of TFRecords in memory, unpacked if it is gzip or zlib. */
+typedef struct record_file {
+    uint8_t *bytes;
+    size_t size;
+    size_t at; /* of the next record */
+} record_file;
+
+/* False when the file is not there. A file that cannot be unpacked ends the program. */
+bool record_file_open(record_file *file, const char *name);
+void record_file_close(record_file *file);
+
+/* The next record, without a look at its CRCs. False at the end. */
+bool record_file_next(const uint8_t **data, size_t *size, record_file *file);
+
+#endif

@@ -1,0 +1,124 @@
+/* Our reader against protobuf-c's on random Examples, whole and damaged. against.h has the list of
+ * what protobuf-c does otherwise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "example/example.h"
+#include "unit/example/against.h"
+#include "unit/example/random_example.h"
+
+static bool is_example(const uint8_t *data, size_t size) {
+    example_reader reader = example_reader_begin(data, size);
+    for (example_entry entry; example_reader_next(&entry, &reader);) {
+    }
+    return example_reader_end(&reader, NULL);
+}
+
+/* Fails the test when the readers differ; says whether the bytes are an Example. */
+static bool check(const uint8_t *data, size_t size) {
+    uint8_t *copy = copy_exact(data, size);
+    const char *difference = find_difference(copy, size);
+    bool accepted = is_example(copy, size);
+    free(copy);
+    if (difference) {
+        fprintf(stderr, "%s:", difference);
+        for (size_t i = 0; i < size; i++) fprintf(stderr, "%s%02x", i ? "" : " ", data[i]);
+        fprintf(stderr, "\n");
+        fail_msg("%s", difference);
+    }
+    return accepted;
+}
+
+typedef struct tally {
+    unsigned accepted;
+    unsigned compared; /* accepted, and free of departures */
+    unsigned refused;
+} tally;
+
+static void count(tally *t, const uint8_t *data, size_t size) {
+    if (!check(data, size)) t->refused++;
+    else if (find_departures(data, size)) t->accepted++;
+    else t->compared++;
+}
+
+static unsigned rounds(void) {
+    return getenv("RECMAP_TEST_LONG") ? 2000000 : 40000;
+}
+
+static void test_plain_examples(void **state) {
+    (void)state;
+    static const oddness none = {0, 0, 0, 0};
+    random_state random = {1};
+    tally t = {0};
+    for (unsigned i = 0; i < rounds(); i++) {
+        message m;
+        random_example(&m, &random, &none);
+        count(&t, m.data, m.size);
+    }
+    assert_int_equal(t.refused, 0);
+    assert_int_equal(t.accepted, 0);
+}
+
+static void test_odd_examples(void **state) {
+    (void)state;
+    static const oddness odd = {20, 5, 100, 5};
+    random_state random = {2};
+    tally t = {0};
+    for (unsigned i = 0; i < rounds(); i++) {
+        message m;
+        random_example(&m, &random, &odd);
+        count(&t, m.data, m.size);
+    }
+    /* A test that refuses all, or compares nothing, shows nothing. */
+    assert_true(t.refused > rounds() / 50);
+    assert_true(t.accepted > rounds() / 50);
+    assert_true(t.compared > rounds() / 20);
+}
+
+static void test_damaged_examples(void **state) {
+    (void)state;
+    static const oddness odd = {10, 2, 50, 0};
+    random_state random = {3};
+    tally t = {0};
+    for (unsigned i = 0; i < rounds(); i++) {
+        message m;
+        random_example(&m, &random, &odd);
+        random_damage(&m, &random);
+        if (random_below(&random, 2)) random_damage(&m, &random);
+        count(&t, m.data, m.size);
+    }
+    assert_true(t.refused > rounds() / 50);
+    assert_true(t.compared > rounds() / 20);
+}
+
+static void test_every_truncation_and_bit(void **state) {
+    (void)state;
+    static const oddness odd = {10, 2, 50, 0};
+    random_state random = {4};
+    for (unsigned i = 0; i < 60; i++) {
+        message m;
+        random_example(&m, &random, &odd);
+        for (size_t size = 0; size <= m.size; size++) check(m.data, size);
+        for (size_t bit = 0; bit < m.size * 8; bit++) {
+            m.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            check(m.data, m.size);
+            m.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain_examples),
+        cmocka_unit_test(test_odd_examples),
+        cmocka_unit_test(test_damaged_examples),
+        cmocka_unit_test(test_every_truncation_and_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
