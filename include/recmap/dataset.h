@@ -103,10 +103,11 @@ RECMAP_API recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_d
 
 typedef struct recmap_shard_info {
     const char *path;      /* as the index names it: relative to the index's folder, or absolute */
-    uint64_t size;         /* bytes */
+    uint64_t size;         /* bytes of the file */
     uint64_t first_record; /* number of its first record */
     uint64_t record_count;
     const char *framing; /* "tfrecord" */
+    const char *compression; /* "none", "gzip" or "zlib" */
     uint8_t hash[16];    /* XXH3-128 over its record boundaries and data CRCs */
 } recmap_shard_info;
 

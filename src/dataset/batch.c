@@ -28,7 +28,7 @@ void recmap_batch_destroy(recmap_batch *batch) {
     free(batch->requests);
     free(batch->sorted);
     free(batch->places);
-    free(batch->maps);
+    free(batch->shards);
     free(batch);
 }
 
@@ -46,7 +46,7 @@ bool batch_reserve(recmap_batch *batch, size_t count) {
                          sizeof *batch->requests) &&
            array_reserve(&batch->sorted, &batch->sorted_capacity, count, sizeof *batch->sorted) &&
            array_reserve(&batch->places, &batch->places_capacity, count, sizeof *batch->places) &&
-           array_reserve(&batch->maps, &batch->maps_capacity, count, sizeof *batch->maps);
+           array_reserve(&batch->shards, &batch->shards_capacity, count, sizeof *batch->shards);
 }
 
 bool batch_keep_pin(recmap_batch *batch, open_shard *shard) {

@@ -27,9 +27,9 @@ struct recmap_batch {
     size_t requests_capacity;
     size_t sorted_capacity;
     index_place *places;
-    const file_map **maps;
+    const open_shard **shards; /* where the places lie; NULL: to be read with pread */
     size_t places_capacity;
-    size_t maps_capacity;
+    size_t shards_capacity;
 };
 
 /* Room for `count` records and the scratch to gather them. */

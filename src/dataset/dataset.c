@@ -98,7 +98,8 @@ recmap_status recmap_dataset_get_shard(recmap_shard_info *info, const recmap_dat
                     shard_index, dataset->info.shard_count);
     const index_shard *shard = &index_shards(dataset->index)[shard_index];
     *info = (recmap_shard_info){.path = shard->entry.path,
-                                .size = shard->entry.size,
+                                .size = shard->entry.file_size,
+                                .compression = compression_name(shard->entry.compression),
                                 .first_record = shard->first_record,
                                 .record_count = shard->entry.record_count,
                                 .framing = shard->entry.framing};

@@ -27,10 +27,11 @@ recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first,
                                   recmap_error *error);
 
 /* Checks the frame that the index says lies at `place`, whose bytes are in memory, against the
- * dataset's policy, and gives its payload. `map` (or NULL) is where the bytes are mapped.
+ * dataset's policy, and gives its payload. `shard` is where they lie, NULL for a
+ * copy.
  * Errors: CORRUPT, STALE, IO, naming shard, record and byte. */
 recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
-                                  const file_map *map, const uint8_t *frame_bytes,
+                                  const open_shard *shard, const uint8_t *frame_bytes,
                                   const index_place *place, uint64_t number, recmap_error *error);
 
 #endif

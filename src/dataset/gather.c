@@ -42,7 +42,7 @@ static recmap_status enter_shard(gathering *at, uint32_t shard_index, recmap_err
     open_shard *shard;
     recmap_status status = shard_cache_pin(&shard, at->dataset->shards, shard_index, error);
     if (status != RECMAP_OK) return status;
-    at->is_borrowed = !open_shard_map(shard);
+    at->is_borrowed = !open_shard_bytes(shard);
     if (!at->is_borrowed && shard_cache_evicts(at->dataset->shards) &&
         !batch_keep_pin(at->batch, shard)) {
         shard_cache_unpin(shard);
@@ -58,7 +58,7 @@ static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
     recmap_batch *batch = at->batch;
     uint64_t number = batch->requests[i].number;
     index_place *place = &batch->places[i];
-    batch->maps[i] = NULL;
+    batch->shards[i] = NULL;
     recmap_status status = index_locate(place, at->dataset->index, number, error);
     if (status == RECMAP_OK && at->dataset->access == RECMAP_ACCESS_READ) return RECMAP_OK;
     if (status == RECMAP_OK) status = enter_shard(at, place->shard_index, error);
@@ -66,9 +66,10 @@ static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
         fail_at(error, NULL, number, RECMAP_NO_OFFSET);
         return status;
     }
-    const file_map *map = open_shard_map(at->shard);
-    batch->maps[i] = map;
-    if (map) fetch_record(map->data + place->offset, place->frame_size);
+    const uint8_t *bytes = open_shard_bytes(at->shard);
+    if (!bytes) return RECMAP_OK;
+    batch->shards[i] = at->shard;
+    fetch_record(bytes + place->offset, place->frame_size);
     return RECMAP_OK;
 }
 
@@ -77,7 +78,7 @@ static recmap_status check(gathering *at, size_t i, const uint8_t *frame_bytes,
     recmap_batch *batch = at->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
     record->pin = NULL;
-    return dataset_check_frame(record, at->dataset, batch->maps[i], frame_bytes, &batch->places[i],
+    return dataset_check_frame(record, at->dataset, batch->shards[i], frame_bytes, &batch->places[i],
                                batch->requests[i].number, error);
 }
 
@@ -88,7 +89,7 @@ static size_t near_ones(const recmap_batch *batch, size_t i, size_t end, uint64_
     size_t next = i + 1;
     for (; next < end; next++) {
         const index_place *place = &batch->places[next];
-        if (batch->maps[next] || place->shard_index != first->shard_index ||
+        if (batch->shards[next] || place->shard_index != first->shard_index ||
             place->offset > last + READ_GAP ||
             place->offset + place->frame_size - first->offset > READ_MOST)
             break;
@@ -129,15 +130,16 @@ static recmap_status visit(gathering *at, size_t count, recmap_error *error) {
         if (i < count) status = locate(at, i, error);
         if (status == RECMAP_OK && i >= AHEAD_RECORD) {
             size_t due = i - AHEAD_RECORD;
-            const file_map *map = batch->maps[due];
-            if (map) status = check(at, due, map->data + batch->places[due].offset, error);
+            const open_shard *shard = batch->shards[due];
+            if (shard)
+                status = check(at, due, open_shard_bytes(shard) + batch->places[due].offset, error);
             else has_unmapped = true;
         }
         if (status != RECMAP_OK) return status;
     }
     for (size_t i = 0; has_unmapped && i < count;) {
         size_t next = i + 1;
-        recmap_status status = batch->maps[i] ? RECMAP_OK : read_near(at, i, count, &next, error);
+        recmap_status status = batch->shards[i] ? RECMAP_OK : read_near(at, i, count, &next, error);
         if (status != RECMAP_OK) return status;
         i = next;
     }

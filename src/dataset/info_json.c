@@ -75,6 +75,8 @@ static void write_shard(json_writer *json, const recmap_shard_info *shard) {
     json_uint64(json, shard->record_count);
     json_key(json, "framing");
     json_string(json, shard->framing);
+    json_key(json, "compression");
+    json_string(json, shard->compression);
     json_key(json, "hash");
     json_hex(json, shard->hash, sizeof shard->hash);
     json_close(json, '}');

@@ -62,11 +62,11 @@ void recmap_dataset_close(recmap_dataset *dataset) {
     free(dataset);
 }
 
-static recmap_status fail_frame(const recmap_dataset *dataset, const file_map *map,
+static recmap_status fail_frame(const recmap_dataset *dataset, const open_shard *shard,
                                 const index_place *place, uint64_t number, bool is_other_length,
                                 const char *reason, recmap_error *error) {
     recmap_status status;
-    if (map && map->was_cut) {
+    if (shard && open_shard_was_cut(shard)) {
         status = fail(error, RECMAP_IO, "the file was cut short after it was opened");
         fail_advise(error, "bring the indexed file back and open the data set again");
     } else if (is_other_length) {
@@ -84,7 +84,7 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const file_map *m
 }
 
 recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
-                                  const file_map *map, const uint8_t *frame_bytes,
+                                  const open_shard *shard, const uint8_t *frame_bytes,
                                   const index_place *place, uint64_t number, recmap_error *error) {
     const framing *framing = dataset->framings[place->shard_index];
     frame found;
@@ -103,7 +103,7 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
         is_other_length = verdict == FRAME_BAD_LENGTH &&
                           framing->begins_frame(frame_bytes, place->frame_size);
     }
-    return fail_frame(dataset, map, place, number, is_other_length, fault.reason, error);
+    return fail_frame(dataset, shard, place, number, is_other_length, fault.reason, error);
 }
 
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
@@ -134,15 +134,15 @@ recmap_status recmap_dataset_get(recmap_dataset *dataset, uint64_t number, recma
         fail_at(error, NULL, number, place.offset);
         return status;
     }
-    const file_map *map = open_shard_map(shard);
+    const uint8_t *bytes = open_shard_bytes(shard);
     recmap_record found;
-    if (!map) {
+    if (!bytes) {
         status = read_record(&found, dataset, shard, &place, number, error);
         shard_cache_unpin(shard);
     } else {
         found.pin = open_shard_record_pin(shard);
-        status = dataset_check_frame(&found, dataset, map, map->data + place.offset, &place,
-                                     number, error);
+        status = dataset_check_frame(&found, dataset, shard, bytes + place.offset, &place, number,
+                                     error);
         if (status != RECMAP_OK) shard_cache_unpin(shard);
     }
     if (status == RECMAP_OK) *record = found;

@@ -17,8 +17,8 @@ struct open_shard {
     record_pin pin; /* first, so that a pin is its shard */
     shard_cache *cache;
     uint32_t shard_index;
-    file_map *map; /* NULL: read through fd */
-    int fd;        /* -1 once it is mapped */
+    shard_image image; /* in use when fd is -1 */
+    int fd;            /* -1 once it is in memory */
     uint32_t pins;
     open_shard *newer, *older; /* among the unpinned; by last use */
 };
@@ -36,17 +36,31 @@ struct shard_cache {
     size_t shard_count;
     bool evicts;
     size_t limit;
-    size_t open_count; /* this and the list below are guarded by the process lock */
+    uint64_t inflated_size; /* of the open ones */
+    size_t open_count; /* this, the size above and the list below are guarded by the process lock */
     open_shard *newest, *oldest;
 };
 
 /* Room that is left to others: maps and files of the application, of other data sets. */
 enum { SHARE_OF_LIMITS = 2, MAPS_MOST = 32000, FILES_LEAST = 4 };
 
+/* Inflated shards that are kept, in bytes, but for those in use. */
+#define INFLATED_MOST ((uint64_t)1 << 30)
+
 static size_t default_limit(recmap_access access) {
     if (access == RECMAP_ACCESS_MAP) return MAPS_MOST;
     size_t files = process_file_limit() / SHARE_OF_LIMITS;
     return files < FILES_LEAST ? FILES_LEAST : files;
+}
+
+/* What all compressed shards together inflate to. */
+static uint64_t inflated_size(const index_file *index) {
+    uint64_t size = 0;
+    for (size_t i = 0; i < index_manifest(index)->shard_count; i++) {
+        const shard_entry *entry = &index_shards(index)[i].entry;
+        if (entry->compression != COMPRESSION_NONE) size += entry->size;
+    }
+    return size;
 }
 
 recmap_status shard_cache_create(shard_cache **cache, index_file *index,
@@ -57,7 +71,7 @@ recmap_status shard_cache_create(shard_cache **cache, index_file *index,
     made->options = *options;
     made->shard_count = (size_t)index_manifest(index)->shard_count;
     made->limit = options->limit ? options->limit : default_limit(options->access);
-    made->evicts = made->shard_count > made->limit;
+    made->evicts = made->shard_count > made->limit || inflated_size(index) > INFLATED_MOST;
     made->slots = calloc(made->shard_count + 1, sizeof *made->slots);
     made->folder = path_folder(store_path(index_store(index)));
     if (!made->slots || !made->folder) {
@@ -70,7 +84,7 @@ recmap_status shard_cache_create(shard_cache **cache, index_file *index,
 
 static void free_shard(open_shard *shard) {
     if (!shard) return;
-    map_destroy(shard->map);
+    image_close(&shard->image);
     file_close(shard->fd);
     free(shard);
 }
@@ -148,16 +162,14 @@ static recmap_status check_samples(const open_shard *shard, const shard_entry *e
     return RECMAP_OK;
 }
 
-static recmap_status check_is_indexed_file(const open_shard *shard, const file_stat *now,
+static recmap_status check_size(const open_shard *shard, const file_stat *now,
                                            recmap_error *error) {
     const shard_entry *entry = entry_of(shard->cache, shard->shard_index);
-    if (now->size != entry->size) {
-        char found[96];
-        snprintf(found, sizeof found, "it has %" PRIu64 " bytes, then it had %" PRIu64, now->size,
-                 entry->size);
-        return fail_stale(entry, found, error);
-    }
-    return now->mtime_ns == entry->mtime_ns ? RECMAP_OK : check_samples(shard, entry, error);
+    if (now->size == entry->file_size) return RECMAP_OK;
+    char found[96];
+    snprintf(found, sizeof found, "it has %" PRIu64 " bytes, then it had %" PRIu64, now->size,
+             entry->file_size);
+    return fail_stale(entry, found, error);
 }
 
 static void list_remove(shard_cache *cache, open_shard *shard) {
@@ -183,6 +195,7 @@ static open_shard *evict_oldest(shard_cache *cache) {
     list_remove(cache, oldest);
     cache->slots[oldest->shard_index].opened = NULL;
     cache->open_count--;
+    if (oldest->image.inflated) cache->inflated_size -= oldest->image.size;
     return oldest;
 }
 
@@ -194,40 +207,51 @@ static bool close_oldest(shard_cache *cache) {
     return oldest != NULL;
 }
 
-/* Maps the file; where there is no room for one more map, at the cost of others; where there is none
- * at all, the shard is read with pread. */
-static recmap_status map_or_keep(open_shard *shard, const file_stat *stat, const char *path,
-                                 recmap_error *error) {
-    if (shard->cache->options.access == RECMAP_ACCESS_READ) return RECMAP_OK;
-    for (;;) {
-        recmap_status status = map_create(&shard->map, shard->fd, (size_t)stat->size, path, error);
-        if (status == RECMAP_OK) {
-            file_close(shard->fd);
-            shard->fd = -1;
-            return RECMAP_OK;
-        }
-        if (status != RECMAP_NO_MEMORY) return status;
-        if (!close_oldest(shard->cache)) return RECMAP_OK;
-    }
+/* Brings the shard into memory: maps or inflates it. Where there is no room for one more map, at the
+ * cost of others; where there is none at all, a plain shard is read with pread. */
+static recmap_status load(open_shard *shard, const shard_entry *entry, recmap_error *error) {
+    bool is_plain = entry->compression == COMPRESSION_NONE;
+    if (is_plain && shard->cache->options.access == RECMAP_ACCESS_READ) return RECMAP_OK;
+    recmap_status status;
+    do
+        status = image_open(&shard->image, shard->fd, entry->file_size, entry->compression,
+                            entry->path, error);
+    while (status == RECMAP_NO_MEMORY && close_oldest(shard->cache));
+    if (status == RECMAP_NO_MEMORY && is_plain) return RECMAP_OK;
+    if (status != RECMAP_OK) return status;
+    file_close(shard->fd);
+    shard->fd = -1;
+    return shard->image.size == entry->size
+               ? RECMAP_OK
+               : fail_stale(entry, "it inflates to another size", error);
 }
 
-static recmap_status open_shard_file(open_shard *shard, recmap_error *error) {
+static recmap_status open_file(open_shard *shard, const char *path, recmap_error *error) {
     shard_cache *cache = shard->cache;
-    const char *path = entry_of(cache, shard->shard_index)->path;
     recmap_error local;
     recmap_status status;
     /* Only shards that are read with pread hold files that closing one gives back. */
     do status = shard_cache_open_file(&shard->fd, cache, path, &local);
     while (status == RECMAP_IO && local.system_errno == EMFILE &&
            cache->options.access == RECMAP_ACCESS_READ && close_oldest(cache));
-    if (status != RECMAP_OK) {
-        if (error) *error = local;
-        return status;
-    }
+    if (status != RECMAP_OK && error) *error = local;
+    return status;
+}
+
+static recmap_status open_shard_file(open_shard *shard, recmap_error *error) {
+    const shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     file_stat stat;
-    status = file_get_stat(&stat, shard->fd, path, error);
-    if (status == RECMAP_OK) status = check_is_indexed_file(shard, &stat, error);
-    return status == RECMAP_OK ? map_or_keep(shard, &stat, path, error) : status;
+    recmap_status status = open_file(shard, entry->path, error);
+    if (status == RECMAP_OK) status = file_get_stat(&stat, shard->fd, entry->path, error);
+    if (status == RECMAP_OK) status = check_size(shard, &stat, error);
+    if (status == RECMAP_OK) status = load(shard, entry, error);
+    if (status == RECMAP_OK && stat.mtime_ns != entry->mtime_ns)
+        status = check_samples(shard, entry, error);
+    return status;
+}
+
+static bool is_over_limit(const shard_cache *cache) {
+    return cache->open_count > cache->limit || cache->inflated_size > INFLATED_MOST;
 }
 
 /* Puts a freshly opened shard into the cache, pinned; if another thread was faster, its shard is the
@@ -244,8 +268,9 @@ static open_shard *publish(open_shard **shard, shard_cache *cache) {
     } else {
         (*shard)->pins = 1;
         cache->open_count++;
+        if ((*shard)->image.inflated) cache->inflated_size += (*shard)->image.size;
         atomic_store_explicit(&slot->opened, *shard, memory_order_release);
-        if (cache->open_count > cache->limit) surplus = evict_oldest(cache);
+        if (cache->evicts && is_over_limit(cache)) surplus = evict_oldest(cache);
     }
     process_unlock();
     return surplus;
@@ -298,20 +323,24 @@ void shard_cache_unpin(open_shard *shard) {
     process_lock();
     if (--shard->pins == 0) {
         list_add_newest(cache, shard);
-        if (cache->open_count > cache->limit) surplus = evict_oldest(cache);
+        if (is_over_limit(cache)) surplus = evict_oldest(cache);
     }
     process_unlock();
     free_shard(surplus);
 }
 
-const file_map *open_shard_map(const open_shard *shard) {
-    return shard->map;
+const uint8_t *open_shard_bytes(const open_shard *shard) {
+    return shard->image.data;
+}
+
+bool open_shard_was_cut(const open_shard *shard) {
+    return image_was_cut(&shard->image);
 }
 
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
                               recmap_error *error) {
     const char *path = entry_of(shard->cache, shard->shard_index)->path;
     if (shard->fd >= 0) return file_read_at(shard->fd, data, size, offset, path, error);
-    memcpy(data, shard->map->data + offset, size);
+    memcpy(data, shard->image.data + offset, size);
     return RECMAP_OK;
 }

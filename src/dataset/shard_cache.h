@@ -1,5 +1,5 @@
-/* The shards of a data set, opened when they are first needed: mapped, or, for pread, kept as open
- * files. A bounded number is open at once; which were used longest ago close first, but never while
+/* The shards of a data set, opened when they are first needed: mapped, inflated, or, for pread, kept
+ * as open files. A bounded number is open at once; which were used longest ago close first, but never while
  * pinned. On opening, a shard is compared with what was indexed. */
 #ifndef RECMAP_DATASET_SHARD_CACHE_H
 #define RECMAP_DATASET_SHARD_CACHE_H
@@ -7,7 +7,7 @@
 #include <recmap/dataset.h>
 
 #include "index/index.h"
-#include "os/map.h"
+#include "index/image.h"
 
 typedef struct shard_cache shard_cache;
 
@@ -50,11 +50,14 @@ void shard_cache_unpin(open_shard *shard);
 /* The pin that shard_cache_pin took, for a record to hold; NULL where shards are never closed. */
 record_pin *open_shard_record_pin(open_shard *shard);
 
-/* What is mapped: NULL where the shard is read with pread, by choice or because it could not be
- * mapped. */
-const file_map *open_shard_map(const open_shard *shard);
+/* The bytes that records lie in: mapped or inflated. NULL where the shard is read with pread, by
+ * choice or because it could not be mapped. */
+const uint8_t *open_shard_bytes(const open_shard *shard);
 
-/* Reads bytes of the shard, mapped or not. Errors: IO. */
+/* The guard had to put zeros into the mapped file. */
+bool open_shard_was_cut(const open_shard *shard);
+
+/* Copies bytes of the shard, in memory or not. Errors: IO. */
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
                               recmap_error *error);
 

@@ -130,17 +130,15 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     return status == RECMAP_OK ? add_finding(at, record, offset, length, reason, error) : status;
 }
 
-static recmap_status end_shard(void *context, uint64_t size, int64_t mtime_ns,
-                               recmap_error *error) {
+static recmap_status end_shard(void *context, const shard_end *end, recmap_error *error) {
     verification *at = context;
     const shard_entry *entry = &shard_at(at)->entry;
-    (void)mtime_ns;
-    shard_identity found = identity_end(at->identity, size);
+    shard_identity found = identity_end(at->identity, end->size);
     char reason[REASON_MOST];
-    if (size != entry->size) {
+    if (end->file_size != entry->file_size) {
         snprintf(reason, sizeof reason,
-                 "the shard has %" PRIu64 " bytes; when it was indexed it had %" PRIu64, size,
-                 entry->size);
+                 "the shard has %" PRIu64 " bytes; when it was indexed it had %" PRIu64,
+                 end->file_size, entry->file_size);
         return add_finding(at, RECMAP_NO_RECORD, 0, 0, reason, error);
     }
     if (!memcmp(found.hash, entry->identity.hash, sizeof found.hash) ||

@@ -9,11 +9,8 @@ typedef struct signature {
     file_kind kind;
 } signature;
 
-#define GUNZIP "decompress it (`gzip -dc FILE > PLAIN`) and index the result"
-
 static const signature signatures[] = {
     {"version https://git-lfs", 23, {"a Git LFS pointer", "fetch the file itself with `git lfs pull`"}},
-    {"\x1f\x8b", 2, {"compressed with GZIP", GUNZIP}},
     {"\x28\xb5\x2f\xfd", 4, {"compressed with Zstandard", "decompress it with `zstd -d`"}},
     {"BZh", 3, {"compressed with bzip2", "decompress it with `bzip2 -d`"}},
     {"\xfd" "7zXZ", 5, {"compressed with xz", "decompress it with `xz -d`"}},
@@ -29,10 +26,6 @@ static const signature signatures[] = {
     {"<?xml", 5, {"an XML document", "the download went wrong: fetch the file again"}},
 };
 
-static bool is_zlib(const uint8_t *bytes, uint64_t size) {
-    return size >= 2 && bytes[0] == 0x78 && ((unsigned)bytes[0] << 8 | bytes[1]) % 31 == 0;
-}
-
 static bool is_text(const uint8_t *bytes, uint64_t size) {
     uint64_t seen = size < 512 ? size : 512;
     for (uint64_t i = 0; i < seen; i++)
@@ -41,15 +34,10 @@ static bool is_text(const uint8_t *bytes, uint64_t size) {
 }
 
 const file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
-    static const file_kind zlib = {
-        "compressed with ZLIB",
-        "decompress it (`python3 -c 'import sys, zlib; "
-        "sys.stdout.buffer.write(zlib.decompress(sys.stdin.buffer.read()))'`)"};
     static const file_kind text = {"text", "name TFRecord files"};
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
         const signature *known = &signatures[i];
         if (size >= known->size && !memcmp(bytes, known->start, known->size)) return &known->kind;
     }
-    if (is_zlib(bytes, size)) return &zlib;
     return is_text(bytes, size) ? &text : NULL;
 }

@@ -251,9 +251,8 @@ static recmap_status sink_add_damage(void *builder, uint64_t offset, uint64_t le
                              error);
 }
 
-static recmap_status sink_end_shard(void *builder, uint64_t size, int64_t mtime_ns,
-                                    recmap_error *error) {
-    return packer_end_shard(((recmap_index_builder *)builder)->packer, size, mtime_ns, NULL, error);
+static recmap_status sink_end_shard(void *builder, const shard_end *end, recmap_error *error) {
+    return packer_end_shard(((recmap_index_builder *)builder)->packer, end, NULL, error);
 }
 
 /* Scans parts [first, end), all of them shards. */

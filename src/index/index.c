@@ -127,26 +127,27 @@ static recmap_status check_framing(const index_file *index, const shard_entry *e
 /* Sums that the shards must come to; each bounded, so that nothing below can overflow. */
 static recmap_status add_up_shards(index_file *index, recmap_error *error) {
     const uint64_t most = (uint64_t)1 << 62;
-    uint64_t base = 0, record = 0, damage = 0;
+    uint64_t base = 0, record = 0, damage = 0, bytes = 0;
     for (size_t i = 0; i < index->manifest.shard_count; i++) {
         index_shard *shard = &index->shards[i];
         const shard_entry *entry = &shard->entry;
         recmap_status status = check_framing(index, entry, error);
         if (status != RECMAP_OK) return status;
-        if (entry->size > most - base || entry->record_count > most - record ||
-            entry->damage_count > most - damage)
+        if (entry->size > most - base || entry->file_size > most - bytes ||
+            entry->record_count > most - record || entry->damage_count > most - damage)
             return fail_index(index, error, "its shards are too large");
         shard->base = index->bases[i] = base;
         shard->first_record = index->first_records[i] = record;
         shard->first_damage = damage;
         base += entry->size;
+        bytes += entry->file_size;
         record += entry->record_count;
         damage += entry->damage_count;
         index->bases[i + 1] = base;
         index->first_records[i + 1] = record;
     }
     const manifest *said = &index->manifest;
-    if (base != said->byte_count || record != said->record_count || damage != said->damage_count)
+    if (bytes != said->byte_count || record != said->record_count || damage != said->damage_count)
         return fail_index(index, error, "its shards do not add up to its totals");
     return RECMAP_OK;
 }

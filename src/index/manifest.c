@@ -50,7 +50,9 @@ uint8_t *manifest_encode(size_t *size, const manifest *from) {
 static void fill_shard(Recmap__Shard *message, const shard_entry *shard) {
     recmap__shard__init(message);
     message->path = (ProtobufCBinaryData){strlen(shard->path), (uint8_t *)shard->path};
+    message->file_size = shard->file_size;
     message->size = shard->size;
+    message->compression = (Recmap__Compression)shard->compression;
     message->mtime_ns = shard->mtime_ns;
     message->record_count = shard->record_count;
     message->framing = shard->framing;
@@ -183,14 +185,17 @@ void manifest_free(manifest *freed) {
 static bool shard_is_sound(const Recmap__Shard *message) {
     return message->path.len && !memchr(message->path.data, 0, message->path.len) &&
            message->hash.len == 16 && message->n_samples <= IDENTITY_SAMPLES_MOST &&
-           message->sample_step > 0;
+           message->sample_step > 0 && message->compression <= RECMAP__COMPRESSION__ZLIB &&
+           (message->compression || message->size == message->file_size);
 }
 
 static decode_verdict copy_shard(shard_entry *to, const Recmap__Shard *message) {
     if (!shard_is_sound(message)) return DECODE_BAD;
     shard_entry made = {
         .path = strndup((const char *)message->path.data, message->path.len),
+        .file_size = message->file_size,
         .size = message->size,
+        .compression = (compression)message->compression,
         .mtime_ns = message->mtime_ns,
         .record_count = message->record_count,
         .damage_count = message->damage_count,

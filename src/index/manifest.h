@@ -9,6 +9,7 @@
 
 #include <recmap/record.h>
 
+#include "format/inflate.h"
 #include "index/identity.h"
 
 enum {
@@ -42,7 +43,9 @@ typedef struct manifest {
 
 typedef struct shard_entry {
     char *path;
-    uint64_t size;
+    uint64_t file_size;
+    uint64_t size; /* of the bytes that records lie in */
+    compression compression;
     int64_t mtime_ns;
     uint64_t record_count;
     uint64_t damage_count;

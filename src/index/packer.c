@@ -227,15 +227,17 @@ recmap_status packer_add_damage(packer *packer, uint64_t offset, uint64_t length
     return packer->damage_count == DAMAGES_PER_TABLE ? flush_damages(packer, error) : RECMAP_OK;
 }
 
-recmap_status packer_end_shard(packer *packer, uint64_t size, int64_t mtime_ns,
-                               const shard_identity *known, recmap_error *error) {
+recmap_status packer_end_shard(packer *packer, const shard_end *end, const shard_identity *known,
+                               recmap_error *error) {
     shard_entry *shard = current_shard(packer);
-    shard->size = size;
-    shard->mtime_ns = mtime_ns;
-    shard->identity = known ? *known : identity_end(packer->identity, size);
-    packer->shard_base += size;
-    packer->manifest.byte_count += size;
-    if (packer->shard_base < size || packer->shard_base >> 62)
+    shard->file_size = end->file_size;
+    shard->size = end->size;
+    shard->compression = end->compression;
+    shard->mtime_ns = end->mtime_ns;
+    shard->identity = known ? *known : identity_end(packer->identity, end->size);
+    packer->shard_base += end->size;
+    packer->manifest.byte_count += end->file_size;
+    if (packer->shard_base < end->size || packer->shard_base >> 62)
         return fail(error, RECMAP_INVALID, "the shards together are larger than 2^62 bytes");
     return RECMAP_OK;
 }

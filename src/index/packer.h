@@ -6,6 +6,7 @@
 
 #include <recmap/index.h>
 
+#include "format/inflate.h"
 #include "index/ids.h"
 #include "index/identity.h"
 #include "index/run.h"
@@ -39,9 +40,17 @@ recmap_status packer_add_run(packer *packer, const record_run *run, recmap_error
 recmap_status packer_add_damage(packer *packer, uint64_t offset, uint64_t length,
                                 const char *reason, recmap_error *error);
 
+/* What is known of a shard at its end. */
+typedef struct shard_end {
+    uint64_t file_size;
+    uint64_t size; /* of the bytes that records lie in: the file's, or what it inflates to */
+    compression compression;
+    int64_t mtime_ns;
+} shard_end;
+
 /* Ends the shard. Where its identity is known already, the runs' checks were not looked at. */
-recmap_status packer_end_shard(packer *packer, uint64_t size, int64_t mtime_ns,
-                               const shard_identity *known, recmap_error *error);
+recmap_status packer_end_shard(packer *packer, const shard_end *end, const shard_identity *known,
+                               recmap_error *error);
 
 /* An id of a record that was or will be added; for who knows ids apart from their records. */
 recmap_status packer_add_id(packer *packer, id_pair pair, recmap_error *error);

@@ -440,6 +440,8 @@ static recmap_status check_meta(const file_walk *file, const uint8_t *meta, uint
 /* Both metas, and the newer one's trees, as LMDB chooses it. */
 static recmap_status check_file(file_walk *file) {
     uint8_t metas[META_COUNT][META_SIZE];
+    if (file->page_count < META_COUNT)
+        return damaged(file, 0, "%" PRIu64 " page(s) are no LMDB file", file->page_count);
     for (unsigned i = 0; i < META_COUNT; i++) {
         recmap_status status = read_at(file, metas[i], META_SIZE, offset_of(file, i));
         if (status == RECMAP_OK) status = check_meta(file, metas[i], i);

@@ -71,7 +71,8 @@ static recmap_status add_shard(packer *packer, record_run *run, index_file *inde
         status = packer_add_damage(packer, damages[d].offset, damages[d].length,
                                    damages[d].reason, error);
     if (status != RECMAP_OK) return status;
-    return packer_end_shard(packer, entry->size, entry->mtime_ns, &entry->identity, error);
+    shard_end end = {entry->file_size, entry->size, entry->compression, entry->mtime_ns};
+    return packer_end_shard(packer, &end, &entry->identity, error);
 }
 
 static recmap_status add_ids(packer *packer, index_file *index, uint64_t first_number,

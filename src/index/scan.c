@@ -6,13 +6,14 @@
 #include "base/error.h"
 #include "format/sniff.h"
 #include "format/tfrecord.h"
+#include "index/image.h"
 #include "index/walk.h"
 #include "os/file.h"
-#include "os/map.h"
 #include "os/thread.h"
 
 enum {
     SEGMENT_SIZE = 8 << 20,
+    INFLATED_AHEAD = 64 << 20,
     SLOTS_PER_THREAD = 2,
     PROGRESS_NS = 50 * 1000 * 1000,
 };
@@ -23,16 +24,19 @@ typedef enum shard_state { SHARD_CLOSED, SHARD_OPENING, SHARD_OPEN, SHARD_FAILED
 typedef struct scan_shard {
     const char *path;
     file_stat stat;
+    compression compression;
     shard_state state;
-    file_map *map;
+    shard_image image;
     recmap_status status; /* why it could not be opened */
     recmap_error error;
 } scan_shard;
 
 /* A piece of a shard on its way from a worker to the joining thread. */
 typedef struct segment {
+    uint64_t number; /* among all segments */
     size_t shard_index;
-    uint64_t begin, end;
+    uint64_t begin, end; /* a compressed shard is one segment, whose end is known once inflated */
+    bool is_last;        /* of its shard */
     bool is_done;
     bool has_guess; /* the walk began at `entry` and ended in `state` */
     uint64_t entry;
@@ -59,6 +63,7 @@ typedef struct scan {
     uint64_t joined; /* segments done with */
     size_t next_shard;
     uint64_t next_begin;
+    uint64_t inflated_size; /* of the shards that are held inflated */
     bool is_stopped;
     worker_group workers;
 } scan;
@@ -70,7 +75,10 @@ static void cut_segment(scan *scan, segment *cut) {
     cut->begin = scan->next_begin;
     cut->is_done = false;
     cut->has_guess = false;
-    if (shard->stat.size - scan->next_begin <= scan->segment_size) {
+    cut->number = scan->taken++;
+    cut->is_last = shard->compression != COMPRESSION_NONE ||
+                   shard->stat.size - scan->next_begin <= scan->segment_size;
+    if (cut->is_last) {
         cut->end = shard->stat.size;
         scan->next_shard++;
         scan->next_begin = 0;
@@ -106,29 +114,39 @@ static recmap_status open_file(int *fd, file_stat *stat, const scan *scan, const
     return status == RECMAP_OK ? file_get_stat(stat, *fd, path, error) : status;
 }
 
-static recmap_status map_shard(const scan *scan, scan_shard *shard, recmap_error *error) {
+static recmap_status open_image(const scan *scan, scan_shard *shard, recmap_error *error) {
     int fd = -1;
     file_stat now;
     recmap_status status = open_file(&fd, &now, scan, shard->path, error);
     if (status == RECMAP_OK && !is_same_file(&now, &shard->stat))
         status = fail_changed(shard, error);
     if (status == RECMAP_OK)
-        status = map_create(&shard->map, fd, (size_t)now.size, shard->path, error);
+        status = image_open(&shard->image, fd, now.size, shard->compression, shard->path, error);
     file_close(fd);
-    if (status == RECMAP_OK) map_advise(shard->map, 0, now.size, MAP_ADVICE_SEQUENTIAL);
+    if (status == RECMAP_OK && shard->image.map)
+        map_advise(shard->image.map, 0, now.size, MAP_ADVICE_SEQUENTIAL);
     return status;
 }
 
-/* Maps the shard if nobody has; waits while another thread is at it. */
-static bool open_shard(scan *scan, scan_shard *shard) {
+/* Inflated shards wait in memory until they are joined. When there is enough of them, only the one
+ * that is joined next may be inflated. */
+static bool must_wait_to_inflate(const scan *scan, const scan_shard *shard, uint64_t number) {
+    return shard->state == SHARD_CLOSED && shard->compression != COMPRESSION_NONE &&
+           scan->inflated_size > INFLATED_AHEAD && number != scan->joined && !scan->is_stopped;
+}
+
+/* Opens the shard of segment `number` if nobody has; waits while another thread is at it. */
+static bool open_shard(scan *scan, scan_shard *shard, uint64_t number) {
     pthread_mutex_lock(&scan->lock);
-    while (shard->state == SHARD_OPENING) pthread_cond_wait(&scan->changed_work, &scan->lock);
+    while (shard->state == SHARD_OPENING || must_wait_to_inflate(scan, shard, number))
+        pthread_cond_wait(&scan->changed_work, &scan->lock);
     if (shard->state == SHARD_CLOSED) {
         shard->state = SHARD_OPENING;
         pthread_mutex_unlock(&scan->lock);
-        shard->status = map_shard(scan, shard, &shard->error);
+        shard->status = open_image(scan, shard, &shard->error);
         pthread_mutex_lock(&scan->lock);
         shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
+        if (shard->image.inflated) scan->inflated_size += shard->image.size;
         pthread_cond_broadcast(&scan->changed_work);
     }
     bool is_open = shard->state == SHARD_OPEN;
@@ -138,18 +156,19 @@ static bool open_shard(scan *scan, scan_shard *shard) {
 
 static void walk_segment(scan *scan, segment *piece) {
     scan_shard *shard = &scan->shards[piece->shard_index];
-    if (!open_shard(scan, shard)) return;
-    const uint8_t *bytes = shard->map->data;
+    if (!open_shard(scan, shard, piece->number)) return;
+    const shard_image *image = &shard->image;
+    if (image->inflated) piece->end = image->size;
     if (piece->begin > 0) {
         piece->has_guess =
-            walk_from_guess(&scan->walker, &piece->findings, &piece->state, &piece->entry, bytes,
-                            shard->stat.size, piece->begin, piece->end);
+            walk_from_guess(&scan->walker, &piece->findings, &piece->state, &piece->entry,
+                            image->data, image->size, piece->begin, piece->end);
         return;
     }
     piece->has_guess = true; /* where a shard begins needs no guessing */
     piece->entry = 0;
     piece->state = (walk_state){0};
-    walk_from(&scan->walker, &piece->findings, &piece->state, bytes, shard->stat.size, piece->end);
+    walk_from(&scan->walker, &piece->findings, &piece->state, image->data, image->size, piece->end);
 }
 
 /* A worker: takes segments in order, as long as a slot is free. */
@@ -161,7 +180,7 @@ static void *run_worker(void *context) {
             pthread_cond_wait(&scan->changed_work, &scan->lock);
             continue;
         }
-        segment *piece = &scan->slots[scan->taken++ % scan->slot_count];
+        segment *piece = &scan->slots[scan->taken % scan->slot_count];
         cut_segment(scan, piece);
         pthread_mutex_unlock(&scan->lock);
         walk_segment(scan, piece);
@@ -208,7 +227,6 @@ static recmap_status next_segment(scan *scan, segment **piece, recmap_error *err
     pthread_mutex_lock(&scan->lock);
     if (!scan->workers.count) {
         cut_segment(scan, next);
-        scan->taken++;
         next->is_done = true;
     }
     while (status == RECMAP_OK && (scan->taken == scan->joined || !next->is_done)) {
@@ -237,7 +255,7 @@ static recmap_status fail_walk(scan *scan, const scan_shard *shard, const walk_f
     fail_at(error, shard->path, scan->progress->record_count, findings->stopped_at);
     if (findings->status != RECMAP_CORRUPT) return findings->status;
     const file_kind *kind =
-        findings->stopped_at ? NULL : sniff_file(shard->map->data, shard->map->size);
+        findings->stopped_at ? NULL : sniff_file(shard->image.data, shard->image.size);
     if (!kind) {
         fail_advise(error, "restore the file, or index with `--on-corrupt skip` to number the good "
                            "records and list the damage");
@@ -257,7 +275,7 @@ static recmap_status add_damage(scan *scan, uint64_t offset, uint64_t length, co
 /* Hands on what one walk found. */
 static recmap_status take_findings(scan *scan, const scan_shard *shard,
                                    const walk_findings *findings, recmap_error *error) {
-    if (shard->map->was_cut) return fail_cut(shard, error);
+    if (image_was_cut(&shard->image)) return fail_cut(shard, error);
     recmap_status status = scan->sink->add_run(scan->sink->context, &findings->run, error);
     if (status != RECMAP_OK) fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     for (size_t i = 0; status == RECMAP_OK && i < findings->damage_count; i++) {
@@ -279,15 +297,16 @@ static bool guess_holds(const segment *piece, const walk_state *state) {
 static recmap_status join_segment(scan *scan, segment *piece, walk_state *state,
                                   recmap_error *error) {
     scan_shard *shard = &scan->shards[piece->shard_index];
-    if (!open_shard(scan, shard)) {
+    if (!open_shard(scan, shard, piece->number)) {
         if (error) *error = shard->error;
         return shard->status;
     }
+    const shard_image *image = &shard->image;
+    if (image->inflated) piece->end = image->size;
     /* A record that began before may reach over the whole segment. */
     if (!state->is_lost && state->position >= piece->end && piece->end > 0) return RECMAP_OK;
     if (!guess_holds(piece, state)) {
-        walk_from(&scan->walker, &piece->findings, state, shard->map->data, shard->stat.size,
-                  piece->end);
+        walk_from(&scan->walker, &piece->findings, state, image->data, image->size, piece->end);
         return take_findings(scan, shard, &piece->findings, error);
     }
     recmap_status status = RECMAP_OK;
@@ -313,8 +332,9 @@ static recmap_status join_segments(scan *scan, scan_shard *shard, recmap_error *
         if (status == RECMAP_OK) status = join_segment(scan, piece, &state, error);
         if (status != RECMAP_OK && is_skipped(scan, shard)) status = RECMAP_OK;
         if (status != RECMAP_OK) break;
-        is_last = piece->end == shard->stat.size;
-        scan->progress->bytes_done += piece->end - piece->begin;
+        is_last = piece->is_last;
+        uint64_t end = is_last ? shard->stat.size : piece->end;
+        scan->progress->bytes_done += end - piece->begin;
         release_segment(scan);
         status = report_progress(scan, error);
     }
@@ -332,10 +352,14 @@ static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *err
     status = open_file(&fd, &now, scan, shard->path, error);
     file_close(fd);
     if (status != RECMAP_OK || !is_same_file(&now, &shard->stat)) return fail_changed(shard, error);
-    map_destroy(shard->map);
-    shard->map = NULL;
-    return scan->sink->end_shard(scan->sink->context, shard->stat.size, shard->stat.mtime_ns,
-                                 error);
+    shard_end end = {shard->stat.size, shard->image.size, shard->compression,
+                     shard->stat.mtime_ns};
+    pthread_mutex_lock(&scan->lock);
+    if (shard->image.inflated) scan->inflated_size -= shard->image.size;
+    pthread_cond_broadcast(&scan->changed_work);
+    pthread_mutex_unlock(&scan->lock);
+    image_close(&shard->image);
+    return scan->sink->end_shard(scan->sink->context, &end, error);
 }
 
 static recmap_status look_at_shards(scan *scan, const char *const *paths, recmap_error *error) {
@@ -344,6 +368,9 @@ static recmap_status look_at_shards(scan *scan, const char *const *paths, recmap
         shard->path = paths[i];
         int fd = -1;
         shard->status = open_file(&fd, &shard->stat, scan, shard->path, &shard->error);
+        if (shard->status == RECMAP_OK)
+            shard->status = image_detect(&shard->compression, fd, shard->stat.size, shard->path,
+                                         &shard->error);
         file_close(fd);
         if (shard->status != RECMAP_OK) shard->state = SHARD_FAILED;
         if (shard->status != RECMAP_OK && !is_skipped(scan, shard)) {
@@ -386,7 +413,7 @@ static void finish(scan *scan) {
     for (size_t i = 0; i < scan->slot_count; i++) findings_free(&scan->slots[i].findings);
     free(scan->slots);
     for (size_t i = 0; scan->shards && i < scan->shard_count; i++)
-        map_destroy(scan->shards[i].map);
+        image_close(&scan->shards[i].image);
     free(scan->shards);
     pthread_cond_destroy(&scan->changed_results);
     pthread_cond_destroy(&scan->changed_work);

@@ -10,6 +10,7 @@
 #include <recmap/index.h>
 
 #include "index/extract.h"
+#include "index/packer.h"
 #include "index/run.h"
 
 typedef struct scan_options {
@@ -32,8 +33,7 @@ typedef struct scan_sink {
     recmap_status (*add_run)(void *context, const record_run *run, recmap_error *error);
     recmap_status (*add_damage)(void *context, uint64_t offset, uint64_t length,
                                 const char *reason, recmap_error *error);
-    recmap_status (*end_shard)(void *context, uint64_t size, int64_t mtime_ns,
-                               recmap_error *error);
+    recmap_status (*end_shard)(void *context, const shard_end *end, recmap_error *error);
     /* A shard that cannot be opened ends here; NULL: it is an error. `why` is what open said. */
     recmap_status (*skip_shard)(void *context, const recmap_error *why, recmap_error *error);
 } scan_sink;
