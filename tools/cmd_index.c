@@ -18,7 +18,8 @@ enum { PATH_SIZE = 4096, THREAD_LIMIT = 4096 };
 
 typedef struct index_job {
     tool_args args;
-    const char *path; /* of the index */
+    const char *path;          /* of the index */
+    char path_room[PATH_SIZE]; /* where it lies without -o */
     bool appends;
     recmap_index_options options;
     recmap_lift *lifts; /* malloc'ed; names and defaults lie in argv or in `old` */
@@ -88,13 +89,12 @@ static int list_shards(index_job *job) {
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
-/* Without -o; `room` holds the name. */
-static int choose_path(index_job *job, char room[PATH_SIZE]) {
+static int choose_path(index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (job->path) return 0;
-    if (recmap_shards_index_path(job->shards, room, PATH_SIZE, &error) != RECMAP_OK)
+    if (recmap_shards_index_path(job->shards, job->path_room, PATH_SIZE, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
-    job->path = room;
+    job->path = job->path_room;
     return 0;
 }
 
@@ -198,14 +198,13 @@ static int run_build(index_job *job) {
 }
 
 static int run_job(index_job *job) {
-    char room[PATH_SIZE];
     for (int option; (option = args_next(&job->args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job->args.exit_status;
         int exit_status = take_option(job, option);
         if (exit_status) return exit_status;
     }
     int exit_status = list_shards(job);
-    if (!exit_status) exit_status = choose_path(job, room);
+    if (!exit_status) exit_status = choose_path(job);
     if (!exit_status) exit_status = check_path(job);
     if (!exit_status && job->appends) exit_status = take_old_options(job);
     return exit_status ? exit_status : run_build(job);

@@ -20,8 +20,9 @@ typedef enum output_format {
 /* False for a name that is none of raw, tfrecord, json, number. */
 bool output_format_of(output_format *format, const char *name);
 
-/* A file appears whole, by renaming, when it is finished; signals are watched meanwhile, and writing
- * after one is CANCELLED. What is no regular file (a FIFO, a device) is written to as it is. */
+/* A file appears whole, by renaming, when it is finished; signals are watched meanwhile, and
+ * writing after one is CANCELLED. What is no regular file (a FIFO, a device) is written to as it
+ * is. */
 typedef struct tool_output {
     FILE *stream;
     const char *path; /* as the user named it; NULL: stdout */

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from support import ROOT, CliTest, tfrecord
+from support import COMMAND, ROOT, CliTest, tfrecord
 
 COMMANDS = ["index", "info", "schema", "get", "find", "cat", "verify"]
 READERS = ["info", "schema", "get", "find", "cat", "verify"]
@@ -177,6 +177,24 @@ class Streams(CliTest):
                                  b"  who was reading has stopped\n")
             else:
                 self.assertEqual((result.status, result.err), (-13, b""))
+
+    def test_closed_streams(self):
+        def close():
+            for fd in range(3):
+                os.close(fd)
+
+        def run(*words):
+            return subprocess.run([COMMAND, *words], cwd=self.folder, preexec_fn=close,
+                                  check=False).returncode
+
+        self.assertEqual(run("index", "a.tfrecord", "-o", "b.rmx"), 0)
+        self.assertEqual(self.payloads("b.rmx"), [b"x" * 100] * 2000)
+        self.assertEqual(run("cat", "a.rmx", "-o", "out"), 0)
+        self.assertEqual(self.read("out"), b"x" * 200000)
+        before = self.read("a.tfrecord")
+        self.assertEqual(run("cat", "a.rmx"), 4)
+        self.assertEqual(run("find", "a.rmx", "x"), 2)
+        self.assertEqual(self.read("a.tfrecord"), before)
 
     def test_no_colour_and_no_bar_into_a_pipe(self):
         for words in (["index", "a.tfrecord"], ["info", "a.rmx"], ["get", "a.rmx", "0"],
