@@ -25,7 +25,7 @@ typedef struct cat_job {
 
 static int take_option(cat_job *job, int option) {
     switch (option) {
-    case 'o': job->path = optarg; return 0;
+    case 'o': job->path = optarg; return *optarg ? 0 : args_wrong(&job->args, "-o names no file");
     case OPTION_FROM:
         return args_number(&job->args, "--from", optarg, UINT64_MAX, &job->from) ? 0 : 2;
     case OPTION_COUNT:

@@ -92,6 +92,7 @@ static int run(int argc, char **argv) {
         else if (!output_format_of(&format, optarg))
             return args_wrong(&args, "--format is raw, tfrecord, json or number, not '%s'", optarg);
     }
+    if (path && !*path) return args_wrong(&args, "-o names no file");
     number_list list = {NULL, 0};
     int exit_status = parse_numbers(&list, &args);
     if (!exit_status) exit_status = run_get(&args, &list, path, format);

@@ -71,7 +71,7 @@ static int set_on_corrupt(index_job *job, const char *text) {
 
 static int take_option(index_job *job, int option) {
     switch (option) {
-    case 'o': job->path = optarg; return 0;
+    case 'o': job->path = optarg; return *optarg ? 0 : args_wrong(&job->args, "-o names no file");
     case OPTION_ID: return set_id(job, optarg);
     case OPTION_LIFT: return add_lift(job, optarg);
     case OPTION_THREADS: return set_threads(job, optarg);

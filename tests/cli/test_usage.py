@@ -96,8 +96,10 @@ class WrongUsage(CliTest):
         for command in READERS:
             self.check_wrong(command, "--access", "x", what="--access is map or pread, not 'x'")
             self.check_wrong(command, "--check", "x", what="--check is data or header, not 'x'")
-        for command in ("get", "cat"):
+        for command in ("index", "get", "cat"):
             self.check_wrong(command, "-o", what="option '-o' needs an argument")
+            self.check_wrong(command, "a.rmx", "--output=", what="-o names no file")
+        for command in ("get", "cat"):
             self.check_wrong(command, "--format", what="option '--format' needs an argument")
             self.check_wrong(command, "--format", "xml",
                              what="--format is raw, tfrecord, json or number, not 'xml'")
