@@ -197,6 +197,19 @@ static recmap_status resolve_part(build_part *part, recmap_error *error) {
     return status;
 }
 
+/* An index must never take the place of a shard that it is made of. */
+static recmap_status check_target(const recmap_index_builder *builder, recmap_error *error) {
+    for (size_t i = 0; i < builder->part_count; i++) {
+        const build_part *part = &builder->parts[i];
+        if (part->index || !is_same_path(part->path, builder->path)) continue;
+        fail(error, RECMAP_INVALID, "the index would replace this shard");
+        fail_at(error, part->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_advise(error, "give the index another name");
+        return RECMAP_INVALID;
+    }
+    return RECMAP_OK;
+}
+
 static int compare_texts(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -326,6 +339,7 @@ recmap_status recmap_index_builder_finish(recmap_index_builder *builder,
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < builder->part_count; i++)
         status = resolve_part(&builder->parts[i], error);
+    if (status == RECMAP_OK) status = check_target(builder, error);
     if (status == RECMAP_OK) status = check_shards_differ(builder, error);
     if (status == RECMAP_OK) status = add_parts(builder, error);
     recmap_index_summary done;
