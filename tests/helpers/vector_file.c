@@ -1,0 +1,168 @@
+#define _GNU_SOURCE
+#include "helpers/vector_file.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ENTRIES_MOST = 16, LINE_MOST = 256, PATH_MOST = 4096 };
+
+typedef struct vector_entry {
+    char *key;
+    char *value;
+} vector_entry;
+
+struct vector_case {
+    char *title;
+    vector_entry entries[ENTRIES_MOST];
+    size_t count;
+};
+
+static void *checked(void *memory) {
+    if (!memory) abort();
+    return memory;
+}
+
+static vector_entry *find_entry(const vector_case *found, const char *key) {
+    for (size_t i = 0; i < found->count; i++)
+        if (!strcmp(found->entries[i].key, key)) return (vector_entry *)&found->entries[i];
+    return NULL;
+}
+
+static void add_case(vector_file *file, const char *title) {
+    file->cases = checked(realloc(file->cases, (file->count + 1) * sizeof *file->cases));
+    file->cases[file->count++] = (vector_case){.title = checked(strdup(title))};
+}
+
+static void add_line(vector_case *to, const char *key, const char *value) {
+    vector_entry *entry = find_entry(to, key);
+    if (!entry) {
+        assert_true(to->count < ENTRIES_MOST);
+        to->entries[to->count++] = (vector_entry){checked(strdup(key)), checked(strdup(value))};
+        return;
+    }
+    size_t size = strlen(entry->value);
+    entry->value = checked(realloc(entry->value, size + strlen(value) + 2));
+    entry->value[size] = ' ';
+    memcpy(entry->value + size + 1, value, strlen(value) + 1);
+}
+
+vector_file vectors_load(const char *name) {
+    char line[LINE_MOST], path[PATH_MOST];
+    snprintf(path, sizeof path, "%s/docs/vectors/%s", RECMAP_SOURCE_DIR, name);
+    FILE *stream = fopen(path, "r");
+    if (!stream) fail_msg("%s: %s", path, strerror(errno));
+    vector_file file = {0};
+    while (fgets(line, sizeof line, stream)) {
+        char *end = strchr(line, '\n');
+        if (!end) fail_msg("%s: a line is too long", path);
+        else *end = 0;
+        if (!line[0] || line[0] == '#') continue;
+        char *value = strchr(line, ' ');
+        if (value) *value++ = 0;
+        if (!strcmp(line, "case")) {
+            add_case(&file, value ? value : "");
+            continue;
+        }
+        assert_true(file.count > 0);
+        add_line(&file.cases[file.count - 1], line, value ? value : "");
+    }
+    fclose(stream);
+    assert_true(file.count > 0);
+    return file;
+}
+
+void vectors_free(vector_file *file) {
+    for (size_t i = 0; i < file->count; i++) {
+        for (size_t e = 0; e < file->cases[i].count; e++) {
+            free(file->cases[i].entries[e].key);
+            free(file->cases[i].entries[e].value);
+        }
+        free(file->cases[i].title);
+    }
+    free(file->cases);
+    *file = (vector_file){0};
+}
+
+const vector_case *vectors_at(const vector_file *file, size_t i) {
+    assert_true(i < file->count);
+    return &file->cases[i];
+}
+
+const vector_case *vectors_find(const vector_file *file, const char *title) {
+    for (size_t i = 0; i < file->count; i++)
+        if (!strcmp(file->cases[i].title, title)) return &file->cases[i];
+    return NULL;
+}
+
+const char *vector_title(const vector_case *found) {
+    return found->title;
+}
+
+bool vector_has(const vector_case *found, const char *key) {
+    return find_entry(found, key) != NULL;
+}
+
+const char *vector_text(const vector_case *found, const char *key) {
+    const vector_entry *entry = find_entry(found, key);
+    if (!entry) fail_msg("case %s has no %s", found->title, key);
+    return entry->value;
+}
+
+static uint64_t parse_number(const char **text) {
+    char *end;
+    errno = 0;
+    uint64_t number = strtoull(*text, &end, 10);
+    if (errno || end == *text) fail_msg("\"%s\" is no number", *text);
+    *text = end;
+    return number;
+}
+
+uint64_t vector_number(const vector_case *found, const char *key) {
+    const char *text = vector_text(found, key);
+    uint64_t number = parse_number(&text);
+    assert_string_equal(text, "");
+    return number;
+}
+
+uint64_t *vector_numbers(const vector_case *found, const char *key, size_t *count) {
+    const char *text = vector_text(found, key);
+    uint64_t *numbers = checked(malloc((strlen(text) + 1) * sizeof *numbers));
+    for (*count = 0; *text; text += *text == ' ') numbers[(*count)++] = parse_number(&text);
+    return numbers;
+}
+
+static unsigned parse_digit(char digit) {
+    static const char digits[] = "0123456789abcdef";
+    const char *at = digit ? strchr(digits, digit) : NULL;
+    if (!at) fail_msg("'%c' is no digit of hex", digit);
+    return at ? (unsigned)(at - digits) : 0;
+}
+
+size_t vector_parse_hex(uint8_t *bytes, const char **text) {
+    size_t size = 0;
+    for (; **text && **text != ' '; *text += 2)
+        bytes[size++] = (uint8_t)(parse_digit((*text)[0]) << 4 | parse_digit((*text)[1]));
+    return size;
+}
+
+uint8_t *vector_bytes(const vector_case *found, const char *key, size_t *size) {
+    const char *text = vector_text(found, key);
+    uint8_t *bytes = checked(malloc(strlen(text) + 1));
+    for (*size = 0; *text; text += *text == ' ') *size += vector_parse_hex(bytes + *size, &text);
+    return bytes;
+}
+
+void vector_expect(const vector_case *found, const char *key, const void *bytes, size_t size) {
+    size_t expected_size;
+    uint8_t *expected = vector_bytes(found, key, &expected_size);
+    if (size != expected_size || (size && memcmp(bytes, expected, size)))
+        fail_msg("case %s: %s is another (%zu bytes, expected %zu)", found->title, key, size,
+                 expected_size);
+    free(expected);
+}

@@ -1,0 +1,574 @@
+/* The format's specification against its code: every codec gives the bytes of docs/vectors, which
+ * were made without it, and reads them; a whole data set is indexed to them, value for value. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <recmap/recmap.h>
+
+#include "format/tfrecord.h"
+#include "helpers/vector_file.h"
+#include "index/columns.h"
+#include "index/content.h"
+#include "index/identity.h"
+#include "index/ids.h"
+#include "index/offsets.h"
+#include "index/seal.h"
+#include "index/store.h"
+
+static void *room(size_t size) {
+    void *memory = malloc(size + 1);
+    if (!memory) abort();
+    return memory;
+}
+
+static void expect_ok(recmap_status status, const recmap_error *error) {
+    if (status != RECMAP_OK)
+        fail_msg("%s: %s: %s", recmap_status_name(status), error->path, error->message);
+}
+
+static void test_frames(void **state) {
+    (void)state;
+    vector_file file = vectors_load("tfrecord.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        size_t size;
+        uint8_t *payload = vector_bytes(at, "payload", &size);
+        uint8_t *made = room(size + TFRECORD_OVERHEAD);
+        tfrecord_make_header(made, size);
+        memcpy(made + TFRECORD_HEADER_SIZE, payload, size);
+        tfrecord_make_footer(made + TFRECORD_HEADER_SIZE + size, payload, size);
+        vector_expect(at, "frame", made, size + TFRECORD_OVERHEAD);
+        frame found;
+        assert_int_equal(
+            tfrecord_framing.parse(&found, made, size + TFRECORD_OVERHEAD, FRAME_CHECK_ALL, NULL),
+            FRAME_GOOD);
+        assert_int_equal(found.data_size, size);
+        free(made);
+        free(payload);
+    }
+    vectors_free(&file);
+}
+
+static void test_seals(void **state) {
+    (void)state;
+    vector_file file = vectors_load("seal.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        seal_fields fields = {.page_size = (uint32_t)vector_number(at, "page_size"),
+                              .page_count = vector_number(at, "page_count")};
+        fields.file_size = fields.page_size * fields.page_count + SEAL_SIZE;
+        size_t size;
+        uint8_t *content = vector_bytes(at, "content", &size);
+        content_hash(fields.content_hash, content, size);
+        vector_expect(at, "content_hash", fields.content_hash, sizeof fields.content_hash);
+        free(content);
+        uint8_t bytes[SEAL_SIZE];
+        seal_encode(bytes, &fields);
+        vector_expect(at, "seal", bytes, sizeof bytes);
+        seal_fields decoded;
+        recmap_error error = RECMAP_ERROR_INIT;
+        expect_ok(seal_decode(&decoded, bytes, fields.file_size, &error), &error);
+        assert_int_equal(decoded.page_size, fields.page_size);
+        assert_int_equal(decoded.page_count, fields.page_count);
+        assert_memory_equal(decoded.content_hash, fields.content_hash, sizeof fields.content_hash);
+    }
+    vectors_free(&file);
+}
+
+static store_key key_of(const vector_case *at) {
+    return (store_key){vector_number(at, "chunk"), (uint32_t)vector_number(at, "series")};
+}
+
+static void test_values(void **state) {
+    (void)state;
+    vector_file file = vectors_load("values.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        store_table table = (store_table)vector_number(at, "table");
+        store_key key = key_of(at);
+        uint8_t key_bytes[STORE_KEY_SIZE], head[SEAL_HEAD_SIZE];
+        key_encode(key_bytes, key);
+        vector_expect(at, "key", key_bytes, sizeof key_bytes);
+        store_key decoded = key_decode(key_bytes);
+        assert_true(decoded.chunk == key.chunk && decoded.series == key.series);
+        size_t size;
+        uint8_t *payload = vector_bytes(at, "payload", &size);
+        head_encode(head, table, key, payload, size);
+        vector_expect(at, "head", head, sizeof head);
+        assert_true(head_matches(head, table, key, payload, size));
+        free(payload);
+    }
+    vectors_free(&file);
+}
+
+/* Reads a chunk back: every offset, and the shard that its frame begins in. */
+static void expect_offsets(const vector_case *at, const uint64_t *offsets, const uint64_t *shards,
+                           size_t count) {
+    size_t size;
+    uint8_t *packed = vector_bytes(at, "packed", &size);
+    offsets_chunk chunk;
+    assert_true(offsets_open(&chunk, packed, size, count));
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(offsets_at(&chunk, i), offsets[i]);
+        size_t first = i / OFFSETS_FRAME_RECORDS * OFFSETS_FRAME_RECORDS;
+        assert_int_equal(offsets_shard_hint(&chunk, i), shards[first]);
+    }
+    assert_false(offsets_open(&chunk, packed, size - OFFSETS_PADDING - 1, count));
+    free(packed);
+}
+
+static void test_offsets(void **state) {
+    (void)state;
+    vector_file file = vectors_load("offsets.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        size_t count, shard_count;
+        uint64_t *offsets = vector_numbers(at, "offsets", &count);
+        uint64_t *shards = vector_numbers(at, "shards", &shard_count);
+        assert_int_equal(count, shard_count);
+        uint32_t *narrow = room(count * sizeof *narrow);
+        for (size_t r = 0; r < count; r++) narrow[r] = (uint32_t)shards[r];
+        uint8_t *packed = room(offsets_capacity(count));
+        size_t size = offsets_pack(packed, offsets, narrow, count);
+        vector_expect(at, "packed", packed, size);
+        expect_offsets(at, offsets, shards, count);
+        free(packed);
+        free(narrow);
+        free(shards);
+        free(offsets);
+    }
+    vectors_free(&file);
+}
+
+static void expect_hash(const vector_case *at) {
+    recmap_value id = {.type = RECMAP_TYPE_INT64};
+    uint8_t *bytes = NULL;
+    if (!strcmp(vector_text(at, "kind"), "int64")) {
+        id.as.int64 = (int64_t)vector_number(at, "value");
+    } else {
+        id.type = RECMAP_TYPE_BYTES;
+        id.as.bytes.data = bytes = vector_bytes(at, "value", &id.as.bytes.size);
+    }
+    assert_int_equal(id_hash(&id), vector_number(at, "hash"));
+    free(bytes);
+}
+
+static void expect_pairs(const vector_case *at) {
+    size_t count, size;
+    unsigned number_size = ids_number_size(vector_number(at, "record_count"));
+    assert_int_equal(number_size, vector_number(at, "number_size"));
+    uint64_t *numbers = vector_numbers(at, "pairs", &count);
+    id_pair *pairs = (id_pair *)numbers;
+    count /= 2;
+    uint8_t *packed = room(ids_packed_size(count, number_size));
+    ids_pack(packed, pairs, count, number_size);
+    vector_expect(at, "packed", packed, ids_packed_size(count, number_size));
+    free(packed);
+    packed = vector_bytes(at, "packed", &size);
+    ids_chunk chunk = {packed, count, number_size};
+    for (size_t i = 0; i < count; i++) {
+        id_pair pair = ids_at(&chunk, i);
+        assert_true(pair.hash == pairs[i].hash && pair.number == pairs[i].number);
+        assert_true(ids_at(&chunk, ids_lower_bound(&chunk, pair.hash)).hash == pair.hash);
+    }
+    free(packed);
+    free(numbers);
+}
+
+static void test_ids(void **state) {
+    (void)state;
+    vector_file file = vectors_load("ids.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        if (vector_has(at, "hash")) expect_hash(at);
+        else expect_pairs(at);
+    }
+    vectors_free(&file);
+}
+
+static recmap_type type_of(const vector_case *at) {
+    static const char *const names[] = {"none", "int64", "float", "bytes"};
+    const char *name = vector_text(at, "kind");
+    for (int type = 0; type < 4; type++)
+        if (!strcmp(names[type], name)) return (recmap_type)type;
+    fail_msg("no type is called %s", name);
+    return RECMAP_TYPE_NONE;
+}
+
+/* Values of bytes, as columns are packed from them: ends, and the bytes side by side. */
+static uint64_t *parse_byte_values(const vector_case *at, uint8_t *bytes, size_t *count) {
+    const char *text = vector_text(at, "values");
+    uint64_t *ends = room((strlen(text) + 1) * sizeof *ends);
+    size_t end = 0;
+    for (*count = 0; *text; text += *text == ' ') {
+        if (*text == '-') text++;
+        else end += vector_parse_hex(bytes + end, &text);
+        ends[(*count)++] = end;
+    }
+    return ends;
+}
+
+static void expect_column_value(const column_values *from, const column_chunk *chunk, size_t i) {
+    recmap_value value = column_at(chunk, i);
+    assert_int_equal(value.type, from->type);
+    uint32_t bits;
+    switch (value.type) {
+    case RECMAP_TYPE_INT64: assert_true((uint64_t)value.as.int64 == from->words[i]); break;
+    case RECMAP_TYPE_FLOAT:
+        memcpy(&bits, &value.as.float32, sizeof bits);
+        assert_int_equal(bits, from->words[i]);
+        break;
+    case RECMAP_TYPE_BYTES: {
+        uint64_t start = i ? from->words[i - 1] : 0;
+        assert_int_equal(value.as.bytes.size, from->words[i] - start);
+        if (value.as.bytes.size)
+            assert_memory_equal(value.as.bytes.data, from->bytes + start, value.as.bytes.size);
+        break;
+    }
+    case RECMAP_TYPE_NONE: break;
+    }
+}
+
+static void expect_column(const vector_case *at, const column_values *values) {
+    size_t size = column_packed_size(values);
+    uint8_t *packed = room(size);
+    column_pack(packed, values);
+    vector_expect(at, "packed", packed, size);
+    free(packed);
+    packed = vector_bytes(at, "packed", &size);
+    column_chunk chunk;
+    assert_true(column_open(&chunk, packed, size, values->count));
+    for (size_t i = 0; i < values->count; i++) expect_column_value(values, &chunk, i);
+    assert_false(column_open(&chunk, packed, size, values->count + 1));
+    assert_false(column_open(&chunk, packed, size - 1, values->count));
+    free(packed);
+}
+
+static void test_columns(void **state) {
+    (void)state;
+    vector_file file = vectors_load("columns.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        recmap_type type = type_of(at);
+        size_t count = 0;
+        uint8_t *bytes = room(strlen(vector_text(at, "values")));
+        uint64_t *words = type == RECMAP_TYPE_BYTES ? parse_byte_values(at, bytes, &count)
+                                                    : vector_numbers(at, "values", &count);
+        if (type != RECMAP_TYPE_NONE) assert_int_equal(count, vector_number(at, "count"));
+        column_values values = {type, (size_t)vector_number(at, "count"), words, bytes};
+        expect_column(at, &values);
+        free(words);
+        free(bytes);
+    }
+    vectors_free(&file);
+}
+
+static void expect_identity(const vector_case *at, identity_builder *builder) {
+    size_t count, check_count, sample_count;
+    uint64_t *sizes = vector_numbers(at, "sizes", &count);
+    uint64_t *checks = vector_numbers(at, "checks", &check_count);
+    uint64_t *samples = vector_numbers(at, "samples", &sample_count);
+    assert_int_equal(count, check_count);
+    uint64_t offset = 0;
+    identity_begin(builder);
+    for (size_t i = 0; i < count; i++) {
+        identity_add(builder, offset, sizes[i], (uint32_t)checks[i]);
+        offset += sizes[i] + TFRECORD_OVERHEAD;
+    }
+    assert_int_equal(offset, vector_number(at, "shard_size"));
+    shard_identity made = identity_end(builder, offset);
+    vector_expect(at, "hash", made.hash, sizeof made.hash);
+    assert_int_equal(made.sample_step, vector_number(at, "sample_step"));
+    assert_int_equal(made.sample_count, sample_count);
+    for (size_t i = 0; i < sample_count; i++) assert_int_equal(made.samples[i], samples[i]);
+    free(samples);
+    free(checks);
+    free(sizes);
+}
+
+static void test_identities(void **state) {
+    (void)state;
+    vector_file file = vectors_load("identity.txt");
+    identity_builder *builder = identity_create();
+    assert_non_null(builder);
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        if (!vector_has(at, "fingerprint")) {
+            expect_identity(at, builder);
+            continue;
+        }
+        size_t size;
+        uint8_t *hashes = vector_bytes(at, "hashes", &size);
+        uint8_t fingerprint[IDENTITY_HASH_SIZE];
+        identity_fingerprint(fingerprint, hashes, size / IDENTITY_HASH_SIZE);
+        vector_expect(at, "fingerprint", fingerprint, sizeof fingerprint);
+        free(hashes);
+    }
+    identity_destroy(builder);
+    vectors_free(&file);
+}
+
+/* ---- a whole data set ---- */
+
+static char folder[64];
+static vector_file whole;
+
+static const char *in_folder(const char *name) {
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static const vector_case *part(const char *kind, size_t i) {
+    char title[32];
+    snprintf(title, sizeof title, "%s-%zu", kind, i);
+    return vectors_find(&whole, title);
+}
+
+static void write_shard(const vector_case *at) {
+    const char *path = in_folder(vector_text(at, "path"));
+    size_t size;
+    uint8_t *bytes = vector_bytes(at, "bytes", &size);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, size), size);
+    uint64_t ns = vector_number(at, "mtime_ns");
+    struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    struct timespec both[2] = {time, time};
+    assert_int_equal(futimens(fd, both), 0);
+    close(fd);
+    free(bytes);
+}
+
+static int enter(void **state) {
+    (void)state;
+    const char *base = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+    snprintf(folder, sizeof folder, "%s/recmap-vectors-XXXXXX", base);
+    if (!mkdtemp(folder)) return -1;
+    whole = vectors_load("dataset.txt");
+    assert_int_equal(mkdir(in_folder("more"), 0777), 0);
+    const vector_case *shard;
+    for (size_t i = 0; (shard = part("shard", i)); i++) write_shard(shard);
+    return 0;
+}
+
+static int leave(void **state) {
+    (void)state;
+    const vector_case *shard;
+    for (size_t i = 0; (shard = part("shard", i)); i++)
+        unlink(in_folder(vector_text(shard, "path")));
+    vectors_free(&whole);
+    rmdir(in_folder("more"));
+    unlink(in_folder("whole.rmx"));
+    return rmdir(folder); /* fails when something was left behind */
+}
+
+/* Splits "a=1 b" into lifts, which point into `text`. */
+static size_t parse_lifts(recmap_lift *lifts, char *text) {
+    size_t count = 0;
+    while (text) {
+        char *word = strsep(&text, " "), *name = strsep(&word, "=");
+        lifts[count++] = (recmap_lift){name, word};
+    }
+    return count;
+}
+
+/* Indexes the shards as the vectors say; or adds the index there is, which makes it anew. */
+static void build_index(const char *added) {
+    const vector_case *said = vectors_find(&whole, "options"), *shard;
+    char *text = strdup(vector_text(said, "lift"));
+    recmap_lift lifts[8];
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.id_feature = vector_text(said, "id");
+    options.lifts = lifts;
+    options.lift_count = parse_lifts(lifts, text);
+    if (!strcmp(vector_text(said, "on_corrupt"), "skip"))
+        options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_builder *builder;
+    expect_ok(recmap_index_builder_create(&builder, in_folder("whole.rmx"), &options, &error),
+              &error);
+    if (added) expect_ok(recmap_index_builder_add_index(builder, added, &error), &error);
+    for (size_t i = 0; !added && (shard = part("shard", i)); i++)
+        expect_ok(
+            recmap_index_builder_add_shard(builder, in_folder(vector_text(shard, "path")), &error),
+            &error);
+    expect_ok(recmap_index_builder_finish(builder, NULL, &error), &error);
+    recmap_index_builder_destroy(builder);
+    free(text);
+}
+
+/* The next value that the vectors list from `*i` on; NULL behind the last. */
+static const vector_case *next_value(size_t *i) {
+    while (*i < whole.count) {
+        const vector_case *at = vectors_at(&whole, (*i)++);
+        if (!strncmp(vector_title(at), "value-", 6)) return at;
+    }
+    return NULL;
+}
+
+static void expect_stored(store *opened, const vector_case *at, size_t value_index) {
+    store_table table = (store_table)vector_number(at, "table");
+    recmap_error error = RECMAP_ERROR_INIT;
+    size_t count;
+    const store_value *values = store_values(opened, table, &count);
+    assert_true(value_index < count);
+    const store_value *value = &values[value_index];
+    store_key key = key_of(at);
+    assert_true(value->key.chunk == key.chunk && value->key.series == key.series);
+    expect_ok(store_check(opened, table, value_index, &error), &error);
+    vector_expect(at, "payload", value->data, value->size);
+    vector_expect(at, "head", value->data - SEAL_HEAD_SIZE, SEAL_HEAD_SIZE);
+}
+
+/* The file holds the listed values, and nothing else. */
+static void expect_values(const char *path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    store *opened = NULL;
+    expect_ok(store_open(&opened, path, NULL, &error), &error);
+    size_t seen[STORE_TABLE_COUNT] = {0};
+    const vector_case *at;
+    for (size_t i = 0; (at = next_value(&i));)
+        expect_stored(opened, at, seen[vector_number(at, "table")]++);
+    for (int table = 0; table < STORE_TABLE_COUNT; table++) {
+        size_t count;
+        store_values(opened, (store_table)table, &count);
+        assert_int_equal(count, seen[table]);
+    }
+    store_close(opened);
+}
+
+static void expect_info(recmap_dataset *dataset) {
+    const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
+    const vector_case *said = vectors_find(&whole, "manifest");
+    assert_int_equal(info->record_count, vector_number(said, "records"));
+    assert_int_equal(info->shard_count, vector_number(said, "shards"));
+    assert_int_equal(info->byte_count, vector_number(said, "bytes"));
+    assert_int_equal(info->id_count, vector_number(said, "ids"));
+    assert_int_equal(info->damage_count, vector_number(said, "damages"));
+    assert_int_equal(info->damaged_byte_count, vector_number(said, "damaged_bytes"));
+    vector_expect(said, "fingerprint", info->fingerprint.bytes, sizeof info->fingerprint.bytes);
+}
+
+static void expect_records(recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (uint64_t number = 0; number < recmap_dataset_count(dataset); number++) {
+        const vector_case *said = part("record", number);
+        assert_non_null(said);
+        recmap_location location;
+        recmap_record record;
+        expect_ok(recmap_dataset_locate(&location, dataset, number, 1, &error), &error);
+        assert_int_equal(location.shard_index, vector_number(said, "shard"));
+        assert_int_equal(location.offset, vector_number(said, "offset"));
+        expect_ok(recmap_dataset_get(dataset, number, &record, &error), &error);
+        vector_expect(said, "payload", record.data, record.size);
+        recmap_record_release(&record);
+    }
+}
+
+static void expect_damages(recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (uint64_t i = 0; i < recmap_dataset_get_info(dataset)->damage_count; i++) {
+        const vector_case *said = part("damage", i);
+        recmap_damage damage;
+        expect_ok(recmap_dataset_get_damage(&damage, dataset, i, &error), &error);
+        assert_int_equal(damage.shard_index, vector_number(said, "shard"));
+        assert_int_equal(damage.offset, vector_number(said, "offset"));
+        assert_int_equal(damage.length, vector_number(said, "length"));
+        assert_string_equal(damage.reason, vector_text(said, "reason"));
+    }
+}
+
+static void expect_finds(recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (size_t i = 0; i < whole.count; i++) {
+        const vector_case *said = vectors_at(&whole, i);
+        if (strncmp(vector_title(said), "find-", 5) != 0) continue;
+        size_t size, count, found_count;
+        uint8_t *bytes = vector_bytes(said, "id", &size);
+        uint64_t *numbers = vector_numbers(said, "numbers", &count), found[8];
+        recmap_value id = {.type = RECMAP_TYPE_BYTES};
+        id.as.bytes.data = bytes;
+        id.as.bytes.size = size;
+        expect_ok(recmap_dataset_find_all(dataset, &id, found, 8, &found_count, &error), &error);
+        assert_int_equal(found_count, count);
+        for (size_t n = 0; n < count; n++) assert_int_equal(found[n], numbers[n]);
+        free(numbers);
+        free(bytes);
+    }
+}
+
+static void expect_dataset(const char *path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset;
+    expect_ok(recmap_dataset_open(&dataset, path, NULL, &error), &error);
+    expect_info(dataset);
+    expect_records(dataset);
+    expect_damages(dataset);
+    expect_finds(dataset);
+    recmap_dataset_close(dataset);
+}
+
+static void test_building(void **state) {
+    (void)state;
+    build_index(NULL);
+    expect_values(in_folder("whole.rmx"));
+    expect_dataset(in_folder("whole.rmx"));
+}
+
+static void test_building_from_an_index(void **state) {
+    (void)state;
+    build_index(NULL);
+    char *path = strdup(in_folder("whole.rmx"));
+    build_index(path);
+    expect_values(path);
+    free(path);
+}
+
+/* An index that was put together from the listed bytes is read like our own. */
+static void test_reading(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    store_writer *writer;
+    expect_ok(store_writer_create(&writer, in_folder("whole.rmx"), &error), &error);
+    const vector_case *at;
+    for (size_t i = 0; (at = next_value(&i));) {
+        size_t size;
+        uint8_t *payload = vector_bytes(at, "payload", &size);
+        expect_ok(store_writer_put(writer, (store_table)vector_number(at, "table"), key_of(at),
+                                   payload, size, &error),
+                  &error);
+        free(payload);
+    }
+    expect_ok(store_writer_finish(writer, NULL, NULL, &error), &error);
+    store_writer_destroy(writer);
+    expect_dataset(in_folder("whole.rmx"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_seals),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_identities),
+        cmocka_unit_test_setup_teardown(test_building, enter, leave),
+        cmocka_unit_test_setup_teardown(test_building_from_an_index, enter, leave),
+        cmocka_unit_test_setup_teardown(test_reading, enter, leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
