@@ -247,15 +247,21 @@ static void release_segment(scan *scan) {
     pthread_mutex_unlock(&scan->lock);
 }
 
-/* The error of a walk that stopped, with its place, and what the file is if it is no TFRecord. */
+/* What the file is if it is no TFRecord file, not even in its first header. */
+static const file_kind *kind_of(const scan *scan, const scan_shard *shard, uint64_t stopped_at) {
+    const shard_image *image = &shard->image;
+    if (stopped_at || scan->walker.framing->begins_frame(image->data, image->size)) return NULL;
+    return sniff_file(image->data, image->size);
+}
+
+/* The error of a walk that stopped, with its place. */
 static recmap_status fail_walk(scan *scan, const scan_shard *shard, const walk_findings *findings,
                                recmap_error *error) {
     if (!error) return findings->status;
     *error = findings->error;
     fail_at(error, shard->path, scan->progress->record_count, findings->stopped_at);
     if (findings->status != RECMAP_CORRUPT) return findings->status;
-    const file_kind *kind =
-        findings->stopped_at ? NULL : sniff_file(shard->image.data, shard->image.size);
+    const file_kind *kind = kind_of(scan, shard, findings->stopped_at);
     if (!kind) {
         fail_advise(error, "restore the file, or index with `--on-corrupt skip` to number the good "
                            "records and list the damage");
@@ -277,7 +283,8 @@ static recmap_status take_findings(scan *scan, const scan_shard *shard,
                                    const walk_findings *findings, recmap_error *error) {
     if (image_was_cut(&shard->image)) return fail_cut(shard, error);
     recmap_status status = scan->sink->add_run(scan->sink->context, &findings->run, error);
-    if (status != RECMAP_OK) fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    if (status != RECMAP_OK && error && !error->path[0])
+        fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     for (size_t i = 0; status == RECMAP_OK && i < findings->damage_count; i++) {
         const walk_damage *damage = &findings->damages[i];
         status = add_damage(scan, damage->offset, damage->length, damage->reason, error);
@@ -329,7 +336,8 @@ static recmap_status join_segments(scan *scan, scan_shard *shard, recmap_error *
     for (bool is_last = false; status == RECMAP_OK && !is_last;) {
         segment *piece;
         status = next_segment(scan, &piece, error);
-        if (status == RECMAP_OK) status = join_segment(scan, piece, &state, error);
+        if (status != RECMAP_OK) break;
+        status = join_segment(scan, piece, &state, error);
         if (status != RECMAP_OK && is_skipped(scan, shard)) status = RECMAP_OK;
         if (status != RECMAP_OK) break;
         is_last = piece->is_last;
@@ -351,7 +359,8 @@ static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *err
     file_stat now;
     status = open_file(&fd, &now, scan, shard->path, error);
     file_close(fd);
-    if (status != RECMAP_OK || !is_same_file(&now, &shard->stat)) return fail_changed(shard, error);
+    if (status != RECMAP_OK) return status;
+    if (!is_same_file(&now, &shard->stat)) return fail_changed(shard, error);
     shard_end end = {shard->stat.size, shard->image.size, shard->compression,
                      shard->stat.mtime_ns};
     pthread_mutex_lock(&scan->lock);

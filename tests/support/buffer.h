@@ -1,0 +1,30 @@
+/* Bytes that grow. Without memory the test program aborts. */
+#ifndef RECMAP_TESTS_SUPPORT_BUFFER_H
+#define RECMAP_TESTS_SUPPORT_BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "support/random.h"
+
+typedef struct buffer {
+    uint8_t *data;
+    size_t size;
+    size_t capacity;
+} buffer;
+
+#define BUFFER_INIT                                                                                \
+    { NULL, 0, 0 }
+
+/* malloc and realloc that abort instead of failing. */
+void *must_realloc(void *memory, size_t size);
+void *must_copy(const void *data, size_t size);
+
+void buffer_add(buffer *to, const void *data, size_t size);
+void buffer_add_byte(buffer *to, uint8_t byte);
+void buffer_add_random(buffer *to, size_t size, rng *random);
+void buffer_insert(buffer *to, size_t at, const void *data, size_t size);
+void buffer_remove(buffer *from, size_t at, size_t size);
+void buffer_free(buffer *freed);
+
+#endif

@@ -1,0 +1,17 @@
+/* Random files for the scan: records, records that hold records, headers that lie, junk, and damage
+ * of every kind at every place. */
+#ifndef RECMAP_TESTS_SUPPORT_LAYOUT_H
+#define RECMAP_TESTS_SUPPORT_LAYOUT_H
+
+#include "support/buffer.h"
+
+/* Appends about `size` bytes of sound records, whose payloads may be anything. */
+void layout_add_records(buffer *to, size_t size, rng *random);
+
+/* A whole file of about `size` bytes: sound, damaged, or no TFRecord at all. */
+void layout_make(buffer *file, size_t size, rng *random);
+
+/* Damages the file in one random way. */
+void layout_damage(buffer *file, rng *random);
+
+#endif

@@ -1,0 +1,110 @@
+#include "support/oracle.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t table[256];
+
+static void fill_table(void) {
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t crc = i;
+        for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >> 1 ^ 0x82f63b78u : crc >> 1;
+        table[i] = crc;
+    }
+}
+
+uint32_t oracle_masked_crc(const void *data, size_t size) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill_table);
+    const uint8_t *at = data;
+    uint32_t crc = 0xffffffffu;
+    while (size--) crc = crc >> 8 ^ table[(crc ^ *at++) & 0xff];
+    crc = ~crc;
+    return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+static void add_number(buffer *to, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) buffer_add_byte(to, (uint8_t)(value >> 8 * i));
+}
+
+static uint64_t number_at(const uint8_t *at, int bytes) {
+    uint64_t value = 0;
+    for (int i = bytes; i-- > 0;) value = value << 8 | at[i];
+    return value;
+}
+
+void oracle_add_header(buffer *to, uint64_t length) {
+    add_number(to, length, 8);
+    add_number(to, oracle_masked_crc(to->data + to->size - 8, 8), 4);
+}
+
+void oracle_add_record(buffer *to, const void *data, size_t size) {
+    oracle_add_header(to, size);
+    buffer_add(to, data, size);
+    add_number(to, oracle_masked_crc(data, size), 4);
+}
+
+static bool has_header(const uint8_t *bytes, size_t size, size_t at) {
+    return size - at >= 12 && number_at(bytes + at + 8, 4) == oracle_masked_crc(bytes + at, 8);
+}
+
+/* A good length is one whose CRC holds and whose record ends within the file. */
+static bool has_length(const uint8_t *bytes, size_t size, size_t at) {
+    return has_header(bytes, size, at) && size - at >= 16 &&
+           number_at(bytes + at, 8) <= size - at - 16;
+}
+
+static bool has_record(const uint8_t *bytes, size_t size, size_t at) {
+    if (!has_length(bytes, size, at)) return false;
+    size_t length = (size_t)number_at(bytes + at, 8);
+    return number_at(bytes + at + 12 + length, 4) == oracle_masked_crc(bytes + at + 12, length);
+}
+
+static void note_record(oracle_file *file, const uint8_t *bytes, size_t at) {
+    uint64_t length = number_at(bytes + at, 8);
+    if (!(file->record_count & (file->record_count + 1)))
+        file->records =
+            must_realloc(file->records, (file->record_count * 2 + 2) * sizeof *file->records);
+    file->records[file->record_count++] =
+        (oracle_record){at, length, (uint32_t)number_at(bytes + at + 12 + length, 4)};
+}
+
+static void note_damage(oracle_file *file, size_t at, size_t length) {
+    if (!(file->damage_count & (file->damage_count + 1)))
+        file->damages =
+            must_realloc(file->damages, (file->damage_count * 2 + 2) * sizeof *file->damages);
+    file->damages[file->damage_count++] = (oracle_damage){at, length};
+}
+
+/* Where reading goes on behind damage at `at`. */
+static size_t behind_damage(const uint8_t *bytes, size_t size, size_t at) {
+    if (has_length(bytes, size, at)) {
+        size_t next = at + 16 + (size_t)number_at(bytes + at, 8);
+        if (next == size || has_header(bytes, size, next)) return next;
+    }
+    size_t next = at + 1;
+    while (next < size && !has_record(bytes, size, next)) next++;
+    return next;
+}
+
+oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops) {
+    oracle_file file = {NULL, 0, NULL, 0};
+    for (size_t at = 0; at < size;) {
+        if (has_record(bytes, size, at)) {
+            note_record(&file, bytes, at);
+            at += 16 + (size_t)number_at(bytes + at, 8);
+            continue;
+        }
+        size_t next = stops ? size : behind_damage(bytes, size, at);
+        note_damage(&file, at, stops ? 0 : next - at);
+        at = next;
+    }
+    return file;
+}
+
+void oracle_free(oracle_file *file) {
+    free(file->records);
+    free(file->damages);
+    *file = (oracle_file){NULL, 0, NULL, 0};
+}
