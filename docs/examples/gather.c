@@ -1,0 +1,51 @@
+/* Picks records by a column and reads them as one batch: gather NAME.rmx COLUMN VALUE. */
+#include <stdlib.h>
+
+#include <recmap/recmap.h>
+
+/* The numbers of the records whose column has the value; the caller frees them. */
+static recmap_status choose(uint64_t **numbers, size_t *count, recmap_dataset *dataset,
+                            const char *name, int64_t wanted, recmap_error *error) {
+    size_t all = (size_t)recmap_dataset_count(dataset), column;
+    int64_t *values = malloc(all * sizeof *values + 1);
+    uint64_t *chosen = malloc(all * sizeof *chosen + 1);
+    size_t chosen_count = 0;
+    recmap_status status = values && chosen ? RECMAP_OK : RECMAP_NO_MEMORY;
+    if (status == RECMAP_OK) status = recmap_dataset_find_column(&column, dataset, name, error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_read_int64(values, dataset, column, 0, all, error);
+    for (size_t i = 0; status == RECMAP_OK && i < all; i++)
+        if (values[i] == wanted) chosen[chosen_count++] = i;
+    free(values);
+    *numbers = chosen;
+    *count = chosen_count;
+    return status;
+}
+
+static recmap_status show(recmap_dataset *dataset, const char *name, int64_t wanted,
+                          recmap_error *error) {
+    uint64_t *numbers = NULL;
+    size_t count = 0, bytes = 0;
+    recmap_batch *batch = NULL;
+    recmap_status status = choose(&numbers, &count, dataset, name, wanted, error);
+    if (status == RECMAP_OK) status = recmap_batch_create(&batch, error);
+    if (status == RECMAP_OK) status = recmap_dataset_gather(batch, dataset, numbers, count, error);
+    if (status == RECMAP_OK) {
+        const recmap_record *records = recmap_batch_records(batch);
+        for (size_t i = 0; i < recmap_batch_count(batch); i++) bytes += records[i].size;
+        printf("%zu records, %zu bytes\n", count, bytes);
+    }
+    recmap_batch_destroy(batch); /* ends the records in it */
+    free(numbers);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    recmap_dataset *dataset = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (argc != 4) return 2;
+    recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
+    if (status == RECMAP_OK) status = show(dataset, argv[2], strtoll(argv[3], NULL, 10), &error);
+    recmap_dataset_close(dataset);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}

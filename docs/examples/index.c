@@ -1,0 +1,43 @@
+/* Indexes shards, with ids and a column: index NAME.rmx SHARD|GLOB|FOLDER... */
+#include <recmap/recmap.h>
+
+static int show(void *context, const recmap_progress *progress) {
+    (void)context;
+    fprintf(stderr, "\r%llu of %llu bytes", (unsigned long long)progress->bytes_done,
+            (unsigned long long)progress->bytes_total);
+    return 0; /* anything else would stop the build */
+}
+
+static recmap_status build(const char *path, char **names, int name_count,
+                           recmap_index_summary *summary, recmap_error *error) {
+    recmap_lift label = {.name = "label", .default_value = "-1"};
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.id_feature = "id";
+    options.lifts = &label;
+    options.lift_count = 1;
+    options.progress = show;
+    recmap_shards *shards = NULL;
+    recmap_index_builder *builder = NULL;
+    recmap_status status = recmap_shards_create(&shards, error);
+    for (int i = 0; status == RECMAP_OK && i < name_count; i++)
+        status = recmap_shards_add(shards, names[i], error);
+    if (status == RECMAP_OK) status = recmap_index_builder_create(&builder, path, &options, error);
+    for (size_t i = 0; status == RECMAP_OK && i < recmap_shards_count(shards); i++)
+        status = recmap_index_builder_add_shard(builder, recmap_shards_path(shards, i), error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, summary, error);
+    recmap_index_builder_destroy(builder);
+    recmap_shards_destroy(shards);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    recmap_index_summary summary;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (argc < 3) return 2;
+    if (build(argv[1], argv + 2, argc - 2, &summary, &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
+    printf("%llu records in %llu shards, %llu with an id\n",
+           (unsigned long long)summary.record_count, (unsigned long long)summary.shard_count,
+           (unsigned long long)summary.id_count);
+    return 0;
+}

@@ -1,0 +1,64 @@
+/* Writes records that are no tf.Example, with an index by a callback, and finds one again:
+ * write NAME.tfrecord NAME.rmx ID. A record is a line, its id what stands before the first space. */
+#include <string.h>
+
+#include <recmap/recmap.h>
+
+static recmap_status read_id(void *context, const recmap_record *record, recmap_value *id,
+                             recmap_value *columns, size_t column_count, char *message,
+                             size_t message_capacity) {
+    (void)context, (void)columns, (void)column_count, (void)message, (void)message_capacity;
+    const uint8_t *space = memchr(record->data, ' ', record->size);
+    if (!id || !space) return RECMAP_OK; /* a line without a space has no id */
+    id->type = RECMAP_TYPE_BYTES;
+    id->as.bytes.data = record->data;
+    id->as.bytes.size = (size_t)(space - record->data);
+    return RECMAP_OK;
+}
+
+static recmap_status write_lines(const char *path, const char *index_path, recmap_error *error) {
+    static const char *const lines[] = {"red apples", "green pears", "blue plums", "nothing"};
+    recmap_index_options index = RECMAP_INDEX_OPTIONS_INIT;
+    index.id_feature = "color";
+    index.extract = read_id;
+    recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
+    options.index_path = index_path;
+    options.index = &index;
+    recmap_writer *writer = NULL;
+    recmap_status status = recmap_writer_create(&writer, path, &options, error);
+    for (size_t i = 0; status == RECMAP_OK && i < sizeof lines / sizeof *lines; i++)
+        status = recmap_writer_write(writer, lines[i], strlen(lines[i]), error);
+    if (status == RECMAP_OK) status = recmap_writer_close(writer, error);
+    recmap_writer_destroy(writer);
+    return status;
+}
+
+static recmap_status find(const char *index_path, const char *name, recmap_error *error) {
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.extract = read_id; /* ids are compared in the records */
+    recmap_dataset *dataset = NULL;
+    recmap_value id = {.type = RECMAP_TYPE_BYTES};
+    id.as.bytes.data = (const uint8_t *)name;
+    id.as.bytes.size = strlen(name);
+    uint64_t number;
+    recmap_record record;
+    recmap_status status = recmap_dataset_open(&dataset, index_path, &options, error);
+    if (status == RECMAP_OK) status = recmap_dataset_find(dataset, &id, &number, error);
+    if (status == RECMAP_OK) status = recmap_dataset_get(dataset, number, &record, error);
+    if (status == RECMAP_OK) {
+        printf("record %llu: %.*s\n", (unsigned long long)number, (int)record.size,
+               (const char *)record.data);
+        recmap_record_release(&record);
+    }
+    recmap_dataset_close(dataset);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (argc != 4) return 2;
+    if (write_lines(argv[1], argv[2], &error) != RECMAP_OK ||
+        find(argv[2], argv[3], &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
+    return 0;
+}
