@@ -146,9 +146,14 @@ static recmap_status check_fits(const recmap_index_builder *builder, const index
     return RECMAP_MISMATCH;
 }
 
-static bool is_named(const char *path, const file_stat *file) {
+static recmap_status is_named(bool *is, const char *path, const file_stat *file,
+                              recmap_error *error) {
     file_stat now;
-    return file_stat_path(&now, path) && now.device == file->device && now.inode == file->inode;
+    bool is_there;
+    recmap_status status = file_find_stat(&now, &is_there, path, error);
+    if (status == RECMAP_OK)
+        *is = is_there && now.device == file->device && now.inode == file->inode;
+    return status;
 }
 
 /* Appending locks the index that will be replaced, so that others who append wait; when the lock
@@ -156,11 +161,14 @@ static bool is_named(const char *path, const file_stat *file) {
 static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *error) {
     for (;;) {
         int fd = -1;
+        bool is_current = false;
         recmap_status status = file_open(&fd, builder->path, error);
         if (status == RECMAP_OK) status = file_lock(fd, builder->path, error);
         if (status == RECMAP_OK)
             status = file_get_stat(&builder->replaced, fd, builder->path, error);
-        if (status == RECMAP_OK && is_named(builder->path, &builder->replaced)) {
+        if (status == RECMAP_OK)
+            status = is_named(&is_current, builder->path, &builder->replaced, error);
+        if (status == RECMAP_OK && is_current) {
             builder->replaced_fd = fd;
             return RECMAP_OK;
         }
@@ -169,19 +177,25 @@ static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *
     }
 }
 
-static bool is_same_path(const char *a, const char *b) {
+static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap_error *error) {
     file_stat stat_b;
-    return file_stat_path(&stat_b, b) && is_named(a, &stat_b);
+    bool is_there;
+    recmap_status status = file_find_stat(&stat_b, &is_there, b, error);
+    if (status != RECMAP_OK) return status;
+    if (is_there) return is_named(is, a, &stat_b, error);
+    *is = false;
+    return RECMAP_OK;
 }
 
 recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, const char *path,
                                              recmap_error *error) {
-    if (builder->replaced_fd < 0 && is_same_path(path, builder->path)) {
-        recmap_status status = lock_replaced(builder, error);
-        if (status != RECMAP_OK) return status;
-    }
+    bool is_replaced = false;
+    recmap_status status = RECMAP_OK;
+    if (builder->replaced_fd < 0) status = is_same_path(&is_replaced, path, builder->path, error);
+    if (status == RECMAP_OK && is_replaced) status = lock_replaced(builder, error);
+    if (status != RECMAP_OK) return status;
     index_file *index = NULL;
-    recmap_status status = index_open(&index, path, NULL, error);
+    status = index_open(&index, path, NULL, error);
     if (status == RECMAP_OK) status = check_fits(builder, index, path, error);
     if (status == RECMAP_OK) status = add_part(builder, path, index, error);
     if (status != RECMAP_OK) index_close(index);
@@ -201,7 +215,11 @@ static recmap_status resolve_part(build_part *part, recmap_error *error) {
 static recmap_status check_target(const recmap_index_builder *builder, recmap_error *error) {
     for (size_t i = 0; i < builder->part_count; i++) {
         const build_part *part = &builder->parts[i];
-        if (part->index || !is_same_path(part->path, builder->path)) continue;
+        bool is_target = false;
+        recmap_status status = RECMAP_OK;
+        if (!part->index) status = is_same_path(&is_target, part->path, builder->path, error);
+        if (status != RECMAP_OK) return status;
+        if (!is_target) continue;
         fail(error, RECMAP_INVALID, "the index would replace this shard");
         fail_at(error, part->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
         fail_advise(error, "give the index another name");
@@ -222,8 +240,7 @@ static recmap_status fail_twice(const char *path, recmap_error *error) {
 }
 
 /* The absolute paths of all shards of all parts; a shard that comes twice is an error. */
-static recmap_status check_shards_differ(const recmap_index_builder *builder,
-                                         recmap_error *error) {
+static recmap_status check_shards_differ(const recmap_index_builder *builder, recmap_error *error) {
     size_t count = 0, filled = 0;
     for (size_t i = 0; i < builder->part_count; i++)
         count += builder->parts[i].index
@@ -313,7 +330,11 @@ static recmap_status add_parts(recmap_index_builder *builder, recmap_error *erro
 
 static recmap_status check_not_replaced(void *context, recmap_error *error) {
     const recmap_index_builder *builder = context;
-    if (builder->replaced_fd < 0 || is_named(builder->path, &builder->replaced)) return RECMAP_OK;
+    bool is_current = true;
+    recmap_status status = RECMAP_OK;
+    if (builder->replaced_fd >= 0)
+        status = is_named(&is_current, builder->path, &builder->replaced, error);
+    if (status != RECMAP_OK || is_current) return status;
     fail(error, RECMAP_MISMATCH, "another build replaced the index that was being appended to");
     fail_at(error, builder->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "append again");
@@ -347,6 +368,9 @@ recmap_status recmap_index_builder_finish(recmap_index_builder *builder,
         status = packer_finish(builder->packer, check_not_replaced, builder, &done, error);
     packer_destroy(builder->packer);
     builder->packer = NULL;
+    /* Whoever waits to append may go on before the builder is destroyed. */
+    file_close(builder->replaced_fd);
+    builder->replaced_fd = -1;
     if (status != RECMAP_OK) name_as_given(builder, error);
     if (status == RECMAP_OK && summary) *summary = done;
     return status;

@@ -116,6 +116,13 @@ bool file_stat_path(file_stat *out, const char *path) {
     return true;
 }
 
+recmap_status file_find_stat(file_stat *out, bool *is_there, const char *path,
+                             recmap_error *error) {
+    *is_there = file_stat_path(out, path);
+    if (*is_there || errno == ENOENT || errno == ENOTDIR) return RECMAP_OK;
+    return fail_errno(error, errno, path, "look at the file");
+}
+
 void file_close(int fd) {
     if (fd >= 0) close(fd);
 }
@@ -164,28 +171,42 @@ recmap_status file_resize(int fd, uint64_t size, const char *path, recmap_error 
     return result ? fail_errno(error, errno, path, "resize the file") : RECMAP_OK;
 }
 
-recmap_status file_sync(int fd, const char *path, recmap_error *error) {
-    return fsync(fd) ? fail_errno(error, errno, path, "sync the file") : RECMAP_OK;
+/* Only an interrupted sync is tried again: after any other failure a second one may say OK for bytes
+ * that the first one lost. */
+static int sync_retry(int fd) {
+    int result;
+    do result = fsync(fd);
+    while (result && errno == EINTR);
+    return result;
 }
 
-static recmap_status folder_sync(const char *target, recmap_error *error) {
+recmap_status file_sync(int fd, const char *path, recmap_error *error) {
+    return sync_retry(fd) ? fail_errno(error, errno, path, "sync the file") : RECMAP_OK;
+}
+
+/* Opens the folder of `target`, to sync it after a rename. */
+static recmap_status folder_open(int *fd, const char *target, recmap_error *error) {
     char *folder = path_folder(target);
     if (!folder) return fail_memory(error);
     recmap_status status = RECMAP_OK;
-    int fd = open_retry(AT_FDCWD, folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
-    /* Some network file systems cannot sync a folder and say EINVAL: nothing is lost by that. */
-    if (fd < 0 || (fsync(fd) && errno != EINVAL))
-        status = fail_errno(error, errno, folder, "sync the folder");
-    file_close(fd);
+    *fd = open_retry(AT_FDCWD, folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
+    if (*fd < 0) status = fail_errno(error, errno, folder, "open the folder");
     free(folder);
     return status;
+}
+
+static int lock_retry(int fd, int operation) {
+    int result;
+    do result = flock(fd, operation);
+    while (result && errno == EINTR);
+    return result;
 }
 
 /* Removes `folder/name` when no living writer holds its lock. */
 static void remove_if_dead(int folder, const char *name) {
     int fd = open_retry(folder, name, OPEN_FLAGS | O_NOFOLLOW, 0);
     if (fd < 0) return;
-    if (!flock(fd, LOCK_EX | LOCK_NB)) unlinkat(folder, name, 0);
+    if (!lock_retry(fd, LOCK_EX | LOCK_NB)) unlinkat(folder, name, 0);
     close(fd);
 }
 
@@ -220,13 +241,17 @@ static recmap_status create_locked(int *created, const char *path, bool *vanishe
     int fd = open_retry(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) return fail_errno(error, errno, path, "create the file");
     struct stat st;
-    if (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &st)) {
+    int failed = lock_retry(fd, LOCK_EX | LOCK_NB);
+    /* Who has the lock is about to remove the file. */
+    *vanished = failed && errno == EWOULDBLOCK;
+    if (!failed) failed = fstat(fd, &st);
+    if (failed && !*vanished) {
         int saved = errno;
         unlink(path);
         close(fd);
         return fail_errno(error, saved, path, "lock the file");
     }
-    *vanished = st.st_nlink == 0;
+    if (!failed) *vanished = st.st_nlink == 0;
     if (*vanished) close(fd);
     else *created = fd;
     return RECMAP_OK;
@@ -259,12 +284,24 @@ recmap_status temporary_create(temporary_file *file, const char *target, recmap_
     }
 }
 
-recmap_status temporary_publish(temporary_file *file, recmap_error *error) {
+static recmap_status rename_and_sync(temporary_file *file, int folder, recmap_error *error) {
     if (rename(file->path, file->target))
         return fail_errno(error, errno, file->target, "rename the finished file");
     free(file->path);
     file->path = NULL;
-    return folder_sync(file->target, error);
+    /* Some network file systems cannot sync a folder and say EINVAL: nothing is lost by that. */
+    if (sync_retry(folder) && errno != EINVAL)
+        return fail_errno(error, errno, file->target, "sync the folder of the file");
+    return RECMAP_OK;
+}
+
+recmap_status temporary_publish(temporary_file *file, recmap_error *error) {
+    int folder = -1;
+    /* What else can fail does so before the file has its name. */
+    recmap_status status = folder_open(&folder, file->target, error);
+    if (status == RECMAP_OK) status = rename_and_sync(file, folder, error);
+    file_close(folder);
+    return status;
 }
 
 void temporary_discard(temporary_file *file) {
@@ -295,10 +332,7 @@ recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *err
 }
 
 recmap_status file_lock(int fd, const char *path, recmap_error *error) {
-    int result;
-    do result = flock(fd, LOCK_EX);
-    while (result && errno == EINTR);
-    return result ? fail_errno(error, errno, path, "lock the file") : RECMAP_OK;
+    return lock_retry(fd, LOCK_EX) ? fail_errno(error, errno, path, "lock the file") : RECMAP_OK;
 }
 
 recmap_status path_resolve(char **resolved, const char *path, recmap_error *error) {

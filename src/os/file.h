@@ -29,6 +29,10 @@ recmap_status file_get_stat(file_stat *stat, int fd, const char *path, recmap_er
 /* False when nothing is there (or it cannot be looked at). */
 bool file_stat_path(file_stat *stat, const char *path);
 
+/* The same with the reason when it cannot be looked at; nothing there is no error. */
+recmap_status file_find_stat(file_stat *stat, bool *is_there, const char *path,
+                             recmap_error *error);
+
 void file_close(int fd);
 
 /* Reads exactly `size` bytes at `offset`; a file that ends before is RECMAP_IO, naming the byte. */
@@ -61,7 +65,8 @@ typedef struct temporary_file {
  * are dead. */
 recmap_status temporary_create(temporary_file *file, const char *target, recmap_error *error);
 
-/* Renames it to its target and syncs the folder. What was written must be synced before. */
+/* Renames it to its target and syncs the folder. What was written must be synced before. Only when
+ * the folder's sync fails, the file has its new name after an error. */
 recmap_status temporary_publish(temporary_file *file, recmap_error *error);
 
 /* Removes it unless it was published, and frees what it holds. */

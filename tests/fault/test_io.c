@@ -1,0 +1,197 @@
+/* Every call on files fails in turn, once or from then on, while an index is built, opened, read and
+ * verified. What must come of it: the right bytes, or an error that names a file and has the call's
+ * own errno; interruptions and short transfers are not seen at all; a sync that failed is never
+ * made good by another; nothing is left over, neither on disk nor in the process. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fault/cases.h"
+#include "fault/fixture.h"
+#include "fault/interpose.h"
+
+/* What is done while calls fail. */
+typedef struct scenario {
+    const char *name;
+    bool append;
+    recmap_dataset_options reading;
+} scenario;
+
+typedef struct failing {
+    const char *name;
+    call_fault fault;
+    int code;
+    unsigned kinds;
+} failing;
+
+enum {
+    OPENING = CALL_BIT(CALL_OPEN) | CALL_BIT(CALL_FOLDER),
+    WRITING = CALL_BIT(CALL_WRITE) | CALL_BIT(CALL_RESIZE) | CALL_BIT(CALL_SYNC) |
+              CALL_BIT(CALL_RENAME),
+    READING = CALL_BIT(CALL_STAT) | CALL_BIT(CALL_READ),
+};
+
+static const failing failings[] = {
+    {"EIO", FAULT_ERRNO, EIO, OPENING | READING | WRITING},
+    {"ENOSPC", FAULT_ERRNO, ENOSPC, WRITING},
+    {"EINTR", FAULT_ERRNO, EINTR,
+     CALL_BIT(CALL_OPEN) | CALL_BIT(CALL_READ) | CALL_BIT(CALL_WRITE) | CALL_BIT(CALL_RESIZE) |
+         CALL_BIT(CALL_SYNC) | CALL_BIT(CALL_LOCK)},
+    {"short", FAULT_SHORT, 0, CALL_BIT(CALL_READ) | CALL_BIT(CALL_WRITE)},
+    {"EMFILE", FAULT_ERRNO, EMFILE, OPENING},
+    {"ENOMEM", FAULT_ERRNO, ENOMEM, CALL_BIT(CALL_MAP)},
+};
+
+enum { FAILING_COUNT = sizeof failings / sizeof *failings };
+
+typedef struct io_case {
+    const scenario *scenario;
+    const failing *failing;
+    bool is_sticky;
+    uint64_t at;
+} io_case;
+
+static fixture data;
+static io_case *cases;
+static size_t case_count;
+
+static bool is_invisible(const failing *failing) {
+    return failing->fault == FAULT_SHORT || failing->code == EINTR;
+}
+
+/* Whether an error says what happened. Where LMDB made the call it says EIO for a short one. */
+static const char *check_error(const io_case *at, const char *step, const recmap_error *error) {
+    int code = error->system_errno;
+    bool tells = code == at->failing->code || (interpose_hit_lmdb() && code == EIO);
+    bool is_system = error->status == RECMAP_IO || error->status == RECMAP_NO_MEMORY;
+    if (is_invisible(at->failing) && !interpose_hit_lmdb())
+        return case_says("%s did not bear it: %s", step, error->message);
+    if (is_invisible(at->failing)) tells = is_system;
+    if (tells && is_system && error->path[0] && error->message[0]) return NULL;
+    return case_says("%s: status %s, errno %d, path \"%s\": %s", step,
+                     recmap_status_name(error->status), code, error->path, error->message);
+}
+
+/* A read may have failed and the outcome still be right, but no write. */
+static const char *check_build(const io_case *at, recmap_status status, const recmap_error *error) {
+    bool must_fail = (interpose_hit_kinds() & WRITING) && !is_invisible(at->failing);
+    if (status == RECMAP_OK && must_fail) return "build: a write failed, and it said OK";
+    if (status == RECMAP_OK) return fixture_check(&data, false, true);
+    const char *wrong = check_error(at, "build", error);
+    if (wrong) return wrong;
+    /* When the folder's sync fails the new index has its name already. */
+    return fixture_check(&data, true, interpose_hit_kinds() & CALL_BIT(CALL_SYNC));
+}
+
+static const char *check_verify(recmap_dataset *dataset, recmap_error *error) {
+    recmap_report *report;
+    recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
+    options.thread_count = 1;
+    if (recmap_dataset_verify(&report, dataset, &options, error) != RECMAP_OK)
+        return "verify failed";
+    size_t damage_count = recmap_report_damage_count(report);
+    recmap_report_destroy(report);
+    if (!damage_count) return NULL;
+    return interpose_hits() ? NULL : "verify found damage";
+}
+
+/* Opens and reads; a failing step ends it. */
+static const char *read_all(const io_case *at) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = NULL;
+    if (recmap_dataset_open(&dataset, data.index, &at->scenario->reading, &error) != RECMAP_OK)
+        return check_error(at, "open", &error);
+    uint64_t count = recmap_dataset_count(dataset);
+    const char *wrong = count == FIXTURE_OLD_RECORDS || count == FIXTURE_RECORDS
+                            ? dataset_check_all(dataset, count, &error)
+                            : "another number of records";
+    if (!wrong) wrong = check_verify(dataset, &error);
+    recmap_dataset_close(dataset);
+    return wrong && error.status != RECMAP_OK ? check_error(at, wrong, &error) : wrong;
+}
+
+static const char *run_all(const io_case *at) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = at->scenario->append ? fixture_append(&data, &error)
+                                                : fixture_rebuild(&data, 1, &error);
+    interpose_pause();
+    const char *wrong = check_build(at, status, &error);
+    interpose_resume();
+    return wrong ? wrong : read_all(at);
+}
+
+static const char *run_case(void *context, size_t number) {
+    (void)context;
+    const io_case *at = &cases[number];
+    call_plan plan = {.kinds = at->failing->kinds,
+                      .at = at->at,
+                      .is_sticky = at->is_sticky,
+                      .fault = at->failing->fault,
+                      .code = at->failing->code};
+    fixture_reset(&data);
+    holdings before = holdings_now();
+    interpose_begin(&plan);
+    const char *wrong = run_all(at);
+    interpose_end();
+    if (!wrong && at->at && !interpose_hits()) wrong = "the call was never made";
+    if (!wrong) wrong = holdings_check(&before);
+    if (!wrong) return NULL;
+    char text[1024];
+    snprintf(text, sizeof text, "%s", wrong);
+    return case_says("%s, %s%s at call %llu (kind %d%s): %s", at->scenario->name, at->failing->name,
+                     at->is_sticky ? " for good" : "", (unsigned long long)at->at,
+                     (int)interpose_hit_kind(), interpose_hit_lmdb() ? ", LMDB" : "", text);
+}
+
+static uint64_t count_calls(const scenario *scenario, const failing *failing) {
+    io_case none = {scenario, failing, false, 0};
+    call_plan plan = {.kinds = failing->kinds};
+    fixture_reset(&data);
+    interpose_begin(&plan);
+    const char *wrong = run_all(&none);
+    uint64_t count = interpose_end();
+    if (wrong) printf("%s\n", wrong);
+    require(!wrong, "the scenario without faults");
+    return count;
+}
+
+static void list_cases(const scenario *scenario) {
+    for (size_t f = 0; f < FAILING_COUNT; f++) {
+        uint64_t count = count_calls(scenario, &failings[f]);
+        cases = realloc(cases, (case_count + 2 * count) * sizeof *cases);
+        require(cases != NULL, "memory");
+        for (uint64_t at = 1; at <= count; at++)
+            for (int sticky = 0; sticky < 2; sticky++)
+                cases[case_count++] = (io_case){scenario, &failings[f], sticky, at};
+    }
+}
+
+static void test_calls_that_fail(void **state) {
+    (void)state;
+    static scenario scenarios[] = {
+        {"append, map", true, RECMAP_DATASET_OPTIONS_INIT},
+        {"rebuild, pread, index in memory", false, RECMAP_DATASET_OPTIONS_INIT},
+    };
+    scenarios[1].reading.access = RECMAP_ACCESS_READ;
+    scenarios[1].reading.index_in_memory = 1;
+    scenarios[1].reading.index_check = RECMAP_INDEX_CHECK_FULL;
+    fixture_create(&data);
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) list_cases(&scenarios[i]);
+    size_t step = test_is_long() ? 1 : 3;
+    assert_int_equal(cases_run("I/O", case_count, step, run_case, NULL), 0);
+    free(cases);
+    fixture_destroy(&data);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls_that_fail)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
