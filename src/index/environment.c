@@ -28,8 +28,8 @@ struct environment {
     char *path;       /* what errors name */
 };
 
-/* LMDB says EIO for every write that came out short, ENOSPC for the first one: a full disk, a quota,
- * a limit of file size. Writing on at the file's end tells which. */
+/* LMDB says EIO for every write that came out short, ENOSPC for the first one: a full disk, a
+ * quota, a limit of file size. Writing on at the file's end tells which. */
 static bool fail_short_write(environment *env, recmap_error *error) {
     static const uint8_t zeros[4096];
     file_stat stat;

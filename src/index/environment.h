@@ -9,8 +9,8 @@
 
 typedef struct environment environment;
 
-/* Makes an environment with every table in a temporary file that is still empty. The file stays open
- * as long as the environment; errors name its target. */
+/* Makes an environment with every table in a temporary file that is still empty. The file stays
+ * open as long as the environment; errors name its target. */
 recmap_status environment_create(environment **env, const temporary_file *file,
                                  recmap_error *error);
 

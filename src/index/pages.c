@@ -245,8 +245,8 @@ static int compare_keys(const uint8_t *a, size_t a_size, const uint8_t *b, size_
     return order ? order : (a_size > b_size) - (a_size < b_size);
 }
 
-/* The next key in the order of the whole tree: of a leaf, or of a branch, which bounds what is below
- * it. LMDB finds keys by them, so they must ascend. */
+/* The next key in the order of the whole tree: of a leaf, or of a branch, which bounds what is
+ * below it. LMDB finds keys by them, so they must ascend. */
 static recmap_status check_key(tree_walk *tree, const page_view *page, const uint8_t *node,
                                bool is_leaf) {
     const uint8_t *key = node + NODE_HEADER;

@@ -40,8 +40,8 @@ typedef struct page_listing {
     } tables[STORE_TABLE_COUNT];
 } page_listing;
 
-/* Checks the pages, of a size that a seal may have, and lists the values. Every listed value lies within the source and has at least
- * the size of its head.
+/* Checks the pages, of a size that a seal may have, and lists the values. Every listed value lies
+ * within the source and has at least the size of its head.
  * Errors: CORRUPT naming what is wrong and at which byte; IO, NO_MEMORY.
  * Cost: one read a tree page; memory for the listing, a bit a page and a page a level. */
 recmap_status pages_check(page_listing *listing, const page_source *source, uint32_t page_size,

@@ -481,8 +481,8 @@ static void *replace_again_and_again(void *stop) {
     return NULL;
 }
 
-/* LMDB opens the file a second time: never must the checks be of one file and the values of another,
- * nor the reader be bothered with that. */
+/* LMDB opens the file a second time: never must the checks be of one file and the values of
+ * another, nor the reader be bothered with that. */
 static void a_reader_beside_a_builder(void **state) {
     (void)state;
     atomic_bool stop = false;

@@ -1,6 +1,6 @@
-/* Damaged and forged stores: whatever the bytes, the outcome is right values or a stated error. Many
- * cases run in one child process, each under an alarm, so that a signal or a hang names its case.
- * RECMAP_TEST_LONG=1 runs the whole campaign, RECMAP_TEST_SEED=N repeats one. */
+/* Damaged and forged stores: whatever the bytes, the outcome is right values or a stated error.
+ * Many cases run in one child process, each under an alarm, so that a signal or a hang names its
+ * case. RECMAP_TEST_LONG=1 runs the whole campaign, RECMAP_TEST_SEED=N repeats one. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
