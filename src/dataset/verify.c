@@ -1,4 +1,5 @@
 /* Verifying: the shards are scanned again, and what is found is held against the index. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +150,17 @@ static recmap_status end_shard(void *context, const shard_end *end, recmap_error
                        error);
 }
 
+/* That this process lacks memory or descriptors says nothing about a shard. */
+static bool is_own_lack(const recmap_error *why) {
+    return why->status == RECMAP_NO_MEMORY || why->system_errno == EMFILE ||
+           why->system_errno == ENFILE;
+}
+
 static recmap_status skip_shard(void *context, const recmap_error *why, recmap_error *error) {
+    if (is_own_lack(why)) {
+        if (error) *error = *why;
+        return why->status;
+    }
     return add_finding(context, RECMAP_NO_RECORD, 0, 0, why->message, error);
 }
 

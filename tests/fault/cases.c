@@ -66,7 +66,21 @@ static void run_child(board *shared, const char *name, size_t count, size_t step
     _exit(leaks ? 1 : 0);
 }
 
+/* For a debugger: RECMAP_TEST_CASE=N runs case N alone, and in this process. */
+static bool run_single(const char *name, size_t count, case_fn run, void *context,
+                       size_t *failed_count) {
+    const char *chosen = getenv("RECMAP_TEST_CASE");
+    size_t number = chosen ? strtoull(chosen, NULL, 10) : 0;
+    if (!chosen || number >= count) return false;
+    const char *wrong = run(context, number);
+    printf("%s: case %zu: %s\n", name, number, wrong ? wrong : "passed");
+    *failed_count = wrong != NULL;
+    return true;
+}
+
 size_t cases_run(const char *name, size_t count, size_t step, case_fn run, void *context) {
+    size_t failed;
+    if (run_single(name, count, run, context, &failed)) return failed;
     board *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     require(shared != MAP_FAILED, "a shared page");
@@ -85,7 +99,7 @@ size_t cases_run(const char *name, size_t count, size_t step, case_fn run, void 
         shared->failed_count++;
         shared->current += step;
     }
-    size_t failed = shared->failed_count;
+    failed = shared->failed_count;
     munmap(shared, sizeof *shared);
     printf("%s: %zu cases, %zu failed\n", name, (count + step - 1) / step, failed);
     fflush(stdout);

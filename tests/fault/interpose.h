@@ -1,7 +1,7 @@
-/* A seam between the program and the C library: every call on files and memory that recmap, LMDB and
- * protobuf-c make passes through here, is counted, and the k-th can fail, come out short, be shown
- * to the test, or be the last thing that the process does. The functions are defined in the test's
- * own program, so that the dynamic linker finds them before those of the C library. */
+/* A seam between the program and the C library: every call on files and memory that recmap, LMDB
+ * and protobuf-c make passes through here, is counted, and the k-th can fail, come out short, be
+ * shown to the test, or be the last thing that the process does. The functions are defined in the
+ * test's own program, so that the dynamic linker finds them before those of the C library. */
 #ifndef RECMAP_TESTS_FAULT_INTERPOSE_H
 #define RECMAP_TESTS_FAULT_INTERPOSE_H
 
@@ -75,8 +75,8 @@ unsigned interpose_hit_kinds(void);
 call_kind interpose_hit_kind(void);
 bool interpose_hit_lmdb(void);
 
-/* What the process holds that recmap took: allocations, maps of files. Counted all the time, so that
- * a difference is a leak. The number of allocations means nothing under a sanitizer. */
+/* What the process holds that recmap took: allocations, maps of files. Counted all the time, so
+ * that a difference is a leak. The number of allocations means nothing under a sanitizer. */
 int64_t interpose_allocations(void);
 int64_t interpose_maps(void);
 
