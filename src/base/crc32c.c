@@ -4,6 +4,25 @@
 
 #include <isa-l/crc.h>
 
+/* ISA-L 2.30 comes back from its wide vector code without clearing the upper halves of the registers;
+ * every SSE instruction behind it then pays for that. Clearing them brought a get of 2.6 KB from 200 to
+ * 79 ns on Sapphire Rapids. Short data never takes that code. */
+enum { WIDE_CODE_LEAST = 256 };
+
+#if defined(__x86_64__)
+__attribute__((target("avx"))) static void clear_vector_registers(void) {
+    __builtin_ia32_vzeroupper();
+}
+
+static void leave_wide_code(size_t size) {
+    if (size >= WIDE_CODE_LEAST && __builtin_cpu_supports("avx")) clear_vector_registers();
+}
+#else
+static void leave_wide_code(size_t size) {
+    (void)size;
+}
+#endif
+
 /* ISA-L takes an int for the size and leaves the inversions to the caller. */
 static uint32_t update(uint32_t state, const uint8_t *data, size_t size) {
     const size_t most = (size_t)INT_MAX & ~(size_t)63;
@@ -15,10 +34,12 @@ static uint32_t update(uint32_t state, const uint8_t *data, size_t size) {
     return crc32_iscsi((unsigned char *)data, (int)size, state);
 }
 
-uint32_t crc32c(const void *data, size_t size) {
-    return ~update(~0u, data, size);
+uint32_t crc32c_extend(uint32_t crc, const void *data, size_t size) {
+    uint32_t state = update(~crc, data, size);
+    leave_wide_code(size);
+    return ~state;
 }
 
-uint32_t crc32c_extend(uint32_t crc, const void *data, size_t size) {
-    return ~update(~crc, data, size);
+uint32_t crc32c(const void *data, size_t size) {
+    return crc32c_extend(0, data, size);
 }
