@@ -133,7 +133,7 @@ static bool read_list(example_feature *feature, wire list, wire_trace *trace) {
 bool feature_read_plain(example_feature *feature, const uint8_t *body, size_t size) {
     wire_trace trace;
     if (size == 0) return true;
-    if (size > 127 || size < 2 || body[1] != size - 2) return false;
+    if (size < 2 || body[1] != size - 2) return false;
     recmap_type kind = kind_of_tag(body[0]);
     if (kind == RECMAP_TYPE_NONE) return false;
     feature->kind = kind;

@@ -32,9 +32,9 @@ enum {
 /* The field of an entry that holds the feature. */
 enum { EXAMPLE_VALUE_TAG = 2 << 3 | WIRE_BYTES };
 
-/* Reads a Feature in the one shape that writers give a small one: a single list in a single chunk,
- * no byte beyond that, under 128 bytes. False for any other, good or bad; `feature`, which has no
- * kind when it comes in, then holds nothing of use. */
+/* Reads a Feature of at most 127 bytes in the one shape that writers give it: a single list in a
+ * single chunk, no byte beyond that. False for any other, good or bad; `feature`, which has no kind
+ * when it comes in, then holds nothing of use. */
 bool feature_read_plain(example_feature *feature, const uint8_t *body, size_t size);
 
 /* Checks the message Feature in `body` and merges it into `feature`: a list of the kind that it has

@@ -26,7 +26,7 @@ struct example_names {
 
 /* Records are hostile, names are not: a record can only cost as many comparisons as names of one
  * hash lie side by side. */
-static uint64_t hash_bytes(const uint8_t *data, size_t size) {
+uint64_t example_names_hash(const uint8_t *data, size_t size) {
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t hash = size * factor, tail = 0;
     for (; size > 8; data += 8, size -= 8) {
@@ -45,7 +45,7 @@ static uint64_t size_bit(size_t size) {
 
 size_t example_names_find(const example_names *names, const uint8_t *data, size_t size) {
     if (!(names->sizes & size_bit(size))) return SIZE_MAX;
-    uint64_t hash = hash_bytes(data, size);
+    uint64_t hash = example_names_hash(data, size);
     for (size_t slot = hash & names->slot_mask;; slot = (slot + 1) & names->slot_mask) {
         if (!names->slots[slot]) return SIZE_MAX;
         size_t index = names->slots[slot] - 1;
@@ -95,7 +95,7 @@ static void fill(example_names *names, const char *const *list) {
         size_t size = strlen(list[i]);
         memcpy(names->text + at, list[i], size);
         names->names[i] =
-            (name){.at = at, .size = size, .hash = hash_bytes(names->text + at, size)};
+            (name){.at = at, .size = size, .hash = example_names_hash(names->text + at, size)};
         at += size;
         insert(names, i);
     }

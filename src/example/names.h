@@ -22,6 +22,9 @@ size_t example_names_count(const example_names *names);
 /* The index of the first name that equals these bytes, or SIZE_MAX. */
 size_t example_names_find(const example_names *names, const uint8_t *name, size_t size);
 
+/* The hash by which names are found. It is no secret: a record may hold names that collide. */
+uint64_t example_names_hash(const uint8_t *name, size_t size);
+
 /* The index of the first name that equals name `index`: `index` itself unless it repeats one. */
 size_t example_names_first(const example_names *names, size_t index);
 

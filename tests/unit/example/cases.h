@@ -151,6 +151,18 @@ static const wire_case wire_cases[] = {
     {"an unknown varint of eleven bytes", "0a0c0a0a0a016b12051a030a010110ffffffffffffffffffff01",
      "REJECT"},
     {"an unknown fixed64 cut short", "0a0c0a0a0a016b12051a030a01011178787878787878", "REJECT"},
+    {"a value's length that goes on, where one byte would fit",
+     "0a8e010a8b010a016b12860a840a8276767676767676767676767676767676767676767676767676"
+     "76767676767676767676767676767676767676767676767676767676767676767676767676767676"
+     "76767676767676767676767676767676767676767676767676767676767676767676767676767676"
+     "76767676767676767676767676767676767676767676767676",
+     "REJECT"},
+    {"a name's length that goes on, where one byte would fit",
+     "0a9a010a97010a81016b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b"
+     "6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b"
+     "6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b"
+     "6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b12120a100a0e7777777777777778787878787878",
+     "REJECT"},
     {"a SequenceExample", "0a0c0a0a0a016b12051a030a0101120e0a0c0a017312070a051a030a0105",
      "{features { feature { key: \"k\" value { int64_list { value: 1 } } } }}"},
 };

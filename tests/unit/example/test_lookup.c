@@ -206,6 +206,27 @@ static void test_names_that_are_alike(void **state) {
     }
 }
 
+/* A name made so that its hash is that of another: the hash of 16 bytes is (h(first 8) ^ last 8)
+ * put through a bijection, so what the first 8 change the last 8 can change back. */
+static void test_names_that_collide(void **state) {
+    (void)state;
+    static const char *const name = "sixteen bytes...";
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t states[2];
+    uint8_t other[16];
+    memcpy(other, name, 16);
+    other[3] ^= 1;
+    for (int i = 0; i < 2; i++) {
+        states[i] = (16 * factor ^ load64(i ? (const char *)other : name)) * factor;
+        states[i] ^= states[i] >> 32;
+    }
+    store64(other + 8, load64(name + 8) ^ states[0] ^ states[1]);
+    example_names *names = compile(&name, 1);
+    assert_true(example_names_hash(other, 16) == example_names_hash((const uint8_t *)name, 16));
+    assert_true(example_names_find(names, other, 16) == SIZE_MAX);
+    example_names_destroy(names);
+}
+
 static void test_names(void **state) {
     (void)state;
     static const char *const repeated[] = {"b", "a", "b", "", "b", ""};
@@ -356,6 +377,7 @@ int main(void) {
         cmocka_unit_test(test_every_kind),
         cmocka_unit_test(test_concatenated_examples),
         cmocka_unit_test(test_names_that_are_alike),
+        cmocka_unit_test(test_names_that_collide),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_no_record_takes_long),
