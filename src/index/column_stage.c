@@ -11,6 +11,8 @@ struct column_stage {
     char *default_value;
     recmap_type type; /* NONE until a record shows it */
     recmap_value filler;
+    uint64_t first_value;
+    uint64_t packed_count; /* values in the chunks before */
     size_t count;
     uint64_t words[COLUMN_CHUNK_RECORDS];
     uint8_t missing[COLUMN_CHUNK_RECORDS];
@@ -52,25 +54,20 @@ recmap_type column_stage_type(const column_stage *stage) {
     return stage->type != RECMAP_TYPE_NONE ? stage->type : value.type;
 }
 
-static const char *type_name(recmap_type type) {
-    switch (type) {
-    case RECMAP_TYPE_INT64: return "int64";
-    case RECMAP_TYPE_FLOAT: return "float";
-    case RECMAP_TYPE_BYTES: return "bytes";
-    case RECMAP_TYPE_NONE: break;
-    }
-    return "nothing";
+uint64_t column_stage_first_value(const column_stage *stage) {
+    return stage->first_value;
 }
 
 static recmap_status set_type(column_stage *stage, recmap_type type, recmap_error *error) {
-    if (stage->default_value &&
-        !column_parse_default(&stage->filler, type, stage->default_value)) {
-        fail(error, RECMAP_INVALID, "the default \"%s\" of column \"%s\" is no %s, as its values are",
-             stage->default_value, stage->name, type_name(type));
+    if (stage->default_value && !column_parse_default(&stage->filler, type, stage->default_value)) {
+        fail(error, RECMAP_INVALID,
+             "the default \"%s\" of column \"%s\" is no %s, as its values are",
+             stage->default_value, stage->name, column_type_name(type));
         fail_advise(error, "give a default of that type: --lift %s=DEFAULT", stage->name);
         return RECMAP_INVALID;
     }
     stage->type = type;
+    stage->first_value = stage->packed_count + stage->count;
     return RECMAP_OK;
 }
 
@@ -85,8 +82,9 @@ static recmap_status check_value(column_stage *stage, const recmap_value *value,
     }
     if (stage->type == RECMAP_TYPE_NONE) return set_type(stage, value->type, error);
     if (stage->type == value->type) return RECMAP_OK;
-    fail(error, RECMAP_FEATURE, "feature \"%s\" is of type %s here and of type %s in records before",
-         stage->name, type_name(value->type), type_name(stage->type));
+    fail(error, RECMAP_FEATURE,
+         "feature \"%s\" is of type %s here and of type %s in records before", stage->name,
+         column_type_name(value->type), column_type_name(stage->type));
     fail_advise(error, "a lifted feature must have one type in all records");
     return RECMAP_FEATURE;
 }
@@ -110,8 +108,8 @@ recmap_status column_stage_add(column_stage *stage, const recmap_value *value,
                                recmap_error *error) {
     recmap_status status = check_value(stage, value, error);
     if (status != RECMAP_OK) return status;
-    if (!array_reserve(&stage->bytes, &stage->bytes_capacity,
-                       stage->bytes_size + COLUMN_BYTES_MOST, 1))
+    if (!array_reserve(&stage->bytes, &stage->bytes_capacity, stage->bytes_size + COLUMN_BYTES_MOST,
+                       1))
         return fail_memory(error);
     stage->missing[stage->count] = value->type == RECMAP_TYPE_NONE;
     stage->words[stage->count] = append_word(stage, value);
@@ -171,6 +169,7 @@ uint8_t *column_stage_pack(column_stage *stage, size_t *size) {
     uint8_t *packed = malloc(*size);
     if (packed) column_pack(packed, &values);
     free(filled);
+    stage->packed_count += stage->count;
     stage->count = 0;
     stage->bytes_size = 0;
     return packed;

@@ -21,7 +21,11 @@ static integer_range range_of(const column_values *values) {
     }
     if (!values->count) return (integer_range){0, 0};
     unsigned bits = bit_length((uint64_t)high - (uint64_t)low);
-    return (integer_range){low, bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8};
+    return (integer_range){low, bits == 0    ? 0
+                                : bits <= 8  ? 1
+                                : bits <= 16 ? 2
+                                : bits <= 32 ? 4
+                                             : 8};
 }
 
 static uint64_t bytes_total(const column_values *values) {
@@ -120,6 +124,16 @@ recmap_value column_at(const column_chunk *chunk, size_t i) {
         value.as.bytes.size = (uint32_t)word - start;
     }
     return value;
+}
+
+const char *column_type_name(recmap_type type) {
+    switch (type) {
+    case RECMAP_TYPE_INT64: return "int64";
+    case RECMAP_TYPE_FLOAT: return "float";
+    case RECMAP_TYPE_BYTES: return "bytes";
+    case RECMAP_TYPE_NONE: break;
+    }
+    return "nothing";
 }
 
 static bool parse_int64(recmap_value *value, const char *text) {

@@ -1,5 +1,5 @@
-/* Packed columns: values lifted out of the records, 65,536 to a chunk. Integers take 0, 1, 2, 4 or 8
- * bytes above the chunk's smallest; floats 4; bytes lie one behind the other with their ends.
+/* Packed columns: values lifted out of the records, 65,536 to a chunk. Integers take 0, 1, 2, 4 or
+ * 8 bytes above the chunk's smallest; floats 4; bytes lie one behind the other with their ends.
  * docs/index-format.md specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_COLUMNS_H
 #define RECMAP_INDEX_COLUMNS_H
@@ -42,6 +42,9 @@ bool column_open(column_chunk *chunk, const uint8_t *packed, size_t size, size_t
 
 /* The value at `i` < count; bytes point into the packed chunk. */
 recmap_value column_at(const column_chunk *chunk, size_t i);
+
+/* "int64", "float", "bytes": for people. */
+const char *column_type_name(recmap_type type);
 
 /* Reads a default as a value of the type: the whole text must be one. NONE takes the narrowest type
  * that fits: int64, else float, else bytes. The value's bytes point into the text. */

@@ -30,8 +30,8 @@ static recmap_status copy_names(extractor *made, const char *id, const recmap_li
         made->names[made->name_count++] = strdup(lifts[i].name);
     for (size_t i = 0; i < made->name_count; i++)
         if (!made->names[i]) return fail_memory(error);
-    return example_names_create(&made->compiled, (const char *const *)made->names,
-                                made->name_count, error);
+    return example_names_create(&made->compiled, (const char *const *)made->names, made->name_count,
+                                error);
 }
 
 static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_error *error) {
@@ -134,9 +134,9 @@ static recmap_status from_callback(recmap_value *id, recmap_value *columns,
                                    recmap_error *error) {
     recmap_record record = {data, size, RECMAP_NO_RECORD, NULL};
     char message[256] = "";
-    recmap_status status =
-        extractor->extract(extractor->context, &record, extractor->has_ids ? id : NULL, columns,
-                           extractor->column_count, message, sizeof message);
+    recmap_status status = extractor->extract(extractor->context, &record,
+                                              extractor->has_ids ? id : NULL, columns,
+                                              extractor->column_count, message, sizeof message);
     message[sizeof message - 1] = 0;
     if (status != RECMAP_OK)
         return fail(error, status, "the callback that reads ids and columns failed: %s",
@@ -153,13 +153,15 @@ static recmap_status read_values(recmap_value *id, recmap_value *columns,
                               : from_example(id, columns, extractor, data, size, error);
 }
 
-static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_error *error) {
+static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_type type,
+                                  recmap_type before, recmap_error *error) {
     switch (verdict) {
     case RUN_OK: return RECMAP_OK;
     case RUN_NO_MEMORY: return fail_memory(error);
     case RUN_OTHER_TYPE:
         fail(error, RECMAP_FEATURE,
-             "feature \"%s\" is of another type here than in records before", name);
+             "feature \"%s\" is of type %s here and of type %s in records before", name,
+             column_type_name(type), column_type_name(before));
         fail_advise(error, "a lifted feature must have one type in all records");
         break;
     case RUN_TOO_LONG:
@@ -181,7 +183,8 @@ recmap_status extractor_lift(const extractor *extractor, record_run *run, const 
     for (size_t i = 0; i < extractor->column_count; i++) {
         run_verdict verdict = run_set_column(run, i, &columns[i]);
         if (verdict != RUN_OK)
-            return fail_verdict(verdict, extractor->names[i + extractor->has_ids], error);
+            return fail_verdict(verdict, extractor->names[i + extractor->has_ids], columns[i].type,
+                                run->columns[i].type, error);
     }
     return RECMAP_OK;
 }

@@ -71,7 +71,8 @@ static recmap_status read_manifest(index_file *index, recmap_error *error) {
                            "its manifest cannot be read", error);
     if (status != RECMAP_OK) return status;
     if (index->manifest.format_version == INDEX_FORMAT_VERSION) return RECMAP_OK;
-    fail(error, RECMAP_UNSUPPORTED, "the index has format version %" PRIu32 "; this recmap reads %d",
+    fail(error, RECMAP_UNSUPPORTED,
+         "the index has format version %" PRIu32 "; this recmap reads %d",
          index->manifest.format_version, (int)INDEX_FORMAT_VERSION);
     fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "use the recmap that built it, or build it again with `recmap index`");
@@ -117,8 +118,9 @@ static recmap_status check_names(const index_file *index, recmap_error *error) {
 static recmap_status check_framing(const index_file *index, const shard_entry *entry,
                                    recmap_error *error) {
     if (framing_by_name(entry->framing)) return RECMAP_OK;
-    fail(error, RECMAP_UNSUPPORTED, "shard %s has the framing \"%s\", which this recmap cannot read",
-         entry->path, entry->framing);
+    fail(error, RECMAP_UNSUPPORTED,
+         "shard %s has the framing \"%s\", which this recmap cannot read", entry->path,
+         entry->framing);
     fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "use a newer recmap");
     return RECMAP_UNSUPPORTED;
@@ -206,8 +208,8 @@ static recmap_status read_damages(index_file *index, recmap_error *error) {
     for (size_t t = 0; t < tables; t++) {
         recmap_status status = store_check(index->store, STORE_DAMAGE, t, error);
         if (status != RECMAP_OK) return status;
-        decode_verdict verdict = damages_decode(index->damages, &decoded, (size_t)count,
-                                                values[t].data, values[t].size);
+        decode_verdict verdict =
+            damages_decode(index->damages, &decoded, (size_t)count, values[t].data, values[t].size);
         status = check_decoded(index, verdict, "its list of damage cannot be read", error);
         if (status != RECMAP_OK) return status;
     }
@@ -238,6 +240,8 @@ static recmap_status find_columns(index_file *index, recmap_error *error) {
     if (!index->columns || !index->defaults) return fail_memory(error);
     for (size_t i = 0; i < column_count; i++) {
         const manifest_column *column = &index->manifest.columns[i];
+        if (column->first_value && column->first_value >= index->manifest.record_count)
+            return fail_index(index, error, "a column has its first value behind the last record");
         if (column->default_value &&
             !column_parse_default(&index->defaults[i], column->type, column->default_value))
             return fail_index(index, error, "the default of a column is not of its type");
@@ -388,7 +392,7 @@ static uint64_t first_damage_from(const index_file *index, size_t shard_index, u
         else high = middle;
     }
     return low < shard->entry.damage_count && damages[low].offset < limit ? damages[low].offset
-                                                                           : limit;
+                                                                          : limit;
 }
 
 recmap_status index_locate(index_place *place, index_file *index, uint64_t number,

@@ -20,6 +20,7 @@ uint8_t *manifest_encode(size_t *size, const manifest *from) {
             recmap__column__init(&columns[i]);
             columns[i].name = column->name;
             columns[i].type = (Recmap__ValueType)column->type;
+            columns[i].first_value = column->first_value;
             columns[i].has_default = column->default_value != NULL;
             columns[i].default_value = column->default_value ? column->default_value : no_text();
             pointers[i] = &columns[i];
@@ -134,6 +135,7 @@ static decode_verdict copy_columns(manifest *to, const Recmap__Manifest *message
         if (column->type > RECMAP__VALUE_TYPE__BYTES) return DECODE_BAD;
         to->column_count++;
         to->columns[i].type = (recmap_type)column->type;
+        to->columns[i].first_value = column->first_value;
         to->columns[i].name = strdup(column->name);
         if (!to->columns[i].name) return DECODE_NO_MEMORY;
         if (!column->has_default) continue;

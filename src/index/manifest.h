@@ -1,5 +1,5 @@
-/* What an index says of itself and of its shards: the protobuf messages of the file, as plain structs
- * to the rest of the code. Pure: bytes to structs and back. */
+/* What an index says of itself and of its shards: the protobuf messages of the file, as plain
+ * structs to the rest of the code. Pure: bytes to structs and back. */
 #ifndef RECMAP_INDEX_MANIFEST_H
 #define RECMAP_INDEX_MANIFEST_H
 
@@ -23,6 +23,7 @@ typedef struct manifest_column {
     char *name;
     char *default_value; /* or NULL */
     recmap_type type;
+    uint64_t first_value; /* number of the first record that has it; 0 where none does */
 } manifest_column;
 
 typedef struct manifest {

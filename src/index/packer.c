@@ -123,8 +123,7 @@ recmap_status packer_begin_shard(packer *packer, const char *path, const char *f
                                  recmap_error *error) {
     size_t count = (size_t)packer->manifest.shard_count;
     if (count == UINT32_MAX) return fail(error, RECMAP_INVALID, "too many shards: 2^32");
-    if (!array_reserve(&packer->shards, &packer->shard_capacity, count + 1,
-                       sizeof *packer->shards))
+    if (!array_reserve(&packer->shards, &packer->shard_capacity, count + 1, sizeof *packer->shards))
         return fail_memory(error);
     shard_entry shard = {.path = strdup(name_from_folder(packer, path)),
                          .framing = strdup(framing)};
@@ -153,9 +152,9 @@ static recmap_status flush_columns(packer *packer, recmap_error *error) {
         size_t size;
         uint8_t *packed = column_stage_pack(packer->stages[i], &size);
         if (!packed) return fail_memory(error);
-        recmap_status status =
-            store_writer_put(packer->store, STORE_COLUMNS,
-                             (store_key){packer->column_chunk, (uint32_t)i}, packed, size, error);
+        recmap_status status = store_writer_put(packer->store, STORE_COLUMNS,
+                                                (store_key){packer->column_chunk, (uint32_t)i},
+                                                packed, size, error);
         free(packed);
         if (status != RECMAP_OK) return status;
     }
@@ -183,8 +182,8 @@ static recmap_status add_record(packer *packer, const record_run *run, size_t i,
     recmap_status status = RECMAP_OK;
     if (++packer->staged == OFFSETS_CHUNK_RECORDS) status = flush_offsets(packer, error);
     if (status == RECMAP_OK && run->has_ids && run->ids[i] != IDS_NONE)
-        status = idsort_add(packer->ids, (id_pair){run->ids[i], packer->manifest.record_count},
-                            error);
+        status =
+            idsort_add(packer->ids, (id_pair){run->ids[i], packer->manifest.record_count}, error);
     if (status == RECMAP_OK) status = add_columns(packer, run, i, error);
     packer->manifest.record_count++;
     return status;
@@ -207,9 +206,8 @@ static recmap_status flush_damages(packer *packer, recmap_error *error) {
     size_t size;
     uint8_t *packed = damages_encode(&size, packer->damages, packer->damage_count);
     if (!packed) return fail_memory(error);
-    recmap_status status =
-        store_writer_put(packer->store, STORE_DAMAGE, (store_key){packer->damage_table++, 0},
-                         packed, size, error);
+    recmap_status status = store_writer_put(
+        packer->store, STORE_DAMAGE, (store_key){packer->damage_table++, 0}, packed, size, error);
     free(packed);
     drop_damages(packer);
     return status;
@@ -278,8 +276,8 @@ static recmap_status put_ids(packer *packer, recmap_error *error) {
     if (status == RECMAP_OK)
         status = put_id_chunks(packer, pairs, packed, &fences, &fence_count, error);
     if (status == RECMAP_OK)
-        status = store_writer_put(packer->store, STORE_IDS, (store_key){IDS_FENCES_CHUNK, 0}, fences,
-                                  fence_count * 8, error);
+        status = store_writer_put(packer->store, STORE_IDS, (store_key){IDS_FENCES_CHUNK, 0},
+                                  fences, fence_count * 8, error);
     free(fences);
     free(packed);
     free(pairs);
@@ -293,9 +291,9 @@ static recmap_status put_shards(packer *packer, recmap_error *error) {
         size_t size;
         uint8_t *packed = shards_encode(&size, packer->shards + first, here);
         if (!packed) return fail_memory(error);
-        recmap_status status =
-            store_writer_put(packer->store, STORE_SHARDS,
-                             (store_key){first / SHARDS_PER_TABLE, 0}, packed, size, error);
+        recmap_status status = store_writer_put(packer->store, STORE_SHARDS,
+                                                (store_key){first / SHARDS_PER_TABLE, 0}, packed,
+                                                size, error);
         free(packed);
         if (status != RECMAP_OK) return status;
     }
@@ -324,7 +322,8 @@ static recmap_status put_manifest(packer *packer, recmap_error *error) {
     for (size_t i = 0; i < count; i++)
         columns[i] = (manifest_column){(char *)column_stage_name(packer->stages[i]),
                                        (char *)column_stage_default(packer->stages[i]),
-                                       column_stage_type(packer->stages[i])};
+                                       column_stage_type(packer->stages[i]),
+                                       column_stage_first_value(packer->stages[i])};
     described->columns = columns;
     described->column_count = count;
     size_t size;
@@ -333,7 +332,8 @@ static recmap_status put_manifest(packer *packer, recmap_error *error) {
     described->column_count = 0;
     free(columns);
     if (!packed) return fail_memory(error);
-    status = store_writer_put(packer->store, STORE_MANIFEST, (store_key){0, 0}, packed, size, error);
+    status =
+        store_writer_put(packer->store, STORE_MANIFEST, (store_key){0, 0}, packed, size, error);
     free(packed);
     return status;
 }

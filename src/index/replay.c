@@ -14,14 +14,27 @@ char *replay_shard_path(const index_shard *shard, const char *folder) {
     return path[0] == '/' ? strdup(path) : path_join(folder, path);
 }
 
+/* The value that record `number` had. The chunks have the default in place of missing ones; but
+ * those before the column's first value stay missing, since they must not give the column its type
+ * sooner than the records themselves would. */
+static recmap_status read_column(recmap_value *value, index_file *index, size_t c, uint64_t number,
+                                 recmap_error *error) {
+    column_chunk chunk;
+    recmap_status status =
+        index_column_chunk(&chunk, index, c, (size_t)(number >> COLUMN_CHUNK_SHIFT), error);
+    if (status != RECMAP_OK) return status;
+    *value = number < index_manifest(index)->columns[c].first_value
+                 ? (recmap_value){.type = RECMAP_TYPE_NONE}
+                 : column_at(&chunk, (size_t)number & (COLUMN_CHUNK_RECORDS - 1));
+    return RECMAP_OK;
+}
+
 static recmap_status add_columns(record_run *run, index_file *index, uint64_t number,
                                  recmap_error *error) {
     for (size_t c = 0; c < run->column_count; c++) {
-        column_chunk chunk;
-        recmap_status status =
-            index_column_chunk(&chunk, index, c, (size_t)(number >> COLUMN_CHUNK_SHIFT), error);
+        recmap_value value;
+        recmap_status status = read_column(&value, index, c, number, error);
         if (status != RECMAP_OK) return status;
-        recmap_value value = column_at(&chunk, (size_t)number & (COLUMN_CHUNK_RECORDS - 1));
         if (run_set_column(run, c, &value) == RUN_OK) continue;
         /* Types agree within an index and lengths are bounded: only memory is left. */
         return fail_memory(error);
@@ -68,8 +81,8 @@ static recmap_status add_shard(packer *packer, record_run *run, index_file *inde
     if (status == RECMAP_OK) status = add_records(packer, run, index, shard, error);
     const damage_entry *damages = index_damages(index) + shard->first_damage;
     for (uint64_t d = 0; status == RECMAP_OK && d < entry->damage_count; d++)
-        status = packer_add_damage(packer, damages[d].offset, damages[d].length,
-                                   damages[d].reason, error);
+        status = packer_add_damage(packer, damages[d].offset, damages[d].length, damages[d].reason,
+                                   error);
     if (status != RECMAP_OK) return status;
     shard_end end = {entry->file_size, entry->size, entry->compression, entry->mtime_ns};
     return packer_end_shard(packer, &end, &entry->identity, error);

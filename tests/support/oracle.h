@@ -1,6 +1,6 @@
-/* A second opinion on TFRecord files: a reader and a writer in the plainest C, with a CRC of its own,
- * which share nothing with the library. What it says about damage is the rule of the interface word
- * by word. */
+/* A second opinion on TFRecord files: a reader and a writer in the plainest C, with a CRC of its
+ * own, which share nothing with the library. What it says about damage is the rule of the interface
+ * word by word. */
 #ifndef RECMAP_TESTS_SUPPORT_ORACLE_H
 #define RECMAP_TESTS_SUPPORT_ORACLE_H
 
@@ -34,8 +34,8 @@ typedef struct oracle_file {
     size_t damage_count;
 } oracle_file;
 
-/* All records and, between them, all damage. With `stops` it ends at the first damage, which is then
- * the only one and has no length. */
+/* All records and, between them, all damage. With `stops` it ends at the first damage, which is
+ * then the only one and has no length. */
 oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops);
 void oracle_free(oracle_file *file);
 

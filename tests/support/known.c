@@ -1,0 +1,286 @@
+#include "support/known.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/features.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+static const recmap_lift lifts[KNOWN_COLUMNS] = {
+    {"label", "5"}, {"score", "-0.5"}, {"word", "none"}, {"late", "7"}, {"never", "2.5"},
+};
+
+recmap_index_options known_index_options(const known *set) {
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.id_feature = "id";
+    options.lifts = lifts;
+    options.lift_count = KNOWN_COLUMNS;
+    if (set->damage_count) options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    return options;
+}
+
+recmap_value known_id(const known *set, uint64_t id, char text[24]) {
+    if (!set->has_text_ids) return int64_value((int64_t)id - 10);
+    snprintf(text, 24, "image-%06u", (unsigned)id);
+    return text_value(text);
+}
+
+static void choose_values(known_record *record, const known *set, bool is_late, rng *random) {
+    static const int64_t labels[] = {0, 1, -1, 300, 70000, INT64_MIN, INT64_MAX};
+    record->has_id = !rng_one_in(random, 10);
+    record->id = rng_below(random, set->id_limit);
+    record->has_label = !rng_one_in(random, 3);
+    record->label = labels[rng_below(random, rng_one_in(random, 20) ? 7 : 4)];
+    record->has_score = !rng_one_in(random, 4);
+    record->score = (float)(int64_t)rng_below(random, 1000) / 8 - 50;
+    record->has_word = !rng_one_in(random, 4);
+    snprintf(record->word, sizeof record->word, "%.*s", (int)rng_below(random, 12),
+             "abcdefghijklm");
+    record->has_late = is_late && !rng_one_in(random, 3);
+    record->late = (int64_t)rng_below(random, 10);
+}
+
+static void make_payload(known_record *record, const known *set, size_t filler, rng *random) {
+    buffer features = BUFFER_INIT, example = BUFFER_INIT, noise = BUFFER_INIT;
+    char text[24];
+    recmap_value id = known_id(set, record->id, text);
+    if (record->has_id && set->has_text_ids) features_add_text(&features, "id", text);
+    else if (record->has_id) features_add_int64(&features, "id", id.as.int64);
+    if (record->has_label) features_add_int64(&features, "label", record->label);
+    else if (rng_one_in(random, 2)) features_add_nothing(&features, "label");
+    if (record->has_score) features_add_float(&features, "score", record->score);
+    if (record->has_word) features_add_text(&features, "word", record->word);
+    if (record->has_late) features_add_int64(&features, "late", record->late);
+    buffer_add_random(&noise, filler, random);
+    if (filler) features_add_bytes(&features, "noise", noise.data, noise.size);
+    features_end(&example, &features);
+    record->data = example.data;
+    record->size = example.size;
+    buffer_free(&noise);
+}
+
+/* Bytes that are no record, and between which none begins. */
+static void add_damage(known *set, size_t shard, rng *random) {
+    buffer *bytes = &set->shards[shard];
+    set->damages = must_realloc(set->damages, (set->damage_count + 1) * sizeof *set->damages);
+    size_t size = 1 + (size_t)rng_below(random, 40);
+    /* One stretch of damage behind another is one. */
+    const known_damage *last = set->damage_count ? &set->damages[set->damage_count - 1] : NULL;
+    if (last && last->shard == shard && last->offset + last->length == bytes->size) return;
+    set->damages[set->damage_count++] = (known_damage){shard, bytes->size, size};
+    while (size--) buffer_add_byte(bytes, 0xff);
+}
+
+known known_make(const known_options *options, rng *random) {
+    known set = {.count = options->record_count,
+                 .shard_count = options->shard_count,
+                 .has_text_ids = options->has_text_ids,
+                 .id_limit = options->record_count * 2 / 3 + 1};
+    set.records = must_realloc(NULL, set.count * sizeof *set.records);
+    set.shards = must_realloc(NULL, set.shard_count * sizeof *set.shards);
+    for (size_t i = 0; i < set.shard_count; i++) set.shards[i] = (buffer)BUFFER_INIT;
+    size_t shard = 0;
+    for (size_t i = 0; i < set.count; i++) {
+        /* Shards of all sizes, empty ones too. */
+        while (shard + 1 < set.shard_count && rng_below(random, set.count) < set.shard_count)
+            shard++;
+        if (options->is_damaged && rng_one_in(random, 8)) add_damage(&set, shard, random);
+        known_record *record = &set.records[i];
+        *record = (known_record){.shard = shard, .offset = set.shards[shard].size};
+        choose_values(record, &set, i > set.count / 2, random);
+        make_payload(record, &set, (size_t)rng_below(random, options->record_size + 1), random);
+        oracle_add_record(&set.shards[shard], record->data, record->size);
+    }
+    if (options->is_damaged) add_damage(&set, set.shard_count - 1, random);
+    for (size_t i = 0; i < set.shard_count; i++)
+        file_write(shard_names(set.shard_count)[i], set.shards[i].data, set.shards[i].size);
+    return set;
+}
+
+void known_free(known *freed) {
+    for (size_t i = 0; i < freed->count; i++) free(freed->records[i].data);
+    for (size_t i = 0; i < freed->shard_count; i++) buffer_free(&freed->shards[i]);
+    free(freed->records);
+    free(freed->damages);
+    free(freed->shards);
+    *freed = (known){0};
+}
+
+/* Written so that it may be called from many threads: cmocka's assertions must not. */
+static void assert_is(const known *set, const recmap_record *record, uint64_t number) {
+    const known_record *due = &set->records[number];
+    if (record->number == number && record->size == due->size &&
+        !memcmp(record->data, due->data, due->size))
+        return;
+    print_error("record %" PRIu64 " came as %" PRIu64 " with %zu bytes, %zu due\n", number,
+                record->number, record->size, due->size);
+    abort();
+}
+
+void known_assert_records(const known *set, recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_dataset_count(dataset) != set->count) abort();
+    for (uint64_t i = 0; i < set->count; i++) {
+        recmap_record record;
+        ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+        assert_is(set, &record, i);
+        recmap_record_release(&record);
+        recmap_record_release(&record);
+    }
+}
+
+static void assert_range(const known *set, recmap_dataset *dataset, recmap_batch *batch,
+                         rng *random) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t first = rng_below(random, set->count + 1);
+    size_t count = (size_t)rng_below(random, set->count - first + 1);
+    ASSERT_OK(recmap_dataset_gather_range(batch, dataset, first, count, &error), &error);
+    if (recmap_batch_count(batch) != count) abort();
+    for (size_t i = 0; i < count; i++) assert_is(set, &recmap_batch_records(batch)[i], first + i);
+}
+
+void known_assert_batches(const known *set, recmap_dataset *dataset, rng *random) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_batch *batch;
+    ASSERT_OK(recmap_batch_create(&batch, &error), &error);
+    for (int round = 0; round < 12; round++) {
+        size_t count = set->count ? (size_t)rng_skewed(random, 9) : 0;
+        uint64_t *numbers = must_realloc(NULL, count * sizeof *numbers);
+        uint64_t near = rng_below(random, set->count);
+        for (size_t i = 0; i < count; i++) {
+            numbers[i] = rng_below(random, set->count);
+            if (round % 3 == 0) numbers[i] = (near + rng_below(random, 5)) % set->count;
+        }
+        ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, count, &error), &error);
+        if (recmap_batch_count(batch) != count) abort();
+        for (size_t i = 0; i < count; i++)
+            assert_is(set, &recmap_batch_records(batch)[i], numbers[i]);
+        free(numbers);
+        assert_range(set, dataset, batch, random);
+    }
+    recmap_batch_destroy(batch);
+}
+
+static void assert_text(const recmap_value *value, const char *due) {
+    assert_int_equal(value->type, RECMAP_TYPE_BYTES);
+    assert_int_equal(value->as.bytes.size, strlen(due));
+    assert_memory_equal(value->as.bytes.data, due, strlen(due));
+}
+
+static void assert_names(recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_dataset_get_info(dataset)->column_count, KNOWN_COLUMNS + 1);
+    for (size_t i = 0; i < KNOWN_COLUMNS; i++) {
+        size_t index;
+        recmap_column_info info;
+        ASSERT_OK(recmap_dataset_find_column(&index, dataset, lifts[i].name, &error), &error);
+        assert_int_equal(index, i + 1);
+        ASSERT_OK(recmap_dataset_get_column(&info, dataset, index, &error), &error);
+        assert_string_equal(info.name, lifts[i].name);
+        assert_string_equal(info.default_value, lifts[i].default_value);
+    }
+}
+
+/* What is of a type only because some record has the feature. */
+static recmap_type type_of(recmap_dataset *dataset, size_t column) {
+    recmap_column_info info;
+    assert_int_equal(recmap_dataset_get_column(&info, dataset, column, NULL), RECMAP_OK);
+    return info.type;
+}
+
+void known_assert_columns(const known *set, recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_names(dataset);
+    assert_int_equal(type_of(dataset, 5), RECMAP_TYPE_FLOAT);
+    for (uint64_t i = 0; i < set->count; i++) {
+        const known_record *due = &set->records[i];
+        int64_t length, label, late;
+        float score, never;
+        recmap_value word;
+        ASSERT_OK(recmap_dataset_read_int64(&length, dataset, 0, i, 1, &error), &error);
+        ASSERT_OK(recmap_dataset_read_int64(&label, dataset, 1, i, 1, &error), &error);
+        ASSERT_OK(recmap_dataset_read_float(&score, dataset, 2, i, 1, &error), &error);
+        ASSERT_OK(recmap_dataset_read_bytes(&word, dataset, 3, i, 1, &error), &error);
+        ASSERT_OK(recmap_dataset_read_int64(&late, dataset, 4, i, 1, &error), &error);
+        ASSERT_OK(recmap_dataset_read_float(&never, dataset, 5, i, 1, &error), &error);
+        assert_int_equal(length, due->size);
+        assert_true(label == (due->has_label ? due->label : 5));
+        assert_true(score == (due->has_score ? due->score : -0.5f));
+        assert_text(&word, due->has_word ? due->word : "none");
+        assert_true(late == (due->has_late ? due->late : 7));
+        assert_true(never == 2.5f);
+    }
+}
+
+void known_assert_places(const known *set, recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_location *places = must_realloc(NULL, set->count * sizeof *places);
+    ASSERT_OK(recmap_dataset_locate(places, dataset, 0, set->count, &error), &error);
+    for (size_t i = 0; i < set->count; i++) {
+        assert_int_equal(places[i].shard_index, set->records[i].shard);
+        assert_int_equal(places[i].offset, set->records[i].offset);
+        assert_int_equal(places[i].size, set->records[i].size);
+    }
+    free(places);
+    assert_int_equal(recmap_dataset_get_info(dataset)->damage_count, set->damage_count);
+    for (size_t i = 0; i < set->damage_count; i++) {
+        recmap_damage damage;
+        ASSERT_OK(recmap_dataset_get_damage(&damage, dataset, i, &error), &error);
+        assert_int_equal(damage.shard_index, set->damages[i].shard);
+        assert_int_equal(damage.offset, set->damages[i].offset);
+        assert_int_equal(damage.length, set->damages[i].length);
+    }
+    assert_int_equal(recmap_dataset_get_info(dataset)->shard_count, set->shard_count);
+    uint64_t first = 0;
+    for (size_t i = 0; i < set->shard_count; i++) {
+        recmap_shard_info info;
+        ASSERT_OK(recmap_dataset_get_shard(&info, dataset, i, &error), &error);
+        assert_string_equal(info.path, shard_names(set->shard_count)[i]);
+        assert_int_equal(info.size, set->shards[i].size);
+        assert_int_equal(info.first_record, first);
+        while (first < set->count && set->records[first].shard == i) first++;
+        assert_int_equal(info.first_record + info.record_count, first);
+    }
+}
+
+/* All records with the id `id`, the plain way. */
+static size_t find_plainly(const known *set, uint64_t id, uint64_t *numbers) {
+    size_t count = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->records[i].has_id && set->records[i].id == id) numbers[count++] = i;
+    return count;
+}
+
+void known_assert_ids(const known *set, recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t *due = must_realloc(NULL, set->count * sizeof *due);
+    uint64_t *found = must_realloc(NULL, set->count * sizeof *found);
+    uint64_t total = 0;
+    for (uint64_t id = 0; id < set->id_limit + 3; id++) {
+        char text[24];
+        recmap_value value = known_id(set, id, text);
+        size_t due_count = find_plainly(set, id, due), count;
+        ASSERT_OK(recmap_dataset_find_all(dataset, &value, found, set->count, &count, &error),
+                  &error);
+        if (count != due_count || memcmp(found, due, count * sizeof *due)) abort();
+        ASSERT_OK(recmap_dataset_find_all(dataset, &value, NULL, 0, &count, &error), &error);
+        if (count != due_count) abort();
+        uint64_t number = UINT64_MAX;
+        recmap_status status = recmap_dataset_find(dataset, &value, &number, &error);
+        if (status != (count ? RECMAP_OK : RECMAP_NOT_FOUND)) abort();
+        if (number != (count ? due[0] : UINT64_MAX)) abort();
+        total += count;
+    }
+    if (recmap_dataset_get_info(dataset)->id_count != total) abort();
+    free(due);
+    free(found);
+}

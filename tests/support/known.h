@@ -1,0 +1,68 @@
+/* A data set of which everything is known: random records in some shards, some with ids and
+ * features to lift, some damage between them. */
+#ifndef RECMAP_TESTS_SUPPORT_KNOWN_H
+#define RECMAP_TESTS_SUPPORT_KNOWN_H
+
+#include <recmap/recmap.h>
+
+#include "support/buffer.h"
+
+typedef struct known_record {
+    uint8_t *data;
+    size_t size;
+    size_t shard;
+    uint64_t offset; /* of the frame in the shard */
+    bool has_id, has_label, has_score, has_word, has_late;
+    uint64_t id; /* its number; as an id it is an int64 or a text */
+    int64_t label;
+    float score;
+    char word[16];
+    int64_t late;
+} known_record;
+
+typedef struct known_damage {
+    size_t shard;
+    uint64_t offset, length;
+} known_damage;
+
+typedef struct known {
+    known_record *records;
+    size_t count;
+    known_damage *damages;
+    size_t damage_count;
+    buffer *shards;
+    size_t shard_count;
+    bool has_text_ids;
+    uint64_t id_limit; /* ids are below */
+} known;
+
+typedef struct known_options {
+    size_t shard_count;
+    size_t record_count;
+    size_t record_size; /* at most, beside the features */
+    bool is_damaged;
+    bool has_text_ids;
+} known_options;
+
+/* Makes it and writes its shards under the names of shard_names. */
+known known_make(const known_options *options, rng *random);
+void known_free(known *freed);
+
+/* The options with which it is indexed: ids of feature "id"; columns "label" (int64, default 5),
+ * "score" (float, default -0.5), "word" (bytes, default "none"), "late" (int64 from some record on,
+ * default 7), "never" (default 2.5). */
+recmap_index_options known_index_options(const known *set);
+enum { KNOWN_COLUMNS = 5 };
+
+/* The id of a record as a value; `text` is where a text is put. */
+recmap_value known_id(const known *set, uint64_t id, char text[24]);
+
+/* Asserts that the data set is this one: records one by one, in batches, in ranges; columns,
+ * lengths, places, shards and damage. */
+void known_assert_records(const known *set, recmap_dataset *dataset);
+void known_assert_batches(const known *set, recmap_dataset *dataset, rng *random);
+void known_assert_columns(const known *set, recmap_dataset *dataset);
+void known_assert_places(const known *set, recmap_dataset *dataset);
+void known_assert_ids(const known *set, recmap_dataset *dataset);
+
+#endif
