@@ -1,0 +1,71 @@
+#include "measure.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t read_clock(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t now_ns(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t process_cpu_ns(void) {
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+uint64_t thread_cpu_ns(void) {
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void must(recmap_status status, const recmap_error *error) {
+    if (status != RECMAP_OK) exit(recmap_error_print(error, stderr));
+}
+
+void *must_have(void *memory) {
+    if (memory) return memory;
+    fprintf(stderr, "bench: out of memory\n");
+    exit(4);
+}
+
+void samples_add(samples *samples, double value) {
+    if (samples->count < SAMPLES_MOST) samples->values[samples->count++] = value;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_goal(goal wanted, double median) {
+    if (wanted.kind == GOAL_NONE) {
+        printf("\t\t\n");
+        return;
+    }
+    bool is_met = wanted.kind == GOAL_AT_MOST ? median <= wanted.value : median >= wanted.value;
+    printf("\t%s %.4g\t%s\n", wanted.kind == GOAL_AT_MOST ? "<=" : ">=", wanted.value,
+           is_met ? "met" : "missed");
+}
+
+void print_row(const samples *samples, const char *unit, goal wanted, const char *format, ...) {
+    if (!samples->count) return;
+    double sorted[SAMPLES_MOST];
+    size_t count = samples->count;
+    memcpy(sorted, samples->values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare);
+    double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("\t%s\t%.4g\t%.4g\t%.4g\t%zu", unit, sorted[0], median, sorted[count - 1], count);
+    print_goal(wanted, median);
+    fflush(stdout);
+}

@@ -1,0 +1,46 @@
+/* Measuring: a clock, samples of repeats, rows of the table. */
+#ifndef RECMAP_BENCH_MEASURE_H
+#define RECMAP_BENCH_MEASURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <recmap/status.h>
+
+/* Time on the clock, and time that this process (all its threads) or this thread was on a core. The
+ * last two are what to compare by where others use the machine at the same time. */
+uint64_t now_ns(void);
+uint64_t process_cpu_ns(void);
+uint64_t thread_cpu_ns(void);
+
+/* Ends the program with the error's text unless `status` is OK. */
+void must(recmap_status status, const recmap_error *error);
+
+/* Ends the program for lack of memory. */
+void *must_have(void *memory);
+
+/* The figures of some repeats. */
+enum { SAMPLES_MOST = 64 };
+typedef struct samples {
+    double values[SAMPLES_MOST];
+    size_t count;
+} samples;
+
+void samples_add(samples *samples, double value);
+
+/* What a figure should be. */
+typedef enum goal_kind { GOAL_NONE, GOAL_AT_MOST, GOAL_AT_LEAST } goal_kind;
+typedef struct goal {
+    goal_kind kind;
+    double value;
+} goal;
+#define NO_GOAL ((goal){GOAL_NONE, 0})
+#define AT_MOST(limit) ((goal){GOAL_AT_MOST, limit})
+#define AT_LEAST(limit) ((goal){GOAL_AT_LEAST, limit})
+
+/* Prints one row, its fields separated by tabs:
+ *   question, unit, min, median, max, repeats, goal, "met" or "missed" (of the median) or "" */
+void print_row(const samples *samples, const char *unit, goal wanted, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

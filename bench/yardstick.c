@@ -1,0 +1,135 @@
+#include "yardstick.h"
+
+#include <stdlib.h>
+
+#include <recmap/recmap.h>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "measure.h"
+#include "os/file.h"
+#include "os/thread.h"
+#include "set.h"
+
+enum { PIECE_SIZE = 8 << 20, HEADER_SIZE = 12, OVERHEAD = 16 };
+
+static void map_set(mapped_set *set, const char *folder, const char *name) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_shards *shards;
+    *set = (mapped_set){0};
+    if (!set_find(&shards, folder, name)) return;
+    set->map_count = recmap_shards_count(shards);
+    set->maps = must_have(calloc(set->map_count, sizeof *set->maps));
+    for (size_t i = 0; i < set->map_count; i++) {
+        const char *path = recmap_shards_path(shards, i);
+        file_stat stat;
+        int fd;
+        must(file_open(&fd, path, &error), &error);
+        must(file_get_stat(&stat, fd, path, &error), &error);
+        must(map_create(&set->maps[i], fd, (size_t)stat.size, path, &error), &error);
+        file_close(fd);
+        set->byte_count += stat.size;
+    }
+    recmap_shards_destroy(shards);
+}
+
+void mapped_set_close(mapped_set *set) {
+    for (size_t i = 0; i < set->map_count; i++) map_destroy(set->maps[i]);
+    free(set->maps);
+    free(set->addresses);
+}
+
+/* The pieces of all shards, taken by the threads one after another. */
+typedef struct crc_pass {
+    mapped_set set;
+    atomic_size_t next; /* piece */
+    atomic_uint sum;    /* so that no CRC can be left out */
+} crc_pass;
+
+static size_t piece_count(const file_map *map) {
+    return (map->size + PIECE_SIZE - 1) / PIECE_SIZE;
+}
+
+static void *run_crc(void *context) {
+    crc_pass *pass = context;
+    for (;;) {
+        size_t piece = pass->next++, map = 0;
+        while (map < pass->set.map_count && piece >= piece_count(pass->set.maps[map]))
+            piece -= piece_count(pass->set.maps[map++]);
+        if (map == pass->set.map_count) return NULL;
+        const file_map *at = pass->set.maps[map];
+        size_t offset = piece * PIECE_SIZE;
+        pass->sum += crc32c(at->data + offset, (size_t)min_u64(at->size - offset, PIECE_SIZE));
+    }
+}
+
+uint64_t crc_all_bytes(const char *folder, const char *name, unsigned thread_count) {
+    crc_pass pass = {.next = 0};
+    map_set(&pass.set, folder, name);
+    for (size_t i = 0; i < pass.set.map_count; i++)
+        map_advise(pass.set.maps[i], 0, pass.set.maps[i]->size, MAP_ADVICE_SEQUENTIAL);
+    if (thread_count > 1) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        worker_group workers = WORKER_GROUP_INIT;
+        must(workers_start(&workers, thread_count, run_crc, &pass, &error), &error);
+        workers_join(&workers);
+    } else {
+        run_crc(&pass);
+    }
+    mapped_set_close(&pass.set);
+    return pass.set.byte_count;
+}
+
+static bool header_holds(const uint8_t *frame) {
+    return load32(frame + 8) == crc32c_mask(crc32c(frame, 8));
+}
+
+static bool data_holds(const uint8_t *frame, uint64_t length) {
+    const uint8_t *data = frame + HEADER_SIZE;
+    return load32(data + length) == crc32c_mask(crc32c(data, (size_t)length));
+}
+
+uint64_t crc_all_frames(const char *folder, const char *name) {
+    mapped_set set;
+    uint64_t count = 0;
+    map_set(&set, folder, name);
+    for (size_t i = 0; i < set.map_count; i++) {
+        map_advise(set.maps[i], 0, set.maps[i]->size, MAP_ADVICE_SEQUENTIAL);
+        const uint8_t *at = set.maps[i]->data, *end = at + set.maps[i]->size;
+        for (; at < end; count++) {
+            uint64_t length = load64(at);
+            if (!header_holds(at) || !data_holds(at, length)) abort();
+            at += length + OVERHEAD;
+        }
+    }
+    mapped_set_close(&set);
+    return count;
+}
+
+static void add_address(mapped_set *set, uint64_t *capacity, const uint8_t *at) {
+    if (set->record_count == *capacity) {
+        *capacity = *capacity ? *capacity * 2 : 1 << 16;
+        set->addresses = must_have(realloc(set->addresses, *capacity * sizeof *set->addresses));
+    }
+    set->addresses[set->record_count++] = (uint64_t)(uintptr_t)at;
+}
+
+void mapped_set_open(mapped_set *set, const char *folder, const char *name) {
+    uint64_t capacity = 0;
+    map_set(set, folder, name);
+    for (size_t i = 0; i < set->map_count; i++) {
+        const uint8_t *at = set->maps[i]->data, *end = at + set->maps[i]->size;
+        for (; at < end; at += load64(at) + OVERHEAD) add_address(set, &capacity, at);
+    }
+}
+
+uint64_t mapped_set_check(const mapped_set *set, const uint64_t *numbers, size_t count,
+                          bool with_header) {
+    uint64_t good = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *frame = (const uint8_t *)(uintptr_t)set->addresses[numbers[i]];
+        if (with_header && !header_holds(frame)) continue;
+        good += data_holds(frame, load64(frame));
+    }
+    return good;
+}
