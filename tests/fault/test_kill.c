@@ -1,0 +1,159 @@
+/* A build is killed: before and after every call that it makes, and at random moments. Afterwards
+ * there is the old index or the new one, byte for byte; the next build succeeds, and then no
+ * temporary file is left. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fault/cases.h"
+#include "fault/fixture.h"
+#include "fault/interpose.h"
+
+static fixture data;
+
+/* A build, killed at a call. */
+typedef struct killing {
+    bool append;
+    uint64_t at;
+    call_fault when;
+} killing;
+
+static const char *build(bool append, unsigned thread_count) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = append ? fixture_append(&data, &error)
+                                  : fixture_rebuild(&data, thread_count, &error);
+    return status == RECMAP_OK ? NULL : case_says("%s", error.message);
+}
+
+static const char *build_until_killed(void *context, size_t number) {
+    const killing *killing = context;
+    call_plan plan = {.kinds = CALL_ALL_FILES, .at = killing->at, .fault = killing->when};
+    (void)number;
+    interpose_begin(&plan);
+    const char *wrong = build(killing->append, 1);
+    interpose_end();
+    return wrong;
+}
+
+static const char *check_index(bool must_be_new) {
+    bool is_new = file_bytes_equal(&data.new_index, data.index);
+    if (is_new) return NULL;
+    if (must_be_new) return "the index is not the new one";
+    return file_bytes_equal(&data.old_index, data.index)
+               ? NULL
+               : "the index is neither the old one nor the new one";
+}
+
+/* After a build was killed; `append` is how the next one builds. */
+static const char *check_after(bool append) {
+    const char *wrong = check_index(false);
+    if (wrong) return wrong;
+    bool is_new = !check_index(true);
+    /* What is in the index already cannot be appended again. */
+    wrong = build(append && !is_new, 1);
+    return wrong ? wrong : fixture_check(&data, false, true);
+}
+
+static const char *kill_at_call(void *context, size_t number) {
+    killing killing = *(struct killing *)context;
+    killing.at = number / 2 + 1;
+    killing.when = number % 2 ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE;
+    fixture_reset(&data);
+    if (child_run(build_until_killed, &killing, number) != CHILD_KILLED)
+        return "the build was not killed";
+    return check_after(killing.append);
+}
+
+static void sweep(const char *name, bool append) {
+    killing none = {append, 0, FAULT_NONE};
+    call_plan plan = {.kinds = CALL_ALL_FILES};
+    fixture_reset(&data);
+    interpose_begin(&plan);
+    assert_null(build(append, 1));
+    uint64_t count = interpose_end();
+    assert_int_equal(cases_run(name, 2 * count, test_is_long() ? 1 : 3, kill_at_call, &none), 0);
+}
+
+static void test_every_call_of_a_build(void **state) {
+    (void)state;
+    sweep("kill, rebuild", false);
+}
+
+static void test_every_call_of_an_append(void **state) {
+    (void)state;
+    sweep("kill, append", true);
+}
+
+static const char *build_with_threads(void *context, size_t number) {
+    (void)context;
+    (void)number;
+    for (;;) {
+        const char *wrong = build(false, 2);
+        if (wrong) return wrong;
+    }
+}
+
+/* Where in the stream of builds the signal hits is left to the clock. */
+static const char *kill_at_random(void *context, size_t number) {
+    uint64_t random = test_seed() + number;
+    long delay = (long)random_below(&random, *(const long *)context);
+    struct timespec pause = {0, delay};
+    fixture_reset(&data);
+    pid_t pid = fork();
+    require(pid >= 0, "fork");
+    if (!pid) {
+        child_prepare();
+        _exit(build_with_threads(NULL, number) != NULL);
+    }
+    nanosleep(&pause, NULL);
+    kill(pid, SIGKILL);
+    int ended;
+    waitpid(pid, &ended, 0);
+    if (!WIFSIGNALED(ended) || WTERMSIG(ended) != SIGKILL) return "a build failed";
+    return check_after(false);
+}
+
+static void test_random_moments(void **state) {
+    (void)state;
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    for (int i = 0; i < 4; i++) assert_null(build(false, 2));
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    long span = (after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec;
+    if (span > 200000000) span = 200000000;
+    test_seed();
+    assert_int_equal(cases_run("kill, random", test_is_long() ? 300 : 60, 1, kill_at_random, &span),
+                     0);
+}
+
+static int enter(void **state) {
+    (void)state;
+    fixture_create(&data);
+    return 0;
+}
+
+static int leave(void **state) {
+    (void)state;
+    fixture_destroy(&data);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_call_of_a_build),
+        cmocka_unit_test(test_every_call_of_an_append),
+        cmocka_unit_test(test_random_moments),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -1,0 +1,242 @@
+/* Many processes at one index: builders that race each other, builders that append, and readers
+ * that open, read and close while it is replaced. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fault/cases.h"
+#include "fault/fixture.h"
+
+static fixture data;
+/* Said by one process to all. */
+static struct {
+    volatile int is_over;
+    volatile int read_count;
+} * shared;
+
+static void pause_ns(long ns) {
+    struct timespec pause = {0, ns};
+    nanosleep(&pause, NULL);
+}
+
+static pid_t start(const char *(*run)(size_t which), size_t which) {
+    fflush(stdout);
+    pid_t pid = fork();
+    require(pid >= 0, "fork");
+    if (pid) return pid;
+    child_prepare();
+    const char *wrong = run(which);
+    if (wrong) printf("process %zu: %s\n", which, wrong);
+    fflush(stdout);
+    _exit(wrong != NULL);
+}
+
+static bool has_passed(pid_t pid) {
+    int ended;
+    require(waitpid(pid, &ended, 0) == pid, "waitpid");
+    if (WIFSIGNALED(ended)) printf("a process died: %s\n", strsignal(WTERMSIG(ended)));
+    return WIFEXITED(ended) && !WEXITSTATUS(ended);
+}
+
+/* Process `which` builds an index of the first shards (0) or of all (1); both must succeed. */
+static uint64_t skew[2];
+
+static const char *build_one(size_t which) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_builder *builder = NULL;
+    recmap_index_options options = fixture_options();
+    pause_ns((long)skew[which]);
+    recmap_status status = recmap_index_builder_create(&builder, data.index, &options, &error);
+    size_t count = which ? FIXTURE_SHARDS : FIXTURE_OLD_SHARDS;
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
+        status = recmap_index_builder_add_shard(builder, data.shards[i], &error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, &error);
+    recmap_index_builder_destroy(builder);
+    return status == RECMAP_OK ? NULL : case_says("%s: %s", error.path, error.message);
+}
+
+static const char *race_builders(void *context, size_t number) {
+    uint64_t random = test_seed() + number;
+    (void)context;
+    unlink(data.index);
+    /* Half of the races begin at once, where the narrow gaps are. */
+    for (int i = 0; i < 2; i++) skew[i] = number % 2 ? random_below(&random, 6000000) : 0;
+    pid_t first = start(build_one, 0), second = start(build_one, 1);
+    bool first_passed = has_passed(first), second_passed = has_passed(second);
+    if (!first_passed || !second_passed) return "a builder failed";
+    return fixture_check(&data, true, true);
+}
+
+static void test_two_builders(void **state) {
+    (void)state;
+    test_seed();
+    assert_int_equal(
+        cases_run("races, two builders", test_is_long() ? 1000 : 200, 1, race_builders, NULL), 0);
+}
+
+/* Process `which` appends the shard behind the first `which` ones. */
+static const char *append_one(size_t which) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_builder *builder = NULL;
+    recmap_index_options options = fixture_options();
+    pause_ns((long)skew[which % 2]);
+    recmap_status status = recmap_index_builder_create(&builder, data.index, &options, &error);
+    if (status == RECMAP_OK) status = recmap_index_builder_add_index(builder, data.index, &error);
+    if (status == RECMAP_OK)
+        status = recmap_index_builder_add_shard(builder, data.shards[which], &error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, &error);
+    recmap_index_builder_destroy(builder);
+    return status == RECMAP_OK ? NULL : case_says("%s: %s", error.path, error.message);
+}
+
+/* Both must end up in the index, in either order. */
+static const char *check_both_appended(void) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset;
+    if (recmap_dataset_open(&dataset, data.index, NULL, &error) != RECMAP_OK)
+        return case_says("%s", error.message);
+    const char *wrong = NULL;
+    if (recmap_dataset_count(dataset) != FIXTURE_RECORDS) wrong = "one of the shards was lost";
+    for (uint64_t number = 0; !wrong && number < FIXTURE_RECORDS; number++) {
+        char text[32];
+        recmap_value id = payload_id(text, number);
+        uint64_t found;
+        if (recmap_dataset_find(dataset, &id, &found, &error) != RECMAP_OK)
+            wrong = case_says("%s", error.message);
+    }
+    recmap_dataset_close(dataset);
+    return wrong;
+}
+
+static const char *race_appenders(void *context, size_t number) {
+    uint64_t random = test_seed() + number;
+    (void)context;
+    unlink(data.index);
+    recmap_index_builder *builder = NULL;
+    recmap_index_options options = fixture_options();
+    require(!recmap_index_builder_create(&builder, data.index, &options, NULL) &&
+                !recmap_index_builder_add_shard(builder, data.shards[0], NULL) &&
+                !recmap_index_builder_finish(builder, NULL, NULL),
+            "the index of one shard");
+    recmap_index_builder_destroy(builder);
+    for (int i = 0; i < 2; i++) skew[i] = number % 2 ? random_below(&random, 6000000) : 0;
+    pid_t first = start(append_one, 1), second = start(append_one, 2);
+    bool first_passed = has_passed(first), second_passed = has_passed(second);
+    if (!first_passed || !second_passed) return "a builder failed";
+    if (count_temporaries(data.folder)) return "a temporary file is left";
+    return check_both_appended();
+}
+
+static void test_two_appenders(void **state) {
+    (void)state;
+    test_seed();
+    assert_int_equal(
+        cases_run("races, two appenders", test_is_long() ? 500 : 100, 1, race_appenders, NULL), 0);
+}
+
+/* Opens the index as often as it can: each time it is all the old one or all the new one. */
+static const char *read_until_over(size_t which) {
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.access = which % 2 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
+    options.index_in_memory = which % 4 / 2;
+    const char *wrong = NULL;
+    alarm(0);
+    while (!wrong && !shared->is_over) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_dataset *dataset;
+        if (recmap_dataset_open(&dataset, data.index, &options, &error) != RECMAP_OK)
+            return case_says("open: %s: %s", error.path, error.message);
+        uint64_t count = recmap_dataset_count(dataset);
+        wrong = count == FIXTURE_OLD_RECORDS || count == FIXTURE_RECORDS
+                    ? dataset_check_all(dataset, count, &error)
+                    : "another number of records";
+        if (wrong && error.status != RECMAP_OK) wrong = case_says("%s: %s", wrong, error.message);
+        recmap_dataset_close(dataset);
+        __sync_fetch_and_add(&shared->read_count, 1);
+    }
+    return wrong;
+}
+
+static void test_readers_beside_a_builder(void **state) {
+    (void)state;
+    enum { READERS = 8 };
+    pid_t readers[READERS];
+    fixture_reset(&data);
+    shared->is_over = shared->read_count = 0;
+    for (size_t i = 0; i < READERS; i++) readers[i] = start(read_until_over, i);
+    int replacements = test_is_long() ? 500 : 100;
+    const char *wrong = NULL;
+    skew[0] = skew[1] = 0;
+    for (int i = 0; !wrong && i < replacements; i++) wrong = build_one((size_t)i % 2);
+    shared->is_over = 1;
+    bool all_passed = true;
+    for (size_t i = 0; i < READERS; i++) all_passed &= has_passed(readers[i]);
+    printf("readers: %d openings during %d replacements\n", shared->read_count, replacements);
+    if (wrong) print_error("%s\n", wrong);
+    assert_null(wrong);
+    assert_true(all_passed);
+    assert_true(shared->read_count > READERS);
+}
+
+/* Who appended and has not destroyed its builder yet is in nobody's way. */
+static const char *append_twice(void *context, size_t number) {
+    recmap_index_builder *builders[2] = {NULL, NULL};
+    recmap_index_options options = fixture_options();
+    const char *wrong = NULL;
+    bool first_fails = number == 1;
+    (void)context;
+    fixture_reset(&data);
+    for (int i = 0; !wrong && i < 2; i++) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        const char *shard = !i && first_fails ? "/nowhere" : data.shards[2];
+        recmap_status status =
+            recmap_index_builder_create(&builders[i], data.index, &options, &error);
+        if (status == RECMAP_OK)
+            status = recmap_index_builder_add_index(builders[i], data.index, &error);
+        if (status == RECMAP_OK && (i == 0 || first_fails))
+            status = recmap_index_builder_add_shard(builders[i], shard, &error);
+        if (status == RECMAP_OK) status = recmap_index_builder_finish(builders[i], NULL, &error);
+        if ((status == RECMAP_OK) == (!i && first_fails)) wrong = case_says("%s", error.message);
+    }
+    for (int i = 0; i < 2; i++) recmap_index_builder_destroy(builders[i]);
+    return wrong ? wrong : fixture_check(&data, false, true);
+}
+
+static void test_one_process_twice(void **state) {
+    (void)state;
+    assert_int_equal(cases_run("races, one process twice", 2, 1, append_twice, NULL), 0);
+}
+
+static int enter(void **state) {
+    (void)state;
+    fixture_create(&data);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared == MAP_FAILED ? -1 : 0;
+}
+
+static int leave(void **state) {
+    (void)state;
+    fixture_destroy(&data);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_builders),
+        cmocka_unit_test(test_two_appenders),
+        cmocka_unit_test(test_readers_beside_a_builder),
+        cmocka_unit_test(test_one_process_twice),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}
