@@ -1,4 +1,4 @@
-/* Many records at once: visited in file order, fetched ahead of use, returned in the order asked. */
+/* Many records at once: visited in file order, fetched ahead of use, returned as asked. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -6,16 +6,17 @@
 #include "dataset/dataset.h"
 
 enum {
-    AHEAD_INDEX = 24,    /* records whose index entry is fetched ahead */
-    AHEAD_RECORD = 12,   /* records whose bytes are fetched ahead */
-    FETCHED_MOST = 2048, /* bytes of a record that are; the hardware fetches what follows itself */
+    AHEAD_INDEX = 24,   /* records whose index entry is fetched ahead */
+    AHEAD_RECORD = 12,  /* records whose bytes are fetched ahead */
+    FETCHED_MOST = 512, /* bytes of a record that are: more requests than the processor can hold
+                           only delay each other, and what follows it fetches by itself */
     LINE = 64,
-    READ_GAP = 4096,     /* records this near each other are read with one pread */
+    READ_GAP = 4096, /* records this near each other are read with one pread */
     READ_MOST = 1 << 20,
 };
 
-static void fetch_record(const uint8_t *bytes, uint64_t size) {
-    uint64_t most = size < FETCHED_MOST ? size : FETCHED_MOST;
+static void fetch_record(const uint8_t *bytes, uint64_t size, frame_check check) {
+    uint64_t most = check == FRAME_CHECK_HEADER ? 1 : size < FETCHED_MOST ? size : FETCHED_MOST;
     for (uint64_t at = 0; at < most; at += LINE) __builtin_prefetch(bytes + at);
     __builtin_prefetch(bytes + most - 1);
 }
@@ -34,8 +35,8 @@ static void leave_shard(gathering *at) {
     at->shard = NULL;
 }
 
-/* Pins the shard, unless it is the one at hand. Records point into a mapped one: the batch keeps the
- * pin. Where shards are never closed there is nothing to give back. */
+/* Pins the shard, unless it is the one at hand. Records point into a mapped one: the batch keeps
+ * the pin. Where shards are never closed there is nothing to give back. */
 static recmap_status enter_shard(gathering *at, uint32_t shard_index, recmap_error *error) {
     if (at->shard && at->shard_index == shard_index) return RECMAP_OK;
     leave_shard(at);
@@ -69,7 +70,7 @@ static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
     const uint8_t *bytes = open_shard_bytes(at->shard);
     if (!bytes) return RECMAP_OK;
     batch->shards[i] = at->shard;
-    fetch_record(bytes + place->offset, place->frame_size);
+    fetch_record(bytes + place->offset, place->frame_size, at->dataset->check);
     return RECMAP_OK;
 }
 
@@ -78,8 +79,8 @@ static recmap_status check(gathering *at, size_t i, const uint8_t *frame_bytes,
     recmap_batch *batch = at->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
     record->pin = NULL;
-    return dataset_check_frame(record, at->dataset, batch->shards[i], frame_bytes, &batch->places[i],
-                               batch->requests[i].number, error);
+    return dataset_check_frame(record, at->dataset, batch->shards[i], frame_bytes,
+                               &batch->places[i], batch->requests[i].number, error);
 }
 
 /* How many requests from `i` on lie so near each other that one read gets them all. */

@@ -139,7 +139,7 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
     status = open_shard_read(shard, frame_bytes, (size_t)place.frame_size, place.offset, error);
     frame found;
     if (status == RECMAP_OK &&
-        (framing->parse(&found, frame_bytes, place.frame_size, FRAME_CHECK_HEADER, NULL) !=
+        (framing->parse(&found, frame_bytes, place.frame_size, FRAME_CHECK_STORED, NULL) !=
              FRAME_GOOD ||
          found.size != place.frame_size || found.check != check)) {
         status = fail_stale(&indexed->entry, "its content is another", error);

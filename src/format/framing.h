@@ -32,7 +32,8 @@ typedef struct frame_fault {
 /* How much of a frame is checked. */
 typedef enum frame_check {
     FRAME_CHECK_ALL,    /* header and payload */
-    FRAME_CHECK_HEADER, /* not the payload's CRC */
+    FRAME_CHECK_STORED, /* header; the stored check is read, but not held against the payload */
+    FRAME_CHECK_HEADER, /* header alone: no byte behind it is touched, and `check` is not set */
 } frame_check;
 
 #define FRAME_NOWHERE UINT64_MAX
