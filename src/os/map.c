@@ -173,19 +173,23 @@ static bool guard_handle(uintptr_t address) {
     return false;
 }
 
-static void on_sigbus(int signal_number, siginfo_t *info, void *context) {
-    if (info->si_code == BUS_ADRERR && guard_handle((uintptr_t)info->si_addr)) return;
-    if (previous_action.sa_flags & SA_SIGINFO) {
-        previous_action.sa_sigaction(signal_number, info, context);
-        return;
-    }
-    if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {
-        previous_action.sa_handler(signal_number);
-        return;
-    }
-    /* Nobody wants it: let the default action happen when the read is tried again. */
+/* Nobody handles it: what happens then happens when this handler returns, as a fault comes again,
+ * and a signal that was sent is sent once more. One that is sent and ignored leaves the guard
+ * alone. */
+static void let_happen(bool was_sent) {
+    if (was_sent && previous_action.sa_handler == SIG_IGN) return;
     struct sigaction fallback = {.sa_handler = SIG_DFL};
     sigaction(SIGBUS, &fallback, NULL);
+    if (was_sent) raise(SIGBUS);
+}
+
+static void on_sigbus(int signal_number, siginfo_t *info, void *context) {
+    if (info->si_code == BUS_ADRERR && guard_handle((uintptr_t)info->si_addr)) return;
+    if (previous_action.sa_handler == SIG_DFL || previous_action.sa_handler == SIG_IGN)
+        let_happen(info->si_code <= 0);
+    else if (previous_action.sa_flags & SA_SIGINFO)
+        previous_action.sa_sigaction(signal_number, info, context);
+    else previous_action.sa_handler(signal_number);
 }
 
 recmap_status guard_install(recmap_error *error) {

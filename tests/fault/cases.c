@@ -39,6 +39,10 @@ const char *case_says(const char *format, ...) {
     return message;
 }
 
+static void start_alarm(void) {
+    alarm(is_sanitized() ? CASE_SECONDS_SANITIZED : CASE_SECONDS);
+}
+
 void child_prepare(void) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGALRM};
     struct rlimit none = {0, 0};
@@ -47,14 +51,15 @@ void child_prepare(void) {
         signal(signals[i], SIG_DFL);
     signal(SIGBUS, SIG_DFL);
     setrlimit(RLIMIT_CORE, &none);
-    alarm(is_sanitized() ? CASE_SECONDS_SANITIZED : CASE_SECONDS);
+    start_alarm();
 }
 
 /* The cases of one child, from board->current on. */
 static void run_child(board *shared, const char *name, size_t count, size_t step, case_fn run,
                       void *context) {
+    child_prepare();
     for (; shared->current < count; shared->current += step) {
-        child_prepare();
+        start_alarm();
         const char *wrong = run(context, shared->current);
         if (!wrong) continue;
         printf("%s: case %zu: %s\n", name, shared->current, wrong);
