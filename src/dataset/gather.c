@@ -147,14 +147,31 @@ static recmap_status visit(gathering *at, size_t count, recmap_error *error) {
     return RECMAP_OK;
 }
 
+/* Records are fetched ahead of others that come before them, and read together with their
+ * neighbours, so what failed first need not be the first that is bad: that one is looked for one by
+ * one, which costs something only now that all is lost. */
+static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, size_t count,
+                                recmap_status failed, recmap_error *error) {
+    if (failed == RECMAP_NO_MEMORY) return failed;
+    for (size_t i = 0; i < count; i++) {
+        recmap_record record;
+        recmap_status status =
+            recmap_dataset_get(dataset, batch->requests[i].number, &record, error);
+        if (status != RECMAP_OK) return status;
+        recmap_record_release(&record);
+    }
+    return failed;
+}
+
 static recmap_status gather(recmap_batch *batch, recmap_dataset *dataset, size_t count,
                             recmap_error *error) {
     gathering at = {.batch = batch, .dataset = dataset};
     recmap_status status = visit(&at, count, error);
     leave_shard(&at);
     batch->count = count;
-    if (status != RECMAP_OK) recmap_batch_clear(batch);
-    return status;
+    if (status == RECMAP_OK) return RECMAP_OK;
+    recmap_batch_clear(batch);
+    return fail_first(batch, dataset, count, status, error);
 }
 
 recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,

@@ -58,7 +58,7 @@ recmap_dataset *dataset_open(const char *path, const recmap_dataset_options *opt
 
 const char *const *shard_names(size_t count) {
     enum { NAMES_MOST = 64 };
-    static char names[NAMES_MOST][8];
+    static char names[NAMES_MOST][24];
     static const char *list[NAMES_MOST];
     assert_true(count <= NAMES_MOST);
     for (size_t i = 0; i < count; i++) {

@@ -1,0 +1,317 @@
+/* Shards that are not what was indexed: changed, cut, replaced, gone. The right bytes come, or an
+ * error that names the file. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+enum { RECORDS = 100, SHARDS = 3 };
+
+/* Shards of 100 records of 50 bytes, each byte telling record and generation. */
+static void write_shard(const char *name, int generation) {
+    buffer bytes = BUFFER_INIT;
+    for (int i = 0; i < RECORDS; i++) {
+        uint8_t payload[50];
+        memset(payload, i + generation, sizeof payload);
+        oracle_add_record(&bytes, payload, sizeof payload);
+    }
+    file_write(name, bytes.data, bytes.size);
+    buffer_free(&bytes);
+}
+
+enum { FRAME = 66 };
+
+static int enter(void **state) {
+    if (folder_enter(state)) return -1;
+    for (size_t i = 0; i < SHARDS; i++) write_shard(shard_names(SHARDS)[i], 0);
+    index_build("set.rmx", NULL, shard_names(SHARDS), SHARDS);
+    return 0;
+}
+
+static recmap_dataset *open_access(int access) {
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.access = (recmap_access)access;
+    return dataset_open("set.rmx", &options);
+}
+
+/* Shard 1 cannot be read, by get nor gather, and the others can. */
+static void assert_refused(recmap_status due, const char *message) {
+    for (int access = 0; access < 2; access++) {
+        recmap_dataset *dataset = open_access(access);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_record record = {.size = 99};
+        assert_int_equal(recmap_dataset_get(dataset, 150, &record, &error), due);
+        assert_string_equal(error.path, "s00001");
+        assert_int_equal(error.record, 150);
+        assert_non_null(strstr(error.message, message));
+        assert_true(error.advice[0]);
+        assert_int_equal(record.size, 99);
+        recmap_batch *batch;
+        ASSERT_OK(recmap_batch_create(&batch, &error), &error);
+        uint64_t numbers[] = {250, 160, 20};
+        recmap_error again = RECMAP_ERROR_INIT;
+        assert_int_equal(recmap_dataset_gather(batch, dataset, numbers, 3, &again), due);
+        assert_string_equal(again.path, "s00001");
+        assert_int_equal(again.record, 160);
+        assert_int_equal(recmap_batch_count(batch), 0);
+        numbers[1] = 99;
+        ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, 3, &error), &error);
+        assert_int_equal(recmap_batch_records(batch)[0].data[0], 50);
+        recmap_batch_destroy(batch);
+        recmap_dataset_close(dataset);
+    }
+}
+
+static recmap_report *verify(recmap_dataset **dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_report *report;
+    *dataset = dataset_open("set.rmx", NULL);
+    ASSERT_OK(recmap_dataset_verify(&report, *dataset, NULL, &error), &error);
+    return report;
+}
+
+/* Verify has one finding, about the whole of shard 1. */
+static void assert_verify_names_shard(uint64_t good_count, const char *reason) {
+    recmap_dataset *dataset;
+    recmap_report *report = verify(&dataset);
+    assert_int_equal(recmap_report_damage_count(report), 1);
+    recmap_damage damage = recmap_report_damage(report, 0);
+    assert_int_equal(damage.shard_index, 1);
+    assert_string_equal(damage.path, "s00001");
+    assert_int_equal(damage.length, 0);
+    assert_non_null(strstr(damage.reason, reason));
+    assert_int_equal(recmap_report_record_count(report), good_count);
+    recmap_report_destroy(report);
+    recmap_dataset_close(dataset);
+}
+
+static void test_other_size(void **state) {
+    (void)state;
+    buffer bytes = file_read("s00001");
+    oracle_add_record(&bytes, "more", 4);
+    file_write("s00001", bytes.data, bytes.size);
+    assert_refused(RECMAP_STALE, "it has 6620 bytes, then it had 6600");
+    assert_verify_names_shard(300, "6620 bytes");
+    file_write("s00001", bytes.data, 3300);
+    assert_refused(RECMAP_STALE, "it has 3300 bytes, then it had 6600");
+    assert_verify_names_shard(250, "3300 bytes");
+    file_write("s00001", NULL, 0);
+    assert_refused(RECMAP_STALE, "it has 0 bytes");
+    assert_verify_names_shard(200, "0 bytes");
+    buffer_free(&bytes);
+}
+
+static void test_other_content_and_time(void **state) {
+    (void)state;
+    int64_t time_ns = file_time("s00001");
+    write_shard("s00001", 1);
+    file_set_time("s00001", time_ns + 5);
+    assert_refused(RECMAP_STALE, "its content is another");
+    assert_verify_names_shard(300, "not those that were indexed");
+}
+
+/* The same bytes at another time: a copy. */
+static void test_same_content_at_another_time(void **state) {
+    (void)state;
+    file_set_time("s00001", file_time("s00001") - 1000000007);
+    for (int access = 0; access < 2; access++) {
+        recmap_dataset *dataset = open_access(access);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_record record;
+        ASSERT_OK(recmap_dataset_get(dataset, 150, &record, &error), &error);
+        assert_int_equal(record.data[0], 50);
+        recmap_record_release(&record);
+        recmap_dataset_close(dataset);
+    }
+    recmap_dataset *dataset;
+    recmap_report *report = verify(&dataset);
+    assert_int_equal(recmap_report_damage_count(report), 0);
+    assert_int_equal(recmap_report_record_count(report), 300);
+    recmap_report_destroy(report);
+    recmap_dataset_close(dataset);
+}
+
+/* Nothing shows from outside: the CRC finds a flipped byte, and verify a record that was replaced
+ * whole. */
+static void test_other_content_at_the_same_time(void **state) {
+    (void)state;
+    file_alter("s00001", 50 * FRAME + 30, "\x77", 1);
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (int access = 0; access < 2; access++) {
+        recmap_dataset *dataset = open_access(access);
+        recmap_record record;
+        assert_int_equal(recmap_dataset_get(dataset, 150, &record, &error), RECMAP_CORRUPT);
+        assert_string_equal(error.path, "s00001");
+        assert_int_equal(error.record, 150);
+        assert_int_equal(error.offset, 50 * FRAME);
+        assert_non_null(strstr(error.message, "data CRC is 0x"));
+        ASSERT_OK(recmap_dataset_get(dataset, 151, &record, &error), &error);
+        recmap_record_release(&record);
+        recmap_dataset_close(dataset);
+    }
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.check = RECMAP_CHECK_HEADER;
+    recmap_dataset *dataset = dataset_open("set.rmx", &options);
+    recmap_record record;
+    ASSERT_OK(recmap_dataset_get(dataset, 150, &record, &error), &error);
+    recmap_record_release(&record);
+    recmap_dataset_close(dataset);
+    write_shard("other", 1);
+    buffer other = file_read("other");
+    file_alter("s00001", 50 * FRAME, other.data + 50 * FRAME, FRAME);
+    assert_verify_names_shard(300, "not those that were indexed");
+    buffer_free(&other);
+}
+
+/* A record of another length where one was: stale, not damaged. */
+static void test_other_boundaries_at_the_same_time(void **state) {
+    (void)state;
+    buffer bytes = BUFFER_INIT;
+    uint8_t payload[2 * 50 + 16] = {0};
+    for (int i = 0; i < RECORDS / 2; i++) oracle_add_record(&bytes, payload, sizeof payload);
+    assert_int_equal(bytes.size, RECORDS * FRAME);
+    file_alter("s00001", 0, bytes.data, bytes.size);
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_record record;
+    assert_int_equal(recmap_dataset_get(dataset, 100, &record, &error), RECMAP_STALE);
+    assert_string_equal(error.path, "s00001");
+    assert_int_equal(recmap_dataset_get(dataset, 101, &record, &error), RECMAP_CORRUPT);
+    recmap_dataset_close(dataset);
+    assert_verify_names_shard(200, "not those that were indexed");
+    buffer_free(&bytes);
+}
+
+static void test_gone_or_replaced(void **state) {
+    (void)state;
+    assert_int_equal(unlink("s00001"), 0);
+    assert_refused(RECMAP_IO, "No such file");
+    assert_verify_names_shard(200, "No such file");
+    assert_int_equal(mkfifo("s00001", 0777), 0);
+    assert_refused(RECMAP_IO, "FIFO");
+    assert_verify_names_shard(200, "FIFO");
+    assert_int_equal(unlink("s00001"), 0);
+    assert_int_equal(mkdir("s00001", 0777), 0);
+    assert_refused(RECMAP_IO, "folder");
+    assert_verify_names_shard(200, "folder");
+    assert_int_equal(rmdir("s00001"), 0);
+    write_shard("elsewhere", 0);
+    assert_int_equal(symlink("elsewhere", "s00001"), 0);
+    assert_refused(RECMAP_CORRUPT, "symbolic link");
+}
+
+/* Two shards of one size that change places. */
+static void test_swapped_shards(void **state) {
+    (void)state;
+    write_shard("s00001", 100);
+    file_set_time("s00001", 1000);
+    file_set_time("s00000", 2000);
+    index_build("set.rmx", NULL, shard_names(SHARDS), SHARDS);
+    assert_int_equal(rename("s00000", "swap"), 0);
+    assert_int_equal(rename("s00001", "s00000"), 0);
+    assert_int_equal(rename("swap", "s00001"), 0);
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_record record;
+    assert_int_equal(recmap_dataset_get(dataset, 0, &record, &error), RECMAP_STALE);
+    assert_string_equal(error.path, "s00000");
+    assert_int_equal(recmap_dataset_get(dataset, 100, &record, &error), RECMAP_STALE);
+    assert_string_equal(error.path, "s00001");
+    recmap_dataset_close(dataset);
+}
+
+/* What was mapped or opened stays readable when its name goes. */
+static void test_replaced_while_open(void **state) {
+    (void)state;
+    for (int access = 0; access < 2; access++) {
+        recmap_dataset *dataset = open_access(access);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_record record;
+        ASSERT_OK(recmap_dataset_get(dataset, 100, &record, &error), &error);
+        recmap_record_release(&record);
+        int64_t time_ns = file_time("s00001");
+        write_shard("new", 9);
+        assert_int_equal(rename("new", "s00001"), 0);
+        ASSERT_OK(recmap_dataset_get(dataset, 150, &record, &error), &error);
+        assert_int_equal(record.data[0], 50);
+        recmap_record_release(&record);
+        recmap_dataset_close(dataset);
+        write_shard("s00001", 0);
+        file_set_time("s00001", time_ns);
+    }
+}
+
+/* With pread a file that is cut while it is open is an error for what is gone, and only for that.
+ */
+static void test_cut_while_open(void **state) {
+    (void)state;
+    recmap_dataset *dataset = open_access(RECMAP_ACCESS_READ);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_record record;
+    recmap_batch *batch;
+    ASSERT_OK(recmap_batch_create(&batch, &error), &error);
+    ASSERT_OK(recmap_dataset_get(dataset, 100, &record, &error), &error);
+    recmap_record_release(&record);
+    assert_int_equal(truncate("s00001", 50 * FRAME + 7), 0);
+    ASSERT_OK(recmap_dataset_get(dataset, 149, &record, &error), &error);
+    recmap_record_release(&record);
+    assert_int_equal(recmap_dataset_get(dataset, 150, &record, &error), RECMAP_IO);
+    assert_string_equal(error.path, "s00001");
+    assert_int_equal(error.record, 150);
+    ASSERT_OK(recmap_dataset_gather_range(batch, dataset, 100, 50, &error), &error);
+    assert_int_equal(recmap_dataset_gather_range(batch, dataset, 140, 30, &error), RECMAP_IO);
+    assert_int_equal(error.record, 150);
+    assert_string_equal(error.path, "s00001");
+    recmap_batch_destroy(batch);
+    recmap_dataset_close(dataset);
+}
+
+/* Of several bad records a batch names the first in file order, whatever is bad about it. */
+static void test_batch_names_first_error(void **state) {
+    (void)state;
+    file_alter("s00000", 95 * FRAME + 20, "\x01\x02\x03", 3);
+    assert_int_equal(unlink("s00001"), 0);
+    for (int access = 0; access < 2; access++) {
+        recmap_dataset *dataset = open_access(access);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_batch *batch;
+        ASSERT_OK(recmap_batch_create(&batch, &error), &error);
+        assert_int_equal(recmap_dataset_gather_range(batch, dataset, 90, 30, &error),
+                         RECMAP_CORRUPT);
+        assert_int_equal(error.record, 95);
+        assert_string_equal(error.path, "s00000");
+        assert_int_equal(recmap_dataset_gather_range(batch, dataset, 97, 30, &error), RECMAP_IO);
+        assert_int_equal(error.record, 100);
+        assert_int_equal(error.offset, 0);
+        recmap_batch_destroy(batch);
+        recmap_dataset_close(dataset);
+    }
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, enter, folder_leave)
+    const struct CMUnitTest tests[] = {
+        TEST(other_size),
+        TEST(other_content_and_time),
+        TEST(same_content_at_another_time),
+        TEST(other_content_at_the_same_time),
+        TEST(other_boundaries_at_the_same_time),
+        TEST(gone_or_replaced),
+        TEST(swapped_shards),
+        TEST(replaced_while_open),
+        TEST(cut_while_open),
+        TEST(batch_names_first_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
