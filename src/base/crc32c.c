@@ -4,12 +4,18 @@
 
 #include <isa-l/crc.h>
 
+#if defined(RECMAP_PORTABLE)
+#define CRC crc32_iscsi_base /* plain C, for any processor */
+#else
+#define CRC crc32_iscsi /* chooses by the processor */
+#endif
+
 /* ISA-L 2.30 comes back from its wide vector code without clearing the upper halves of the registers;
  * every SSE instruction behind it then pays for that. Clearing them brought a get of 2.6 KB from 200 to
  * 79 ns on Sapphire Rapids. Short data never takes that code. */
 enum { WIDE_CODE_LEAST = 256 };
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(RECMAP_PORTABLE)
 __attribute__((target("avx"))) static void clear_vector_registers(void) {
     __builtin_ia32_vzeroupper();
 }
@@ -27,11 +33,11 @@ static void leave_wide_code(size_t size) {
 static uint32_t update(uint32_t state, const uint8_t *data, size_t size) {
     const size_t most = (size_t)INT_MAX & ~(size_t)63;
     while (size > most) {
-        state = crc32_iscsi((unsigned char *)data, (int)most, state);
+        state = CRC((unsigned char *)data, (int)most, state);
         data += most;
         size -= most;
     }
-    return crc32_iscsi((unsigned char *)data, (int)size, state);
+    return CRC((unsigned char *)data, (int)size, state);
 }
 
 uint32_t crc32c_extend(uint32_t crc, const void *data, size_t size) {
