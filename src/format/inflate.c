@@ -6,6 +6,7 @@
 #include <isa-l/igzip_lib.h>
 
 #include "base/array.h"
+#include "base/bytes.h"
 #include "format/tfrecord.h"
 
 static const char *const names[] = {"none", "gzip", "zlib"};
@@ -34,9 +35,16 @@ static bool begins_zlib(const uint8_t *bytes, uint64_t size) {
            ((unsigned)bytes[0] << 8 | bytes[1]) % 31 == 0;
 }
 
+/* The upper half of a record's length is zeros, even in a header that is damaged elsewhere; in the
+ * first bytes of a ZLIB stream it is not. */
+static bool begins_length(const uint8_t *bytes, uint64_t size) {
+    return size >= 8 && load32(bytes + 4) == 0;
+}
+
 compression compression_detect(const uint8_t *bytes, size_t size) {
     if (tfrecord_framing.begins_frame(bytes, size)) return COMPRESSION_NONE;
     if (begins_gzip(bytes, size)) return COMPRESSION_GZIP;
+    if (begins_length(bytes, size)) return COMPRESSION_NONE;
     return begins_zlib(bytes, size) ? COMPRESSION_ZLIB : COMPRESSION_NONE;
 }
 
