@@ -106,9 +106,9 @@ typedef struct recmap_shard_info {
     uint64_t size;         /* bytes of the file */
     uint64_t first_record; /* number of its first record */
     uint64_t record_count;
-    const char *framing; /* "tfrecord" */
+    const char *framing;     /* "tfrecord" */
     const char *compression; /* "none", "gzip" or "zlib" */
-    uint8_t hash[16];    /* XXH3-128 over its record boundaries and data CRCs */
+    uint8_t hash[16];        /* XXH3-128 over its record boundaries and data CRCs */
 } recmap_shard_info;
 
 /* Errors: INVALID when `shard_index` is out of range. Strings live as long as the data set. */

@@ -66,8 +66,7 @@ recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
     recmap_dataset *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
     made->access = options->access;
-    made->check =
-        options->check == RECMAP_CHECK_HEADER ? FRAME_CHECK_HEADER : FRAME_CHECK_ALL;
+    made->check = options->check == RECMAP_CHECK_HEADER ? FRAME_CHECK_HEADER : FRAME_CHECK_ALL;
     recmap_status status = open_parts(made, path, options, error);
     if (status == RECMAP_OK) {
         fill_info(made);
@@ -129,8 +128,7 @@ recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first,
                                   recmap_error *error) {
     uint64_t have = dataset->info.record_count;
     if (bytes_fit(first, count, have) && (count || first <= have)) return RECMAP_OK;
-    if (first >= have)
-        fail(error, RECMAP_INVALID, "record %" PRIu64 " is out of range", first);
+    if (first >= have) fail(error, RECMAP_INVALID, "record %" PRIu64 " is out of range", first);
     else
         fail(error, RECMAP_INVALID, "records %" PRIu64 " to %" PRIu64 " are out of range", first,
              first + count - 1);
@@ -148,9 +146,9 @@ recmap_status recmap_dataset_locate(recmap_location *locations, recmap_dataset *
         status = index_locate(&place, dataset->index, first + i, error);
         if (status != RECMAP_OK) break;
         uint64_t overhead = dataset->framings[place.shard_index]->overhead;
-        locations[i] = (recmap_location){
-            place.shard_index, place.offset,
-            place.frame_size > overhead ? place.frame_size - overhead : 0};
+        locations[i] =
+            (recmap_location){place.shard_index, place.offset,
+                              place.frame_size > overhead ? place.frame_size - overhead : 0};
     }
     return status;
 }

@@ -17,8 +17,8 @@ struct recmap_dataset {
     const framing **framings; /* of each shard */
     frame_check check;
     recmap_access access;
-    extractor *extractor;     /* reads the ids of records; NULL without ids */
-    record_buffer *buffers;   /* of records read with pread and not released; process lock */
+    extractor *extractor;   /* reads the ids of records; NULL without ids */
+    record_buffer *buffers; /* of records read with pread and not released; process lock */
     recmap_dataset_info info;
 };
 

@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "dataset/dataset.h"
 #include "dataset/damage_json.h"
+#include "dataset/dataset.h"
 
 static const char *type_name(recmap_type type) {
     switch (type) {

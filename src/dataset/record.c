@@ -5,8 +5,8 @@
 #include "dataset/dataset.h"
 #include "os/thread.h"
 
-/* The bytes of a record that was read with pread. The data set knows all of them, to free those that
- * nobody released. */
+/* The bytes of a record that was read with pread. The data set knows all of them, to free those
+ * that nobody released. */
 struct record_buffer {
     record_pin pin; /* first, so that a pin is its buffer */
     recmap_dataset *dataset;
@@ -70,13 +70,16 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const open_shard 
         status = fail(error, RECMAP_IO, "the file was cut short after it was opened");
         fail_advise(error, "bring the indexed file back and open the data set again");
     } else if (is_other_length) {
-        status = fail(error, RECMAP_STALE, "the shard changed since it was indexed: the record has "
-                                           "another length");
+        status = fail(error, RECMAP_STALE,
+                      "the shard changed since it was indexed: the record has "
+                      "another length");
         fail_advise(error, "build the index again with `recmap index`");
     } else {
         status = fail(error, RECMAP_CORRUPT, "%s", reason);
-        fail_advise(error, "run `recmap verify %s` to list all damage, or index with "
-                           "`--on-corrupt skip`", store_path(index_store(dataset->index)));
+        fail_advise(error,
+                    "run `recmap verify %s` to list all damage, or index with "
+                    "`--on-corrupt skip`",
+                    store_path(index_store(dataset->index)));
     }
     fail_at(error, index_shards(dataset->index)[place->shard_index].entry.path, number,
             place->offset);
@@ -107,12 +110,12 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
 }
 
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
-                                 const open_shard *shard, const index_place *place,
-                                 uint64_t number, recmap_error *error) {
+                                 const open_shard *shard, const index_place *place, uint64_t number,
+                                 recmap_error *error) {
     record_buffer *buffer = create_buffer(dataset, place->frame_size);
     if (!buffer) return fail_memory(error);
-    recmap_status status = open_shard_read(shard, buffer->bytes, (size_t)place->frame_size,
-                                           place->offset, error);
+    recmap_status status =
+        open_shard_read(shard, buffer->bytes, (size_t)place->frame_size, place->offset, error);
     if (status != RECMAP_OK) fail_at(error, NULL, number, RECMAP_NO_OFFSET);
     if (status == RECMAP_OK)
         status = dataset_check_frame(record, dataset, NULL, buffer->bytes, place, number, error);

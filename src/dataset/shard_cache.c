@@ -116,8 +116,7 @@ recmap_status shard_cache_open_file(int *fd, const shard_cache *cache, const cha
     return RECMAP_CORRUPT;
 }
 
-static recmap_status fail_stale(const shard_entry *entry, const char *found,
-                                recmap_error *error) {
+static recmap_status fail_stale(const shard_entry *entry, const char *found, recmap_error *error) {
     fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", found);
     fail_at(error, entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "bring the indexed file back, or build the index again with `recmap index`");
@@ -138,10 +137,9 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
     if (!frame_bytes) return fail_memory(error);
     status = open_shard_read(shard, frame_bytes, (size_t)place.frame_size, place.offset, error);
     frame found;
-    if (status == RECMAP_OK &&
-        (framing->parse(&found, frame_bytes, place.frame_size, FRAME_CHECK_STORED, NULL) !=
-             FRAME_GOOD ||
-         found.size != place.frame_size || found.check != check)) {
+    if (status == RECMAP_OK && (framing->parse(&found, frame_bytes, place.frame_size,
+                                               FRAME_CHECK_STORED, NULL) != FRAME_GOOD ||
+                                found.size != place.frame_size || found.check != check)) {
         status = fail_stale(&indexed->entry, "its content is another", error);
         fail_at(error, NULL, indexed->first_record + record_index, place.offset);
     }
@@ -163,7 +161,7 @@ static recmap_status check_samples(const open_shard *shard, const shard_entry *e
 }
 
 static recmap_status check_size(const open_shard *shard, const file_stat *now,
-                                           recmap_error *error) {
+                                recmap_error *error) {
     const shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     if (now->size == entry->file_size) return RECMAP_OK;
     char found[96];
@@ -207,8 +205,8 @@ static bool close_oldest(shard_cache *cache) {
     return oldest != NULL;
 }
 
-/* Brings the shard into memory: maps or inflates it. Where there is no room for one more map, at the
- * cost of others; where there is none at all, a plain shard is read with pread. */
+/* Brings the shard into memory: maps or inflates it. Where there is no room for one more map, at
+ * the cost of others; where there is none at all, a plain shard is read with pread. */
 static recmap_status load(open_shard *shard, const shard_entry *entry, recmap_error *error) {
     bool is_plain = entry->compression == COMPRESSION_NONE;
     if (is_plain && shard->cache->options.access == RECMAP_ACCESS_READ) return RECMAP_OK;
@@ -254,8 +252,8 @@ static bool is_over_limit(const shard_cache *cache) {
     return cache->open_count > cache->limit || cache->inflated_size > INFLATED_MOST;
 }
 
-/* Puts a freshly opened shard into the cache, pinned; if another thread was faster, its shard is the
- * one. Returns what must be closed. */
+/* Puts a freshly opened shard into the cache, pinned; if another thread was faster, its shard is
+ * the one. Returns what must be closed. */
 static open_shard *publish(open_shard **shard, shard_cache *cache) {
     open_shard *surplus = NULL;
     process_lock();
@@ -304,8 +302,8 @@ recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t s
     if (pin_if_open(shard, cache, shard_index)) return RECMAP_OK;
     open_shard *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    *fresh = (open_shard){
-        .pin = {release_pin}, .cache = cache, .shard_index = shard_index, .fd = -1};
+    *fresh =
+        (open_shard){.pin = {release_pin}, .cache = cache, .shard_index = shard_index, .fd = -1};
     recmap_status status = open_shard_file(fresh, error);
     if (status != RECMAP_OK) {
         free_shard(fresh);

@@ -1,13 +1,13 @@
-/* The shards of a data set, opened when they are first needed: mapped, inflated, or, for pread, kept
- * as open files. A bounded number is open at once; which were used longest ago close first, but never while
- * pinned. On opening, a shard is compared with what was indexed. */
+/* The shards of a data set, opened when they are first needed: mapped, inflated, or, for pread,
+ * kept as open files. A bounded number is open at once; which were used longest ago close first,
+ * but never while pinned. On opening, a shard is compared with what was indexed. */
 #ifndef RECMAP_DATASET_SHARD_CACHE_H
 #define RECMAP_DATASET_SHARD_CACHE_H
 
 #include <recmap/dataset.h>
 
-#include "index/index.h"
 #include "index/image.h"
+#include "index/index.h"
 
 typedef struct shard_cache shard_cache;
 

@@ -31,7 +31,7 @@ typedef struct verification {
     recmap_dataset *dataset;
     identity_builder *identity;
     uint64_t shard_index;
-    uint64_t next;     /* the record that the index has next */
+    uint64_t next;          /* the record that the index has next */
     size_t findings_before; /* of other shards */
     bool is_first;
 } verification;
@@ -122,8 +122,8 @@ static bool is_listed(const verification *at, uint64_t offset, uint64_t length) 
            damages[low].length == length;
 }
 
-static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
-                                const char *reason, recmap_error *error) {
+static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
+                                recmap_error *error) {
     verification *at = context;
     if (is_listed(at, offset, length)) return RECMAP_OK;
     uint64_t record;
@@ -175,8 +175,7 @@ static recmap_status scan_all(verification *at, const recmap_verify_options *opt
     const char **names = calloc(count + 1, sizeof *names);
     extractor *nothing = NULL;
     recmap_status status = names ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK)
-        status = extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, error);
+    if (status == RECMAP_OK) status = extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         names[i] = index_shards(at->dataset->index)[i].entry.path;
     scan_sink sink = {at, begin_shard, add_run, add_damage, end_shard, skip_shard};

@@ -10,10 +10,15 @@ typedef struct signature {
 } signature;
 
 static const signature signatures[] = {
-    {"version https://git-lfs", 23, {"a Git LFS pointer", "fetch the file itself with `git lfs pull`"}},
+    {"version https://git-lfs",
+     23,
+     {"a Git LFS pointer", "fetch the file itself with `git lfs pull`"}},
     {"\x28\xb5\x2f\xfd", 4, {"compressed with Zstandard", "decompress it with `zstd -d`"}},
     {"BZh", 3, {"compressed with bzip2", "decompress it with `bzip2 -d`"}},
-    {"\xfd" "7zXZ", 5, {"compressed with xz", "decompress it with `xz -d`"}},
+    {"\xfd"
+     "7zXZ",
+     5,
+     {"compressed with xz", "decompress it with `xz -d`"}},
     {"PK\x03\x04", 4, {"a ZIP archive", "unpack it and index the files in it"}},
     {"PAR1", 4, {"a Parquet file", "name TFRecord files"}},
     {"ARROW1", 6, {"an Arrow file", "name TFRecord files"}},

@@ -34,8 +34,8 @@ static frame_verdict parse(frame *found, const uint8_t *bytes, uint64_t size, fr
                    "%" PRIu64 " trailing bytes, too few for a record's header of 12", size);
     uint32_t stored = load32(bytes + 8), computed = crc32c_mask(crc32c(bytes, 8));
     if (stored != computed)
-        return bad(fault, FRAME_BAD_LENGTH,
-                   "length CRC is 0x%08" PRIx32 ", expected 0x%08" PRIx32, stored, computed);
+        return bad(fault, FRAME_BAD_LENGTH, "length CRC is 0x%08" PRIx32 ", expected 0x%08" PRIx32,
+                   stored, computed);
     uint64_t length = load64(bytes), left = size - TFRECORD_HEADER_SIZE;
     if (left < TFRECORD_FOOTER_SIZE || length > left - TFRECORD_FOOTER_SIZE)
         return bad(fault, FRAME_BAD_LENGTH,

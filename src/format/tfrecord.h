@@ -1,5 +1,5 @@
-/* TFRecord: u64 length, masked CRC-32C of these 8 bytes, payload, masked CRC-32C of the payload; all
- * little-endian, nothing between frames. Source: tensorflow/core/lib/io/record_writer.h. */
+/* TFRecord: u64 length, masked CRC-32C of these 8 bytes, payload, masked CRC-32C of the payload;
+ * all little-endian, nothing between frames. Source: tensorflow/core/lib/io/record_writer.h. */
 #ifndef RECMAP_FORMAT_TFRECORD_H
 #define RECMAP_FORMAT_TFRECORD_H
 

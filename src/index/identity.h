@@ -1,5 +1,6 @@
-/* What tells a shard from every other: a hash over its record boundaries and data CRCs, and the CRCs
- * of some records spread over it, which are enough to recognise it without reading it whole. */
+/* What tells a shard from every other: a hash over its record boundaries and data CRCs, and the
+ * CRCs of some records spread over it, which are enough to recognise it without reading it whole.
+ */
 #ifndef RECMAP_INDEX_IDENTITY_H
 #define RECMAP_INDEX_IDENTITY_H
 

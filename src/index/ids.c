@@ -62,11 +62,12 @@ size_t ids_lower_bound(const ids_chunk *chunk, uint64_t hash) {
         size_t middle = low + (high - low) / 2;
         /* A few steps of interpolation land next to it; where hashes are not uniform, halving. */
         if (probes < 4) {
-            size_t guess = low + interpolate(hash, hash_at(chunk, low), hash_at(chunk, high - 1),
-                                             high - low);
+            size_t guess =
+                low + interpolate(hash, hash_at(chunk, low), hash_at(chunk, high - 1), high - low);
             /* Stepping aside by the guess's usual error traps the answer between two probes. */
             size_t aside = (high - low) / 256 + 2;
-            middle = probes & 1 ? guess + aside : guess - (guess - low < aside ? guess - low : aside);
+            middle = probes & 1 ? guess + aside
+                                : guess - (guess - low < aside ? guess - low : aside);
             if (middle >= high) middle = high - 1;
         }
         if (hash_at(chunk, middle) < hash) low = middle + 1;

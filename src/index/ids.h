@@ -46,9 +46,9 @@ typedef struct ids_chunk {
 
 id_pair ids_at(const ids_chunk *chunk, size_t i);
 
-/* The first pair whose hash is `hash` or greater (pair_count where there is none), by interpolation:
- * hashes are uniform, so that one or two probes come close. Damaged order costs time (at most a
- * binary search's), never a read outside. */
+/* The first pair whose hash is `hash` or greater (pair_count where there is none), by
+ * interpolation: hashes are uniform, so that one or two probes come close. Damaged order costs time
+ * (at most a binary search's), never a read outside. */
 size_t ids_lower_bound(const ids_chunk *chunk, uint64_t hash);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sorting the ids of a data set of any size in bounded memory: full buffers are sorted and spilled to
- * an unnamed file; at the end the runs are merged. */
+/* Sorting the ids of a data set of any size in bounded memory: full buffers are sorted and spilled
+ * to an unnamed file; at the end the runs are merged. */
 #ifndef RECMAP_INDEX_IDSORT_H
 #define RECMAP_INDEX_IDSORT_H
 

@@ -27,8 +27,9 @@ static recmap_status fail_inflate(inflate_verdict verdict, const inflated *out, 
     fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", compression_name(kind),
          out->reason);
     fail_at(error, path, RECMAP_NO_RECORD, out->bad_at);
-    fail_advise(error, "bring the file back from its source; what lies behind damage in a compressed "
-                       "file cannot be read");
+    fail_advise(error,
+                "bring the file back from its source; what lies behind damage in a compressed "
+                "file cannot be read");
     return RECMAP_CORRUPT;
 }
 

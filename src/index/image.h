@@ -1,4 +1,5 @@
-/* The bytes in which a shard's records lie: its file, mapped, or what a compressed file inflates to. */
+/* The bytes in which a shard's records lie: its file, mapped, or what a compressed file inflates
+ * to. */
 #ifndef RECMAP_INDEX_IMAGE_H
 #define RECMAP_INDEX_IMAGE_H
 
@@ -19,7 +20,8 @@ typedef struct shard_image {
     uint8_t *inflated; /* of a compressed one */
 } shard_image;
 
-#define SHARD_IMAGE_INIT {NULL, 0, NULL, NULL}
+#define SHARD_IMAGE_INIT                                                                           \
+    { NULL, 0, NULL, NULL }
 
 /* What an open file is, by its first bytes. Errors: IO. */
 recmap_status image_detect(compression *kind, int fd, uint64_t file_size, const char *path,

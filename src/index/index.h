@@ -1,6 +1,7 @@
-/* An index, opened for reading: where each record lies, candidates for an id, values of columns, the
- * list of damage. Everything out of the file is checked before it is used, and places are bounded by
- * the sizes of the shards; whether a shard still is what was indexed is for the data set to see. */
+/* An index, opened for reading: where each record lies, candidates for an id, values of columns,
+ * the list of damage. Everything out of the file is checked before it is used, and places are
+ * bounded by the sizes of the shards; whether a shard still is what was indexed is for the data set
+ * to see. */
 #ifndef RECMAP_INDEX_INDEX_H
 #define RECMAP_INDEX_INDEX_H
 

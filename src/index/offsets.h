@@ -32,15 +32,16 @@ typedef struct offsets_chunk {
 /* Bytes that a packed chunk can have at most. */
 size_t offsets_capacity(size_t record_count);
 
-/* Packs up to OFFSETS_CHUNK_RECORDS ascending offsets; `shards[i]` is the shard of record i. Returns
- * the bytes written to `packed`, which has room for offsets_capacity. */
+/* Packs up to OFFSETS_CHUNK_RECORDS ascending offsets; `shards[i]` is the shard of record i.
+ * Returns the bytes written to `packed`, which has room for offsets_capacity. */
 size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *shards,
                     size_t record_count);
 
 /* Checks that every frame's bits lie inside the packed bytes. */
 bool offsets_open(offsets_chunk *chunk, const uint8_t *packed, size_t size, size_t record_count);
 
-/* A directory entry: u64 base, u64 slope << 8 | width, u32 bits (in units of 8 bytes), u32 shard. */
+/* A directory entry: u64 base, u64 slope << 8 | width, u32 bits (in units of 8 bytes), u32 shard.
+ */
 static inline uint64_t offsets_residual(const uint8_t *bits, size_t i, unsigned width) {
     if (width == 64) return load64(bits + 8 * i);
     size_t bit = i * width;

@@ -1,14 +1,14 @@
 /* Packing: records in, in order, shard after shard; one sealed index file out. Whoever finds the
- * records (scan, writer, an older index), the same records give the same bytes. Memory is bounded by
- * one chunk of offsets and of each column, and a buffer of ids. */
+ * records (scan, writer, an older index), the same records give the same bytes. Memory is bounded
+ * by one chunk of offsets and of each column, and a buffer of ids. */
 #ifndef RECMAP_INDEX_PACKER_H
 #define RECMAP_INDEX_PACKER_H
 
 #include <recmap/index.h>
 
 #include "format/inflate.h"
-#include "index/ids.h"
 #include "index/identity.h"
+#include "index/ids.h"
 #include "index/run.h"
 #include "index/store.h"
 

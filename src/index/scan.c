@@ -160,9 +160,9 @@ static void walk_segment(scan *scan, segment *piece) {
     const shard_image *image = &shard->image;
     if (image->inflated) piece->end = image->size;
     if (piece->begin > 0) {
-        piece->has_guess =
-            walk_from_guess(&scan->walker, &piece->findings, &piece->state, &piece->entry,
-                            image->data, image->size, piece->begin, piece->end);
+        piece->has_guess = walk_from_guess(&scan->walker, &piece->findings, &piece->state,
+                                           &piece->entry, image->data, image->size, piece->begin,
+                                           piece->end);
         return;
     }
     piece->has_guess = true; /* where a shard begins needs no guessing */
@@ -361,8 +361,7 @@ static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *err
     file_close(fd);
     if (status != RECMAP_OK) return status;
     if (!is_same_file(&now, &shard->stat)) return fail_changed(shard, error);
-    shard_end end = {shard->stat.size, shard->image.size, shard->compression,
-                     shard->stat.mtime_ns};
+    shard_end end = {shard->stat.size, shard->image.size, shard->compression, shard->stat.mtime_ns};
     pthread_mutex_lock(&scan->lock);
     if (shard->image.inflated) scan->inflated_size -= shard->image.size;
     pthread_cond_broadcast(&scan->changed_work);
@@ -378,8 +377,8 @@ static recmap_status look_at_shards(scan *scan, const char *const *paths, recmap
         int fd = -1;
         shard->status = open_file(&fd, &shard->stat, scan, shard->path, &shard->error);
         if (shard->status == RECMAP_OK)
-            shard->status = image_detect(&shard->compression, fd, shard->stat.size, shard->path,
-                                         &shard->error);
+            shard->status =
+                image_detect(&shard->compression, fd, shard->stat.size, shard->path, &shard->error);
         file_close(fd);
         if (shard->status != RECMAP_OK) shard->state = SHARD_FAILED;
         if (shard->status != RECMAP_OK && !is_skipped(scan, shard)) {

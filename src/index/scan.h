@@ -1,6 +1,7 @@
 /* The scan: all records of shard files, found by all cores in one pass, in order.
  *
- *   segments of shards ──> workers walk each from a guess ──> the caller's thread joins them in order
+ *   segments of shards ──> workers walk each from a guess ──> the caller's thread joins them in
+ * order
  *
  * The joined result is that of one walk from the first byte to the last, whatever the number of
  * threads: a guess that the walk before does not arrive at is thrown away and walked again. */
@@ -31,14 +32,15 @@ typedef struct scan_sink {
     void *context;
     recmap_status (*begin_shard)(void *context, const char *path, recmap_error *error);
     recmap_status (*add_run)(void *context, const record_run *run, recmap_error *error);
-    recmap_status (*add_damage)(void *context, uint64_t offset, uint64_t length,
-                                const char *reason, recmap_error *error);
+    recmap_status (*add_damage)(void *context, uint64_t offset, uint64_t length, const char *reason,
+                                recmap_error *error);
     recmap_status (*end_shard)(void *context, const shard_end *end, recmap_error *error);
     /* A shard that cannot be opened ends here; NULL: it is an error. `why` is what open said. */
     recmap_status (*skip_shard)(void *context, const recmap_error *why, recmap_error *error);
 } scan_sink;
 
-/* Scans `paths` in order. Errors name shard, record (counted from totals->record_count on) and byte. */
+/* Scans `paths` in order. Errors name shard, record (counted from totals->record_count on) and
+ * byte. */
 recmap_status scan_shards(const char *const *paths, size_t path_count, const scan_sink *sink,
                           const scan_options *options, recmap_error *error);
 

@@ -58,9 +58,9 @@ static void add_record(const walker *walker, walk_findings *findings, uint64_t o
         stop_without_memory(findings, offset);
         return;
     }
-    recmap_status status =
-        extractor_lift(walker->extractor, &findings->run, frame_bytes + found->data_offset,
-                       (size_t)found->data_size, &findings->error);
+    recmap_status status = extractor_lift(walker->extractor, &findings->run,
+                                          frame_bytes + found->data_offset,
+                                          (size_t)found->data_size, &findings->error);
     if (status == RECMAP_OK) return;
     findings->run.count--;
     stop(findings, offset, status);
@@ -107,7 +107,8 @@ static void find_back(const walker *walker, walk_findings *findings, walk_state 
 
 static void walk_on(const walker *walker, walk_findings *findings, walk_state *state,
                     const uint8_t *bytes, uint64_t size, uint64_t end) {
-    while (findings->status == RECMAP_OK && (state->position < end || (state->is_lost && end == size))) {
+    while (findings->status == RECMAP_OK &&
+           (state->position < end || (state->is_lost && end == size))) {
         if (state->is_lost) {
             find_back(walker, findings, state, bytes, size, end);
             continue;
@@ -115,8 +116,8 @@ static void walk_on(const walker *walker, walk_findings *findings, walk_state *s
         const uint8_t *at = bytes + state->position;
         frame found;
         frame_fault fault;
-        frame_verdict verdict = walker->framing->parse(&found, at, size - state->position,
-                                                       FRAME_CHECK_ALL, &fault);
+        frame_verdict verdict =
+            walker->framing->parse(&found, at, size - state->position, FRAME_CHECK_ALL, &fault);
         if (verdict == FRAME_GOOD) {
             add_record(walker, findings, state->position, &found, at);
             state->position += found.size;

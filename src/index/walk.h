@@ -1,8 +1,8 @@
 /* Walking through a stretch of a shard, from frame to frame, and over damage.
  *
  * Where a walk goes depends on nothing but the bytes and its state, so a shard can be walked in
- * pieces: a piece that was walked from a guess counts when the walk before it arrives at exactly the
- * place where the guess began. Pure. */
+ * pieces: a piece that was walked from a guess counts when the walk before it arrives at exactly
+ * the place where the guess began. Pure. */
 #ifndef RECMAP_INDEX_WALK_H
 #define RECMAP_INDEX_WALK_H
 
@@ -55,8 +55,8 @@ void findings_free(walk_findings *findings);
 void walk_from(const walker *walker, walk_findings *findings, walk_state *state,
                const uint8_t *bytes, uint64_t size, uint64_t end);
 
-/* Guesses: looks for the first whole frame in [begin, end) and walks from there. False when there is
- * none, or none was found with a bounded amount of work. `entry` is where the walk began. */
+/* Guesses: looks for the first whole frame in [begin, end) and walks from there. False when there
+ * is none, or none was found with a bounded amount of work. `entry` is where the walk began. */
 bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *state,
                      uint64_t *entry, const uint8_t *bytes, uint64_t size, uint64_t begin,
                      uint64_t end);

@@ -18,7 +18,7 @@ struct recmap_writer {
     char *path; /* absolute, as the index will name it */
     uint8_t *buffer;
     size_t buffered;
-    uint64_t written; /* bytes in the file */
+    uint64_t written;     /* bytes in the file */
     recmap_status failed; /* OK until something fails */
     bool is_closed;
     packer *packer; /* NULL: no index */
@@ -45,9 +45,9 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
     packer_options packing = {index->id_feature, index->extract != NULL,
                               index->on_corrupt == RECMAP_ON_CORRUPT_SKIP, index->lifts,
                               index->lift_count};
-    recmap_status status =
-        extractor_create(&writer->extractor, index->id_feature, index->lifts, index->lift_count,
-                         index->extract, index->extract_context, error);
+    recmap_status status = extractor_create(&writer->extractor, index->id_feature, index->lifts,
+                                            index->lift_count, index->extract,
+                                            index->extract_context, error);
     if (status == RECMAP_OK &&
         !run_init(&writer->run, index->id_feature != NULL, index->lift_count))
         status = fail_memory(error);
@@ -105,8 +105,8 @@ static recmap_status append(recmap_writer *writer, const void *data, size_t size
         if (status != RECMAP_OK) return status;
     }
     if (size > BUFFER_SIZE) {
-        recmap_status status = file_write_at(writer->file.fd, data, size, writer->written,
-                                             writer->path, error);
+        recmap_status status =
+            file_write_at(writer->file.fd, data, size, writer->written, writer->path, error);
         writer->written += size;
         return status;
     }
@@ -127,8 +127,8 @@ static recmap_status index_record(recmap_writer *writer, uint64_t offset, const 
     if (!run_add(&writer->run, offset, size, check)) return fail_memory(error);
     recmap_status status = extractor_lift(writer->extractor, &writer->run, data, size, error);
     if (status != RECMAP_OK) {
-        fail_at(error, writer->path,
-                packer_record_count(writer->packer) + writer->run.count - 1, offset);
+        fail_at(error, writer->path, packer_record_count(writer->packer) + writer->run.count - 1,
+                offset);
         return status;
     }
     return writer->run.count == RUN_RECORDS ? flush_run(writer, error) : RECMAP_OK;
@@ -170,8 +170,7 @@ recmap_status recmap_writer_write(recmap_writer *writer, const void *data, size_
 static recmap_status end_index(recmap_writer *writer, recmap_error *error) {
     file_stat stat;
     recmap_status status = flush_run(writer, error);
-    if (status == RECMAP_OK)
-        status = file_get_stat(&stat, writer->file.fd, writer->path, error);
+    if (status == RECMAP_OK) status = file_get_stat(&stat, writer->file.fd, writer->path, error);
     if (status != RECMAP_OK) return status;
     shard_end end = {stat.size, stat.size, COMPRESSION_NONE, stat.mtime_ns};
     return packer_end_shard(writer->packer, &end, NULL, error);

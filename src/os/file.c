@@ -171,8 +171,8 @@ recmap_status file_resize(int fd, uint64_t size, const char *path, recmap_error 
     return result ? fail_errno(error, errno, path, "resize the file") : RECMAP_OK;
 }
 
-/* Only an interrupted sync is tried again: after any other failure a second one may say OK for bytes
- * that the first one lost. */
+/* Only an interrupted sync is tried again: after any other failure a second one may say OK for
+ * bytes that the first one lost. */
 static int sync_retry(int fd) {
     int result;
     do result = fsync(fd);
