@@ -1,0 +1,237 @@
+/* Indexes that name shards where none of theirs can be: out of the folder, behind links, what is no
+ * file at all. By default they are refused and nothing outside is read, whatever lies there. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fault/cases.h"
+#include "fault/fixture.h"
+#include "index/manifest.h"
+#include "index/store.h"
+
+enum { RENAMED = 1, FIRST = RENAMED * FIXTURE_SHARD_RECORDS };
+
+/* What opening and reading under the name must come to. */
+typedef enum outcome { REFUSED, READ } outcome;
+
+typedef struct hostile {
+    const char *name; /* %s stands for the folder's own name, %o for that of the other one */
+    outcome by_default;
+    outcome with_absolute;
+} hostile;
+
+static const hostile names[] = {
+    {"part-1", READ, READ},
+    {"hard", READ, READ},
+    {"\xff\xfe-\xc0", READ, READ},
+    {"deep/part-1", READ, READ},
+    {"../%o/part-1", REFUSED, REFUSED},
+    {"../%s/part-1", REFUSED, REFUSED},
+    {"deep/../part-1", REFUSED, REFUSED},
+    {"deep/../../%o/part-1", REFUSED, REFUSED},
+    {"./part-1", REFUSED, REFUSED},
+    {"part-1/", REFUSED, REFUSED},
+    {"deep//part-1", REFUSED, REFUSED},
+    {"", REFUSED, REFUSED},
+    {".", REFUSED, REFUSED},
+    {"..", REFUSED, REFUSED},
+    {"deep", REFUSED, REFUSED},
+    {"part-1\1tail", REFUSED, REFUSED}, /* \1 becomes a NUL */
+    {"link-out", REFUSED, REFUSED},
+    {"link-in", REFUSED, REFUSED},
+    {"link-folder/part-1", REFUSED, REFUSED},
+    {"link-nowhere", REFUSED, REFUSED},
+    {"fifo", REFUSED, REFUSED},
+    {"missing", REFUSED, REFUSED},
+    {"part-0", REFUSED, REFUSED}, /* twice */
+    {"\x1b[31mred", REFUSED, REFUSED},
+    {"/tmp/../%F/part-1", REFUSED, READ},
+    {"%F/part-1", REFUSED, READ},
+    {"/etc/passwd", REFUSED, REFUSED},
+    {"/proc/self/mem", REFUSED, REFUSED},
+    {"/dev/zero", REFUSED, REFUSED},
+    {"/dev/null", REFUSED, REFUSED},
+    {"//etc//passwd", REFUSED, REFUSED},
+    {"long", REFUSED, REFUSED},   /* becomes 4,096 characters */
+    {"longer", REFUSED, REFUSED}, /* becomes 2,048 folders deep */
+};
+
+enum { NAME_COUNT = sizeof names / sizeof *names };
+
+static fixture data;
+static char other[128];
+
+static const char *last_part(const char *path) {
+    return strrchr(path, '/') + 1;
+}
+
+/* The name with its placeholders filled in. */
+static char *expand(const char *pattern) {
+    char *name = calloc(1, 8192);
+    require(name != NULL, "memory");
+    if (!strcmp(pattern, "long")) return memset(name, 'a', 4096);
+    for (size_t i = 0; !strcmp(pattern, "longer") && i < 2048; i++) memcpy(name + 2 * i, "a/", 2);
+    if (!strcmp(pattern, "longer")) return name;
+    size_t size = 0;
+    for (const char *at = pattern; *at; at++) {
+        const char *put = NULL;
+        if (at[0] == '%' && at[1] == 's') put = last_part(data.folder);
+        if (at[0] == '%' && at[1] == 'o') put = last_part(other);
+        if (at[0] == '%' && at[1] == 'F') put = data.folder;
+        if (!put) {
+            name[size++] = *at;
+            continue;
+        }
+        size += (size_t)snprintf(name + size, 4096, "%s", put);
+        at++;
+    }
+    return name;
+}
+
+/* The table of shards with another name for one of them. */
+static uint8_t *rename_shard(size_t *size, const store_value *value, const char *name) {
+    shard_entry entries[FIXTURE_SHARDS];
+    size_t count = 0;
+    require(shards_decode(entries, &count, FIXTURE_SHARDS, value->data, value->size) == DECODE_OK,
+            "decode the shards");
+    free(entries[RENAMED].path);
+    entries[RENAMED].path = strdup(name);
+    uint8_t *packed = shards_encode(size, entries, count);
+    require(packed != NULL, "encode the shards");
+    for (size_t i = 0; i < *size; i++)
+        if (packed[i] == 1 && i >= 6 && !memcmp(packed + i - 6, "part-1", 6)) packed[i] = 0;
+    for (size_t i = 0; i < count; i++) shard_entry_free(&entries[i]);
+    return packed;
+}
+
+/* A sound index, but for the name. */
+static void make_index(const char *name) {
+    store *from;
+    store_writer *writer;
+    file_bytes_save(data.index, data.new_index.bytes, data.new_index.size);
+    require(store_open(&from, data.index, NULL, NULL) == RECMAP_OK, "open the index");
+    require(store_writer_create(&writer, data.index, NULL) == RECMAP_OK, "write an index");
+    for (int table = 0; table < STORE_TABLE_COUNT; table++) {
+        size_t count;
+        const store_value *values = store_values(from, (store_table)table, &count);
+        for (size_t i = 0; i < count; i++) {
+            size_t size = values[i].size;
+            uint8_t *packed = table == STORE_SHARDS ? rename_shard(&size, &values[i], name) : NULL;
+            require(store_writer_put(writer, (store_table)table, values[i].key,
+                                     packed ? packed : values[i].data, size, NULL) == RECMAP_OK,
+                    "put a value");
+            free(packed);
+        }
+    }
+    require(store_writer_finish(writer, NULL, NULL, NULL) == RECMAP_OK, "finish");
+    store_writer_destroy(writer);
+    store_close(from);
+}
+
+static bool is_printable(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20) return false;
+    return true;
+}
+
+/* Reads the shard under its name by get, gather and verify. */
+static const char *read_named(recmap_dataset *dataset, outcome expected, recmap_error *error) {
+    recmap_record record;
+    recmap_report *report = NULL;
+    recmap_status status = recmap_dataset_get(dataset, FIRST, &record, error);
+    if (status == RECMAP_OK) {
+        bool holds = payload_holds(&record, FIRST);
+        recmap_record_release(&record);
+        if (!holds) return "get gave wrong bytes";
+    }
+    if ((status == RECMAP_OK) != (expected == READ))
+        return case_says("get: %s: %s", recmap_status_name(status), error->message);
+    if (recmap_dataset_verify(&report, dataset, NULL, NULL) != RECMAP_OK) return "verify failed";
+    size_t found = recmap_report_damage_count(report);
+    recmap_report_destroy(report);
+    if ((found == 0) != (expected == READ)) return case_says("verify found %zu", found);
+    if (recmap_dataset_get(dataset, 0, &record, NULL) != RECMAP_OK || !payload_holds(&record, 0))
+        return "the shard before is harmed";
+    recmap_record_release(&record);
+    return NULL;
+}
+
+static const char *run_name(void *context, size_t number) {
+    const hostile *hostile = &names[number / 4];
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = NULL;
+    (void)context;
+    options.allow_absolute_paths = number % 2;
+    options.access = number / 2 % 2 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
+    outcome expected = number % 2 ? hostile->with_absolute : hostile->by_default;
+    char *name = expand(hostile->name);
+    make_index(name);
+    free(name);
+    recmap_status status = recmap_dataset_open(&dataset, data.index, &options, &error);
+    const char *wrong = NULL;
+    if (status == RECMAP_OK) wrong = read_named(dataset, expected, &error);
+    else if (expected == READ) wrong = case_says("open: %s", error.message);
+    recmap_dataset_close(dataset);
+    if (!wrong && expected == REFUSED &&
+        (!error.path[0] || !error.message[0] || !is_printable(error.path)))
+        wrong = case_says("path \"%s\", message \"%s\"", error.path, error.message);
+    if (!wrong) return NULL;
+    char kept[1024];
+    snprintf(kept, sizeof kept, "%s", wrong);
+    return case_says("%s%s: %s", hostile->name, number % 2 ? ", absolute allowed" : "", kept);
+}
+
+static void test_hostile_names(void **state) {
+    (void)state;
+    assert_int_equal(cases_run("names", NAME_COUNT * 4, 1, run_name, NULL), 0);
+}
+
+static void in_folder(char path[PATH_MOST + 16], const char *folder, const char *name) {
+    snprintf(path, PATH_MOST + 16, "%s/%s", folder, name);
+}
+
+/* The same shard again at every place that must not be reached. */
+static void furnish(void) {
+    char path[PATH_MOST + 16], target[PATH_MOST + 16];
+    in_folder(target, other, "part-1");
+    shard_write(target, FIRST, FIXTURE_SHARD_RECORDS);
+    in_folder(path, data.folder, "link-out");
+    require(!symlink(target, path), "a link");
+    in_folder(path, data.folder, "link-in");
+    require(!symlink("part-1", path), "a link");
+    in_folder(path, data.folder, "link-nowhere");
+    require(!symlink("nowhere", path), "a link");
+    in_folder(path, data.folder, "link-folder");
+    require(!symlink(other, path), "a link");
+    in_folder(path, data.folder, "fifo");
+    require(!mkfifo(path, 0600), "a FIFO");
+    in_folder(path, data.folder, "hard");
+    require(!link(data.shards[RENAMED], path), "a hard link");
+    in_folder(path, data.folder, "\xff\xfe-\xc0");
+    require(!link(data.shards[RENAMED], path), "a hard link");
+    in_folder(path, data.folder, "deep");
+    require(!mkdir(path, 0755), "a folder");
+    in_folder(path, data.folder, "deep/part-1");
+    require(!link(data.shards[RENAMED], path), "a hard link");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hostile_names)};
+    fixture_create(&data);
+    folder_create(other, sizeof other);
+    furnish();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    folder_remove(other);
+    fixture_destroy(&data);
+    return failed;
+}
