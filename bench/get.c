@@ -1,5 +1,5 @@
-/* What does a random record cost, against a bare loop that has all addresses in an array and runs the
- * same CRC over the same bytes?
+/* What does a random record cost, against a bare loop that has all addresses in an array and runs
+ * the same CRC over the same bytes?
  *
  * Every way gets the same random numbers, in turns, in another order each time. Times are those of
  * the thread on its core. usage: bench_get FOLDER [REPEATS] */
@@ -14,8 +14,17 @@
 enum { GATHERED = 256 };
 
 /* The ways to the same records. */
-enum { WAY_BARE, WAY_GET, WAY_GATHER, WAY_BARE_BOTH, WAY_HEADER, WAY_GATHER_HEADER, WAY_READ,
-       WAY_GATHER_READ, WAY_COUNT };
+enum {
+    WAY_BARE,
+    WAY_GET,
+    WAY_GATHER,
+    WAY_BARE_BOTH,
+    WAY_HEADER,
+    WAY_GATHER_HEADER,
+    WAY_READ,
+    WAY_GATHER_READ,
+    WAY_COUNT
+};
 
 typedef struct get_bench {
     mapped_set bare;
@@ -59,12 +68,12 @@ static double time_way(get_bench *bench, int way) {
     uint64_t start = thread_cpu_ns();
     recmap_dataset *dataset = bench->datasets[way];
     if (way == WAY_BARE || way == WAY_BARE_BOTH)
-        check_count(mapped_set_check(&bench->bare, bench->numbers, bench->count,
-                                     way == WAY_BARE_BOTH), bench->count);
+        check_count(
+            mapped_set_check(&bench->bare, bench->numbers, bench->count, way == WAY_BARE_BOTH),
+            bench->count);
     else if (way == WAY_GATHER || way == WAY_GATHER_HEADER || way == WAY_GATHER_READ)
         gather_all(bench->batch, dataset, bench->numbers, bench->count);
-    else
-        get_all(dataset, bench->numbers, bench->count);
+    else get_all(dataset, bench->numbers, bench->count);
     return (double)(thread_cpu_ns() - start) / (double)bench->count;
 }
 
@@ -109,14 +118,15 @@ static void touch_all(get_bench *bench, uint64_t records) {
 static void print_ways(samples times[WAY_COUNT], samples ratios[WAY_COUNT], const char *set,
                        goal get, goal gather) {
     static const char *const names[WAY_COUNT] = {
-        "bare loop, data CRC", "get", "gather of 256", "bare loop, both CRCs",
-        "get, header CRC only", "gather of 256, header CRC only", "get, pread",
-        "gather of 256, pread"};
-    for (int way = 0; way < WAY_COUNT; way++) {
+        "bare loop, data CRC",  "get",
+        "gather of 256",        "bare loop, both CRCs",
+        "get, header CRC only", "gather of 256, header CRC only",
+        "get, pread",           "gather of 256, pread"};
+    print_row(&times[WAY_BARE], "ns a record", NO_GOAL, "%s: %s", set, names[WAY_BARE]);
+    for (int way = WAY_BARE + 1; way < WAY_COUNT; way++) {
         goal wanted = way == WAY_GET ? get : way == WAY_GATHER ? gather : NO_GOAL;
-        if (way != WAY_BARE)
-            print_row(&ratios[way], "of bare loop", wanted, "%s: %s", set, names[way]);
-        print_row(&times[way], "ns a record", NO_GOAL, "%s: %s", set, names[way]);
+        print_row(&ratios[way], "x bare loop", wanted, "%s: %s (%.0f ns)", set, names[way],
+                  samples_median(&times[way]));
     }
 }
 

@@ -14,8 +14,7 @@ static uint64_t file_size(const char *path) {
     return stat(path, &stat_of) ? 0 : (uint64_t)stat_of.st_size;
 }
 
-static uint64_t measure(uint64_t *records, const char *folder, const char *set,
-                        const char *id) {
+static uint64_t measure(uint64_t *records, const char *folder, const char *set, const char *id) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     recmap_index_summary summary;
     options.id_feature = id;

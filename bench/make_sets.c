@@ -1,9 +1,8 @@
 /* Writes the sets that are measured, always the same bytes:
  *
- *   small   1,000,000 tf.Examples of 14 features, about 240 bytes; in every second shard the features
- *           of each record stand in an order of their own, as many writers leave them
- *   medium    200,000 of 2.6 KB: tokens
- *   large      20,000 of 50 KB on average: bytes as long as JPEGs, sigma 20 KB
+ *   small   1,000,000 tf.Examples of 14 features, about 240 bytes; in every second shard the
+ * features of each record stand in an order of their own, as many writers leave them medium 200,000
+ * of 2.6 KB: tokens large      20,000 of 50 KB on average: bytes as long as JPEGs, sigma 20 KB
  *   equal   1,000,000 of 32 bytes each
  *   few        10,000 empty ones
  *   empty 100,000,000 empty ones, 1.6 GB     (only by name)
@@ -35,7 +34,8 @@ typedef struct recipe {
 
 static void add_id(example *example, uint64_t number) {
     char id[32];
-    example_add_bytes(example, "id", id, (size_t)sprintf(id, "img-%09llu", (unsigned long long)number));
+    example_add_bytes(example, "id", id,
+                      (size_t)sprintf(id, "img-%09llu", (unsigned long long)number));
 }
 
 static void add_label(example *example, uint64_t *seed) {
@@ -44,7 +44,7 @@ static void add_label(example *example, uint64_t *seed) {
 }
 
 static void add_small_feature(example *example, unsigned feature, uint64_t number, uint64_t *seed) {
-    static const char *const names[SMALL_FEATURES] = {"id",  "label", "user", "item", "hour",
+    static const char *const names[SMALL_FEATURES] = {"id",  "label", "user", "item",  "hour",
                                                       "day", "city",  "age",  "price", "ctr",
                                                       "cat", "brand", "pos",  "hist"};
     const char *name = names[feature];
@@ -120,9 +120,9 @@ static void make_id_only(example *example, uint64_t number, unsigned shard) {
 }
 
 static const recipe recipes[] = {
-    {"small", 1000000, make_small, false},   {"medium", 200000, make_medium, false},
-    {"large", 20000, make_large, false},     {"equal", 1000000, make_equal, false},
-    {"few", 10000, NULL, false},             {"empty", 100000000, NULL, true},
+    {"small", 1000000, make_small, false}, {"medium", 200000, make_medium, false},
+    {"large", 20000, make_large, false},   {"equal", 1000000, make_equal, false},
+    {"few", 10000, NULL, false},           {"empty", 100000000, NULL, true},
     {"ids", 20000000, make_id_only, true},
 };
 

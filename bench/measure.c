@@ -44,6 +44,17 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static void sort_samples(double sorted[SAMPLES_MOST], const samples *samples) {
+    memcpy(sorted, samples->values, samples->count * sizeof *sorted);
+    qsort(sorted, samples->count, sizeof *sorted, compare);
+}
+
+double samples_median(const samples *samples) {
+    double sorted[SAMPLES_MOST];
+    sort_samples(sorted, samples);
+    return (sorted[(samples->count - 1) / 2] + sorted[samples->count / 2]) / 2;
+}
+
 static void print_goal(goal wanted, double median) {
     if (wanted.kind == GOAL_NONE) {
         printf("\t\t\n");
@@ -56,16 +67,14 @@ static void print_goal(goal wanted, double median) {
 
 void print_row(const samples *samples, const char *unit, goal wanted, const char *format, ...) {
     if (!samples->count) return;
-    double sorted[SAMPLES_MOST];
-    size_t count = samples->count;
-    memcpy(sorted, samples->values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare);
-    double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    double sorted[SAMPLES_MOST], median = samples_median(samples);
+    sort_samples(sorted, samples);
     va_list arguments;
     va_start(arguments, format);
     vprintf(format, arguments);
     va_end(arguments);
-    printf("\t%s\t%.4g\t%.4g\t%.4g\t%zu", unit, sorted[0], median, sorted[count - 1], count);
+    printf("\t%s\t%.4g\t%.4g\t%.4g\t%zu", unit, sorted[0], median, sorted[samples->count - 1],
+           samples->count);
     print_goal(wanted, median);
     fflush(stdout);
 }

@@ -27,6 +27,7 @@ typedef struct samples {
 } samples;
 
 void samples_add(samples *samples, double value);
+double samples_median(const samples *samples); /* of at least one */
 
 /* What a figure should be. */
 typedef enum goal_kind { GOAL_NONE, GOAL_AT_MOST, GOAL_AT_LEAST } goal_kind;
