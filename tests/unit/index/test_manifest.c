@@ -1,0 +1,243 @@
+/* The messages of the index: what is encoded comes back, what is cut or forged is refused. */
+#define _GNU_SOURCE
+#include "index/manifest.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/buffer.h"
+#include "support/folder.h"
+
+static manifest_column columns[] = {
+    {(char *)"label", (char *)"5", RECMAP_TYPE_INT64, 0},
+    {(char *)"", NULL, RECMAP_TYPE_NONE, 0},
+    {(char *)"word", (char *)"", RECMAP_TYPE_BYTES, (uint64_t)1 << 40},
+};
+
+static manifest sample(void) {
+    manifest made = {
+        .format_version = 1,
+        .record_count = UINT64_MAX,
+        .shard_count = 3,
+        .byte_count = (uint64_t)1 << 61,
+        .id_count = 17,
+        .damage_count = 2,
+        .damaged_byte_count = 99,
+        .id_name = (char *)"image/id",
+        .extracted_by_caller = true,
+        .skips_damage = true,
+        .columns = columns,
+        .column_count = 3,
+    };
+    for (size_t i = 0; i < 16; i++) made.fingerprint[i] = (uint8_t)(i * 17);
+    return made;
+}
+
+static void assert_same_text(const char *a, const char *b) {
+    assert_int_equal(a == NULL, b == NULL);
+    if (a) assert_string_equal(a, b);
+}
+
+static void assert_same(const manifest *a, const manifest *b) {
+    assert_int_equal(a->format_version, b->format_version);
+    assert_int_equal(a->record_count, b->record_count);
+    assert_int_equal(a->shard_count, b->shard_count);
+    assert_int_equal(a->byte_count, b->byte_count);
+    assert_int_equal(a->id_count, b->id_count);
+    assert_int_equal(a->damage_count, b->damage_count);
+    assert_int_equal(a->damaged_byte_count, b->damaged_byte_count);
+    assert_memory_equal(a->fingerprint, b->fingerprint, 16);
+    assert_same_text(a->id_name, b->id_name);
+    assert_int_equal(a->extracted_by_caller, b->extracted_by_caller);
+    assert_int_equal(a->skips_damage, b->skips_damage);
+    assert_int_equal(a->column_count, b->column_count);
+    for (size_t i = 0; i < a->column_count; i++) {
+        assert_string_equal(a->columns[i].name, b->columns[i].name);
+        assert_same_text(a->columns[i].default_value, b->columns[i].default_value);
+        assert_int_equal(a->columns[i].type, b->columns[i].type);
+        assert_int_equal(a->columns[i].first_value, b->columns[i].first_value);
+    }
+}
+
+static void check_manifest(const manifest *given) {
+    size_t size;
+    uint8_t *encoded = manifest_encode(&size, given);
+    manifest decoded;
+    assert_int_equal(manifest_decode(&decoded, encoded, size), DECODE_OK);
+    assert_same(given, &decoded);
+    manifest_free(&decoded);
+    free(encoded);
+}
+
+static void test_manifest(void **state) {
+    (void)state;
+    manifest given = sample();
+    check_manifest(&given);
+    given.id_name = (char *)"";
+    given.extracted_by_caller = given.skips_damage = false;
+    check_manifest(&given);
+    given.id_name = NULL;
+    given.column_count = 0;
+    check_manifest(&given);
+    manifest empty = {0};
+    check_manifest(&empty);
+}
+
+enum { ENTRIES = 50 };
+
+static void make_shards(shard_entry *shards, rng *random) {
+    for (size_t i = 0; i < ENTRIES; i++) {
+        char path[40];
+        snprintf(path, sizeof path, "deep/shard-%zu\xff.tfrecord", i);
+        shards[i] = (shard_entry){
+            .path = strdup(path),
+            .framing = strdup("tfrecord"),
+            .size = rng_skewed(random, 62),
+            .file_size = rng_skewed(random, 62),
+            .compression = (compression)rng_below(random, 3),
+            .mtime_ns = (int64_t)rng_next(random),
+            .record_count = rng_skewed(random, 40),
+            .damage_count = rng_skewed(random, 10),
+            .identity = {.sample_count = (size_t)rng_below(random, 33),
+                         .sample_step = (uint64_t)1 << rng_below(random, 40)},
+        };
+        for (size_t b = 0; b < 16; b++) shards[i].identity.hash[b] = (uint8_t)rng_next(random);
+        for (size_t s = 0; s < shards[i].identity.sample_count; s++)
+            shards[i].identity.samples[s] = (uint32_t)rng_next(random);
+    }
+}
+
+static void free_shards(shard_entry *shards, size_t count) {
+    for (size_t i = 0; i < count; i++) shard_entry_free(&shards[i]);
+}
+
+static void test_shards(void **state) {
+    (void)state;
+    rng random = {1};
+    shard_entry given[ENTRIES], decoded[ENTRIES];
+    make_shards(given, &random);
+    size_t size, count = 0;
+    uint8_t *encoded = shards_encode(&size, given, ENTRIES);
+    assert_int_equal(shards_decode(decoded, &count, ENTRIES, encoded, size), DECODE_OK);
+    assert_int_equal(count, ENTRIES);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        assert_string_equal(decoded[i].path, given[i].path);
+        assert_string_equal(decoded[i].framing, given[i].framing);
+        assert_int_equal(decoded[i].size, given[i].size);
+        assert_int_equal(decoded[i].file_size, given[i].file_size);
+        assert_int_equal(decoded[i].compression, given[i].compression);
+        assert_true(decoded[i].mtime_ns == given[i].mtime_ns);
+        assert_int_equal(decoded[i].record_count, given[i].record_count);
+        assert_int_equal(decoded[i].damage_count, given[i].damage_count);
+        const shard_identity *found = &decoded[i].identity, *due = &given[i].identity;
+        assert_memory_equal(found->hash, due->hash, 16);
+        assert_int_equal(found->sample_count, due->sample_count);
+        assert_int_equal(found->sample_step, due->sample_step);
+        assert_memory_equal(found->samples, due->samples, due->sample_count * 4);
+    }
+    free_shards(decoded, count);
+    count = 0;
+    assert_int_equal(shards_decode(decoded, &count, ENTRIES - 1, encoded, size), DECODE_BAD);
+    free_shards(decoded, count);
+    free(encoded);
+    free_shards(given, ENTRIES);
+}
+
+static decode_verdict decode_changed(shard_entry *shard) {
+    size_t size, count = 0;
+    uint8_t *encoded = shards_encode(&size, shard, 1);
+    shard_entry decoded;
+    decode_verdict verdict = shards_decode(&decoded, &count, 1, encoded, size);
+    free_shards(&decoded, count);
+    free(encoded);
+    return verdict;
+}
+
+static void test_unsound_shards(void **state) {
+    (void)state;
+    shard_entry shard = {
+        .path = (char *)"x", .framing = (char *)"tfrecord", .identity = {.sample_step = 1}};
+    assert_int_equal(decode_changed(&shard), DECODE_OK);
+    shard.path = (char *)"";
+    assert_int_equal(decode_changed(&shard), DECODE_BAD);
+    shard.path = (char *)"x";
+    shard.identity.sample_step = 0;
+    assert_int_equal(decode_changed(&shard), DECODE_BAD);
+}
+
+static void test_damages(void **state) {
+    (void)state;
+    damage_entry given[ENTRIES], decoded[ENTRIES];
+    for (size_t i = 0; i < ENTRIES; i++)
+        given[i] =
+            (damage_entry){i / 7, i * 1000, UINT64_MAX - i, (char *)(i ? "data CRC is 0x1" : "")};
+    size_t size, count = 0;
+    uint8_t *encoded = damages_encode(&size, given, ENTRIES);
+    assert_int_equal(damages_decode(decoded, &count, ENTRIES, encoded, size), DECODE_OK);
+    assert_int_equal(count, ENTRIES);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        assert_int_equal(decoded[i].shard, given[i].shard);
+        assert_int_equal(decoded[i].offset, given[i].offset);
+        assert_int_equal(decoded[i].length, given[i].length);
+        assert_string_equal(decoded[i].reason, given[i].reason);
+        free(decoded[i].reason);
+    }
+    count = 10;
+    assert_int_equal(damages_decode(decoded, &count, ENTRIES, encoded, size), DECODE_BAD);
+    free(encoded);
+}
+
+/* All three decoders over the same broken bytes: nothing leaks, nothing is read outside. */
+static void decode_all(const uint8_t *bytes, size_t size) {
+    uint8_t *exact = must_copy(bytes, size);
+    manifest decoded;
+    if (manifest_decode(&decoded, exact, size) == DECODE_OK) manifest_free(&decoded);
+    shard_entry shards[8];
+    size_t count = 0;
+    (void)shards_decode(shards, &count, 8, exact, size);
+    free_shards(shards, count);
+    damage_entry damages[8];
+    count = 0;
+    (void)damages_decode(damages, &count, 8, exact, size);
+    for (size_t i = 0; i < count; i++) free(damages[i].reason);
+    free(exact);
+}
+
+static void test_forged_bytes(void **state) {
+    (void)state;
+    rng random = {2};
+    manifest given = sample();
+    shard_entry shards[ENTRIES];
+    make_shards(shards, &random);
+    size_t sizes[2];
+    uint8_t *whole[2] = {manifest_encode(&sizes[0], &given), shards_encode(&sizes[1], shards, 5)};
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t size = 0; size < sizes[kind]; size++) decode_all(whole[kind], size);
+    int rounds = is_long() ? 200000 : 10000;
+    for (int round = 0; round < rounds; round++) {
+        size_t size = sizes[round & 1];
+        uint8_t *broken = must_copy(whole[round & 1], size);
+        for (uint64_t i = rng_below(&random, 5); i < 5; i++)
+            broken[rng_below(&random, size)] = (uint8_t)rng_next(&random);
+        decode_all(broken, size);
+        free(broken);
+    }
+    free(whole[0]);
+    free(whole[1]);
+    free_shards(shards, ENTRIES);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_manifest),       cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_unsound_shards), cmocka_unit_test(test_damages),
+        cmocka_unit_test(test_forged_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
