@@ -17,6 +17,9 @@
 /* O_NONBLOCK keeps the open of a FIFO from waiting for a writer; it means nothing for files. */
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
+/* O_PATH asks for no right to list the folder, as opening a file in it by its path does not. */
+#define FOLDER_FLAGS (O_PATH | O_CLOEXEC | O_DIRECTORY)
+
 static int open_retry(int folder, const char *path, int flags, mode_t mode) {
     int fd;
     do fd = openat(folder, path, flags, mode);
@@ -69,7 +72,7 @@ static recmap_status fail_outside(recmap_error *error, const char *name) {
 
 /* Opens `name` one component at a time, so that no link is followed on the way. */
 recmap_status file_open_beneath(int *fd, const char *root, const char *name, recmap_error *error) {
-    int folder = open_retry(AT_FDCWD, root, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
+    int folder = open_retry(AT_FDCWD, root, FOLDER_FLAGS, 0);
     if (folder < 0) return fail_errno(error, errno, root, "open the folder");
     const char *part = name;
     for (;;) {
@@ -82,7 +85,7 @@ recmap_status file_open_beneath(int *fd, const char *root, const char *name, rec
         char component[NAME_MAX + 1];
         memcpy(component, part, size);
         component[size] = 0;
-        int flags = slash ? O_RDONLY | O_CLOEXEC | O_DIRECTORY : OPEN_FLAGS;
+        int flags = slash ? FOLDER_FLAGS : OPEN_FLAGS;
         int next = open_retry(folder, component, flags | O_NOFOLLOW, 0);
         int saved = errno;
         close(folder);
