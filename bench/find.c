@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: %s FOLDER [REPEATS]\n", argv[0]);
         return 2;
     }
-    int repeats = argc > 2 ? atoi(argv[2]) : 9;
+    int repeats = parse_repeats(argv[2], 9);
     find_bench bench = {
         .dataset = set_open(argv[1], "small", true, NULL),
         .ids = must_have(malloc(COUNT * sizeof *bench.ids)),

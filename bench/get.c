@@ -133,6 +133,7 @@ static void print_ways(samples times[WAY_COUNT], samples ratios[WAY_COUNT], cons
 static void shuffle(int *order, int count, uint64_t *seed) {
     for (int i = 0; i < count; i++) {
         int other = (int)random_below(seed, (uint64_t)i + 1);
+        order[i] = i;
         order[i] = order[other];
         order[other] = i;
     }
@@ -167,7 +168,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: %s FOLDER [REPEATS]\n", argv[0]);
         return 2;
     }
-    int repeats = argc > 2 ? atoi(argv[2]) : 16;
+    int repeats = parse_repeats(argv[2], 16);
     measure(argv[1], "small", 256 << 10, repeats, AT_MOST(1.3), AT_MOST(0.4));
     measure(argv[1], "medium", 64 << 10, repeats, AT_MOST(1.3), NO_GOAL);
     measure(argv[1], "large", 8 << 10, repeats, AT_MOST(1.3), NO_GOAL);

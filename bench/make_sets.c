@@ -71,6 +71,7 @@ static void make_small(example *example, uint64_t number, unsigned shard) {
     unsigned order[SMALL_FEATURES];
     for (unsigned i = 0; i < SMALL_FEATURES; i++) {
         uint64_t other = shard % 2 ? random_below(&seed, i + 1) : i;
+        order[i] = i;
         order[i] = order[other];
         order[other] = i;
     }
@@ -81,7 +82,7 @@ static void make_small(example *example, uint64_t number, unsigned shard) {
 static void make_medium(example *example, uint64_t number, unsigned shard) {
     (void)shard;
     uint64_t seed = number, tokens[TOKENS_MOST];
-    size_t count = (size_t)(1180 + 200 * random_normal(&seed));
+    size_t count = (size_t)(1075 + 180 * random_normal(&seed));
     if (count > TOKENS_MOST) count = TOKENS_MOST;
     for (size_t i = 0; i < count; i++) {
         uint64_t wide = random_next(&seed);

@@ -35,6 +35,11 @@ void *must_have(void *memory) {
     exit(4);
 }
 
+int parse_repeats(const char *argument, int usual) {
+    long repeats = argument ? strtol(argument, NULL, 10) : usual;
+    return repeats < 1 ? 1 : repeats > SAMPLES_MOST ? SAMPLES_MOST : (int)repeats;
+}
+
 void samples_add(samples *samples, double value) {
     if (samples->count < SAMPLES_MOST) samples->values[samples->count++] = value;
 }

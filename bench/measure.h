@@ -16,6 +16,9 @@ uint64_t thread_cpu_ns(void);
 /* Ends the program with the error's text unless `status` is OK. */
 void must(recmap_status status, const recmap_error *error);
 
+/* The number of repeats that the last argument of a program gives, or the default: 1 to 64. */
+int parse_repeats(const char *argument, int usual);
+
 /* Ends the program for lack of memory. */
 void *must_have(void *memory);
 

@@ -27,7 +27,7 @@ static double anonymous_memory(void) {
     FILE *status = fopen("/proc/self/status", "r");
     if (!status) return 0;
     while (fgets(line, sizeof line, status))
-        if (!strncmp(line, "RssAnon:", 8)) kib = atof(line + 8);
+        if (!strncmp(line, "RssAnon:", 8)) kib = strtod(line + 8, NULL);
     fclose(status);
     return kib / 1024;
 }

@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
         char path[SET_PATH_SIZE];
         file_stat stat;
         snprintf(path, sizeof path, "%s/%s", argv[1], sets[i]);
-        if (file_stat_path(&stat, path)) measure(argv[1], sets[i], argc > 2 ? atoi(argv[2]) : 25);
+        if (file_stat_path(&stat, path)) measure(argv[1], sets[i], parse_repeats(argv[2], 25));
     }
     return 0;
 }

@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     const char *folder = argv[1];
-    int repeats = argc > 2 ? atoi(argv[2]) : 7;
+    int repeats = parse_repeats(argv[2], 7);
     unsigned threads[] = {1, core_count()};
     for (int i = 0; i < (threads[1] > 1 ? 2 : 1); i++) {
         unsigned count = threads[i];
