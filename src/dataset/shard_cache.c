@@ -19,6 +19,7 @@ struct open_shard {
     uint32_t shard_index;
     shard_image image; /* in use when fd is -1 */
     int fd;            /* -1 once it is in memory */
+    bool is_passing;   /* not in the cache: closed when it is unpinned */
     uint32_t pins;
     open_shard *newer, *older; /* among the unpinned; by last use */
 };
@@ -305,6 +306,14 @@ record_pin *open_shard_record_pin(open_shard *shard) {
     return shard->cache->evicts ? &shard->pin : NULL;
 }
 
+/* A file that stays open because it could not be mapped: where nothing is ever closed, many of them
+ * would use up the files of the process. Records are copied out of it, so that none points there.
+ */
+static bool is_passing(const open_shard *shard) {
+    const shard_cache *cache = shard->cache;
+    return shard->fd >= 0 && !cache->evicts && cache->options.access == RECMAP_ACCESS_MAP;
+}
+
 recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t shard_index,
                               recmap_error *error) {
     if (pin_if_open(shard, cache, shard_index)) return RECMAP_OK;
@@ -317,13 +326,15 @@ recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t s
         free_shard(fresh);
         return status;
     }
-    free_shard(publish(&fresh, cache));
+    fresh->is_passing = is_passing(fresh);
+    if (!fresh->is_passing) free_shard(publish(&fresh, cache));
     *shard = fresh;
     return RECMAP_OK;
 }
 
 void shard_cache_unpin(open_shard *shard) {
     shard_cache *cache = shard->cache;
+    if (shard->is_passing) free_shard(shard);
     if (!cache->evicts) return;
     open_shard *surplus = NULL;
     process_lock();
