@@ -107,6 +107,7 @@ static void make_shards(shard_entry *shards, rng *random) {
             .identity = {.sample_count = (size_t)rng_below(random, 33),
                          .sample_step = (uint64_t)1 << rng_below(random, 40)},
         };
+        if (shards[i].compression == COMPRESSION_NONE) shards[i].size = shards[i].file_size;
         for (size_t b = 0; b < 16; b++) shards[i].identity.hash[b] = (uint8_t)rng_next(random);
         for (size_t s = 0; s < shards[i].identity.sample_count; s++)
             shards[i].identity.samples[s] = (uint32_t)rng_next(random);
@@ -168,6 +169,13 @@ static void test_unsound_shards(void **state) {
     assert_int_equal(decode_changed(&shard), DECODE_BAD);
     shard.path = (char *)"x";
     shard.identity.sample_step = 0;
+    assert_int_equal(decode_changed(&shard), DECODE_BAD);
+    shard.identity.sample_step = 1;
+    shard.size = 7;
+    assert_int_equal(decode_changed(&shard), DECODE_BAD);
+    shard.compression = COMPRESSION_GZIP;
+    assert_int_equal(decode_changed(&shard), DECODE_OK);
+    shard.compression = (compression)3;
     assert_int_equal(decode_changed(&shard), DECODE_BAD);
 }
 
