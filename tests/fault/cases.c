@@ -19,7 +19,7 @@ extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 extern void __asan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));
 
-static bool is_sanitized(void) {
+bool test_is_sanitized(void) {
     return __asan_init || __tsan_init;
 }
 
@@ -40,14 +40,14 @@ const char *case_says(const char *format, ...) {
 }
 
 static void start_alarm(void) {
-    alarm(is_sanitized() ? CASE_SECONDS_SANITIZED : CASE_SECONDS);
+    alarm(test_is_sanitized() ? CASE_SECONDS_SANITIZED : CASE_SECONDS);
 }
 
 void child_prepare(void) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGALRM};
     struct rlimit none = {0, 0};
     /* A sanitizer's report is worth more than the bare signal. */
-    for (size_t i = 0; !is_sanitized() && i < sizeof signals / sizeof *signals; i++)
+    for (size_t i = 0; !test_is_sanitized() && i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);
     signal(SIGBUS, SIG_DFL);
     setrlimit(RLIMIT_CORE, &none);
@@ -146,7 +146,7 @@ const char *holdings_check(const holdings *before) {
         return case_says("%d descriptors leak", now.descriptors - before->descriptors);
     if (now.maps != before->maps) return case_says("%d maps leak", (int)(now.maps - before->maps));
     /* Sanitizers copy strings without asking malloc; they look for leaks themselves. */
-    if (!is_sanitized() && now.allocations != before->allocations)
+    if (!test_is_sanitized() && now.allocations != before->allocations)
         return case_says("%d allocations leak", (int)(now.allocations - before->allocations));
     return NULL;
 }

@@ -36,6 +36,9 @@ holdings holdings_now(void);
 /* NULL when nothing is held that was not `before`. */
 const char *holdings_check(const holdings *before);
 
+/* Whether the program was built with a sanitizer that has its own allocator. */
+bool test_is_sanitized(void);
+
 /* Seconds that a case may take. */
 enum { CASE_SECONDS = 5, CASE_SECONDS_SANITIZED = 30 };
 

@@ -158,6 +158,10 @@ static const char *fork_beside_readers(void *context, size_t number) {
 
 static void test_a_thread_forks(void **state) {
     (void)state;
+    if (test_is_sanitized()) {
+        print_message("skipped: a sanitizer's allocator may be locked in the child\n");
+        skip();
+    }
     assert_int_equal(
         cases_run("fork beside readers", test_is_long() ? 200 : 8, 1, fork_beside_readers, NULL),
         0);

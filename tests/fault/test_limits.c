@@ -21,9 +21,6 @@
 
 enum { RECORDS_A_SHARD = 4, FILES = 64, MAPS = 10, HELD = 200, THREADS = 4 };
 
-extern void __asan_init(void) __attribute__((weak));
-extern void __tsan_init(void) __attribute__((weak));
-
 static char folder[128], path[PATH_MOST];
 static size_t shard_count;
 static uint64_t record_count;
@@ -231,7 +228,7 @@ static const char *read_large(void *context, size_t number) {
 
 static void test_little_address_space(void **state) {
     (void)state;
-    if (__asan_init || __tsan_init) {
+    if (test_is_sanitized()) {
         print_message("skipped: sanitizers need address space themselves\n");
         skip();
     }

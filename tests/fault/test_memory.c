@@ -369,6 +369,10 @@ static const char *run_threaded(void *context, size_t number) {
 
 static void test_threads(void **state) {
     (void)state;
+    if (test_is_sanitized()) {
+        print_message("skipped: a sanitizer bears no shortage of memory when a thread starts\n");
+        skip();
+    }
     call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
     interpose_begin(&plan);
     assert_int_equal(fixture_rebuild(&data, 2, NULL), RECMAP_OK);
