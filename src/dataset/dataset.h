@@ -4,6 +4,7 @@
 
 #include <recmap/dataset.h>
 
+#include "base/bytes.h"
 #include "dataset/shard_cache.h"
 #include "format/framing.h"
 #include "index/extract.h"
@@ -25,6 +26,17 @@ struct recmap_dataset {
 /* INVALID unless [first, first + count) are records. */
 recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first, uint64_t count,
                                   recmap_error *error);
+
+/* Asks the processor to fetch what will be checked of a frame: all of its lines at once, since the
+ * index knows the size before the header is there. Not more than 512 bytes: more requests than the
+ * processor can hold only delay each other, and what follows it fetches by itself. */
+static inline void dataset_fetch_frame(const recmap_dataset *dataset, const uint8_t *frame_bytes,
+                                       uint64_t size) {
+    enum { LINE = 64, MOST = 512 };
+    uint64_t wanted = dataset->check == FRAME_CHECK_HEADER ? 1 : min_u64(size, MOST);
+    for (uint64_t at = 0; at < wanted; at += LINE) __builtin_prefetch(frame_bytes + at);
+    __builtin_prefetch(frame_bytes + wanted - 1);
+}
 
 /* Checks the frame that the index says lies at `place`, whose bytes are in memory, against the
  * dataset's policy, and gives its payload. `shard` is where they lie, NULL for a

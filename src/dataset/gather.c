@@ -6,20 +6,15 @@
 #include "dataset/dataset.h"
 
 enum {
-    AHEAD_INDEX = 24,   /* records whose index entry is fetched ahead */
-    AHEAD_RECORD = 12,  /* records whose bytes are fetched ahead */
-    FETCHED_MOST = 512, /* bytes of a record that are: more requests than the processor can hold
-                           only delay each other, and what follows it fetches by itself */
-    LINE = 64,
+    /* Each record passes through stages, and waits between them for the processor to fetch what the
+     * next one needs: its entry in the index, its offset, its bytes. In records behind the first.
+     */
+    LAG_OFFSET = 6,
+    LAG_LOCATE = 24,
+    LAG_CHECK = 36,
     READ_GAP = 4096, /* records this near each other are read with one pread */
     READ_MOST = 1 << 20,
 };
-
-static void fetch_record(const uint8_t *bytes, uint64_t size, frame_check check) {
-    uint64_t most = check == FRAME_CHECK_HEADER ? 1 : size < FETCHED_MOST ? size : FETCHED_MOST;
-    for (uint64_t at = 0; at < most; at += LINE) __builtin_prefetch(bytes + at);
-    __builtin_prefetch(bytes + most - 1);
-}
 
 /* The state of one gather as it goes from record to record. */
 typedef struct gathering {
@@ -70,7 +65,7 @@ static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
     const uint8_t *bytes = open_shard_bytes(at->shard);
     if (!bytes) return RECMAP_OK;
     batch->shards[i] = at->shard;
-    fetch_record(bytes + place->offset, place->frame_size, at->dataset->check);
+    dataset_fetch_frame(at->dataset, bytes + place->offset, place->frame_size);
     return RECMAP_OK;
 }
 
@@ -119,28 +114,34 @@ static recmap_status read_near(gathering *at, size_t i, size_t count, size_t *ne
     return status;
 }
 
-static recmap_status visit(gathering *at, size_t count, recmap_error *error) {
+/* Whether a stage has a record at this turn, and which. */
+static bool is_due(size_t *i, size_t turn, size_t lag, size_t count) {
+    *i = turn - lag;
+    return turn >= lag && *i < count;
+}
+
+static recmap_status turn_stages(gathering *at, size_t turn, size_t count, recmap_error *error) {
     recmap_batch *batch = at->batch;
     index_file *index = at->dataset->index;
-    bool has_unmapped = false;
-    for (size_t i = 0; i < count && i < AHEAD_INDEX; i++)
-        index_prefetch(index, batch->requests[i].number);
-    for (size_t i = 0; i < count + AHEAD_RECORD; i++) {
-        recmap_status status = RECMAP_OK;
-        if (i + AHEAD_INDEX < count) index_prefetch(index, batch->requests[i + AHEAD_INDEX].number);
-        if (i < count) status = locate(at, i, error);
-        if (status == RECMAP_OK && i >= AHEAD_RECORD) {
-            size_t due = i - AHEAD_RECORD;
-            const open_shard *shard = batch->shards[due];
-            if (shard)
-                status = check(at, due, open_shard_bytes(shard) + batch->places[due].offset, error);
-            else has_unmapped = true;
-        }
+    recmap_status status = RECMAP_OK;
+    size_t i;
+    if (is_due(&i, turn, 0, count)) index_prefetch(index, batch->requests[i].number);
+    if (is_due(&i, turn, LAG_OFFSET, count)) index_prefetch_bits(index, batch->requests[i].number);
+    if (is_due(&i, turn, LAG_LOCATE, count)) status = locate(at, i, error);
+    if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i])
+        status = check(at, i, open_shard_bytes(batch->shards[i]) + batch->places[i].offset, error);
+    return status;
+}
+
+static recmap_status visit(gathering *at, size_t count, recmap_error *error) {
+    for (size_t turn = 0; turn < count + LAG_CHECK; turn++) {
+        recmap_status status = turn_stages(at, turn, count, error);
         if (status != RECMAP_OK) return status;
     }
-    for (size_t i = 0; has_unmapped && i < count;) {
+    for (size_t i = 0; i < count;) {
         size_t next = i + 1;
-        recmap_status status = batch->shards[i] ? RECMAP_OK : read_near(at, i, count, &next, error);
+        recmap_status status = at->batch->shards[i] ? RECMAP_OK
+                                                    : read_near(at, i, count, &next, error);
         if (status != RECMAP_OK) return status;
         i = next;
     }

@@ -420,10 +420,20 @@ recmap_status index_locate(index_place *place, index_file *index, uint64_t numbe
     return RECMAP_OK;
 }
 
-void index_prefetch(const index_file *index, uint64_t number) {
+/* The chunk that holds the record, or NULL when nobody has needed it yet. */
+static const offsets_chunk *chunk_if_open(const index_file *index, uint64_t number) {
     const lazy_offsets *lazy = &index->offsets[number >> OFFSETS_CHUNK_SHIFT];
-    if (atomic_load_explicit(&lazy->is_open, memory_order_acquire))
-        offsets_prefetch(&lazy->chunk, (size_t)number & (OFFSETS_CHUNK_RECORDS - 1));
+    return atomic_load_explicit(&lazy->is_open, memory_order_acquire) ? &lazy->chunk : NULL;
+}
+
+void index_prefetch(const index_file *index, uint64_t number) {
+    const offsets_chunk *chunk = chunk_if_open(index, number);
+    if (chunk) offsets_prefetch(chunk, (size_t)number & (OFFSETS_CHUNK_RECORDS - 1));
+}
+
+void index_prefetch_bits(const index_file *index, uint64_t number) {
+    const offsets_chunk *chunk = chunk_if_open(index, number);
+    if (chunk) offsets_prefetch_bits(chunk, (size_t)number & (OFFSETS_CHUNK_RECORDS - 1));
 }
 
 size_t index_id_chunk_count(const index_file *index) {

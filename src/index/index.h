@@ -44,8 +44,9 @@ typedef struct index_place {
 recmap_status index_locate(index_place *place, index_file *index, uint64_t number,
                            recmap_error *error);
 
-/* Asks the processor to fetch what index_locate will read first. */
+/* Ask the processor to fetch what index_locate will read first, and, once that is there, next. */
 void index_prefetch(const index_file *index, uint64_t number);
+void index_prefetch_bits(const index_file *index, uint64_t number);
 
 /* Pairs with the hash of an id, by ascending number. */
 typedef struct index_candidates {

@@ -64,9 +64,17 @@ static inline uint32_t offsets_shard_hint(const offsets_chunk *chunk, size_t i) 
     return load32(chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE + 20);
 }
 
-/* Asks the processor to fetch what offsets_at will read. */
+/* Asks the processor to fetch what offsets_at will read first: the frame's entry in the directory.
+ */
 static inline void offsets_prefetch(const offsets_chunk *chunk, size_t i) {
     __builtin_prefetch(chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE);
+}
+
+/* The same for what it reads next, once the entry is there: the bits. */
+static inline void offsets_prefetch_bits(const offsets_chunk *chunk, size_t i) {
+    const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
+    size_t bit = (i & (OFFSETS_FRAME_RECORDS - 1)) * entry[8];
+    __builtin_prefetch(chunk->bits + 8 * (size_t)load32(entry + 16) + (bit >> 3));
 }
 
 #endif
