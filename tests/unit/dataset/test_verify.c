@@ -179,7 +179,9 @@ static void test_info_as_json(void **state) {
     assert_has(text.data, "\"records\":150,");
     assert_has(text.data, "\"shards\":4,");
     assert_has(text.data, "\"bytes\":%" PRIu64 ",", bytes);
-    assert_has(text.data, "\"index_bytes\":%zu,", file_read("set.rmx").size);
+    buffer index = file_read("set.rmx");
+    assert_has(text.data, "\"index_bytes\":%zu,", index.size);
+    buffer_free(&index);
     assert_has(text.data, "\"damaged_bytes\":%" PRIu64, info->damaged_byte_count);
     assert_has(text.data, "{\"name\":\"id\",\"count\":%" PRIu64 ",\"records_without\":%" PRIu64 "}",
                info->id_count, 150 - info->id_count);

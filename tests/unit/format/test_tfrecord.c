@@ -21,6 +21,7 @@
 #include "support/folder.h"
 #include "support/layout.h"
 #include "support/oracle.h"
+#include "support/sanitizers.h"
 
 /* Runs the three functions over memory of exactly this size, and holds them against the oracle. */
 static void check_bytes(const uint8_t *bytes, size_t size) {
@@ -248,9 +249,7 @@ static void test_named_lengths(void **state) {
     struct rlimit memory = {(rlim_t)1 << 32, (rlim_t)1 << 32}, before;
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     memory.rlim_max = before.rlim_max;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    setrlimit(RLIMIT_AS, &memory);
-#endif
+    if (!has_address_sanitizer && !has_thread_sanitizer) setrlimit(RLIMIT_AS, &memory);
     for (size_t i = 0; i < count; i++) {
         buffer bytes = BUFFER_INIT;
         uint8_t junk[PAYLOAD + 4] = {0};

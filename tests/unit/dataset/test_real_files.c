@@ -1,0 +1,136 @@
+/* Files of other projects, where they are there: each has the records that its manifest counts, and
+ * a plain file comes back byte for byte as a plain reader reads it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+typedef struct row {
+    char file[512];
+    char compression[16];
+    unsigned long long file_bytes, stream_bytes, records, least, most;
+} row;
+
+/* The columns of the manifest that are of interest. */
+static bool read_row(row *read, const char *line) {
+    return sscanf(line, "%511[^\t]\t%*[^\t]\t%*[^\t]\t%15[^\t]\t%llu\t%llu\t%llu\t%llu\t%llu",
+                  read->file, read->compression, &read->file_bytes, &read->stream_bytes,
+                  &read->records, &read->least, &read->most) == 7;
+}
+
+static void assert_plain_file(recmap_dataset *dataset, const char *path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    buffer bytes = file_read(path);
+    oracle_file due = oracle_read(bytes.data, bytes.size, false);
+    assert_int_equal(due.damage_count, 0);
+    assert_int_equal(due.record_count, recmap_dataset_count(dataset));
+    for (size_t i = 0; i < due.record_count; i++) {
+        recmap_record record;
+        ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+        assert_int_equal(record.size, due.records[i].size);
+        assert_memory_equal(record.data, bytes.data + due.records[i].offset + 12, record.size);
+        recmap_record_release(&record);
+    }
+    oracle_free(&due);
+    buffer_free(&bytes);
+}
+
+static void assert_sizes(recmap_dataset *dataset, const row *about) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_batch *batch;
+    size_t count = (size_t)about->records;
+    ASSERT_OK(recmap_batch_create(&batch, &error), &error);
+    ASSERT_OK(recmap_dataset_gather_range(batch, dataset, 0, count, &error), &error);
+    size_t least = SIZE_MAX, most = 0;
+    unsigned long long total = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t size = recmap_batch_records(batch)[i].size;
+        if (size < least) least = size;
+        if (size > most) most = size;
+        total += size + 16;
+    }
+    recmap_batch_destroy(batch);
+    if (!count) return;
+    assert_int_equal(least, about->least);
+    assert_int_equal(most, about->most);
+    assert_int_equal(total, about->stream_bytes);
+}
+
+static void check_file(const row *about, const char *path) {
+    recmap_index_summary summary = index_build("set.rmx", NULL, &path, 1);
+    assert_int_equal(summary.record_count, about->records);
+    assert_int_equal(summary.damage_count, 0);
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.allow_absolute_paths = 1;
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (int access = 0; access < 2; access++) {
+        options.access = (recmap_access)access;
+        recmap_dataset *dataset = dataset_open("set.rmx", &options);
+        recmap_shard_info info;
+        ASSERT_OK(recmap_dataset_get_shard(&info, dataset, 0, &error), &error);
+        assert_string_equal(info.compression, about->compression);
+        assert_int_equal(info.size, about->file_bytes);
+        assert_sizes(dataset, about);
+        if (!strcmp(about->compression, "none")) assert_plain_file(dataset, path);
+        recmap_report *report;
+        ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
+        assert_int_equal(recmap_report_damage_count(report), 0);
+        assert_int_equal(recmap_report_record_count(report), about->records);
+        recmap_report_destroy(report);
+        recmap_dataset_close(dataset);
+    }
+}
+
+static void test_files_of_manifest(void **state) {
+    (void)state;
+    const char *folder = shared_data();
+    if (!folder) skip();
+    char path[PATH_ROOM], line[4096];
+    snprintf(path, sizeof path, "%s/tfrecord/MANIFEST.tsv", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t files = 0;
+    while (fgets(line, sizeof line, file)) {
+        row about;
+        if (!read_row(&about, line)) continue;
+        snprintf(path, sizeof path, "%.300s/tfrecord/%s", folder, about.file);
+        check_file(&about, path);
+        files++;
+    }
+    fclose(file);
+    print_message("%zu files\n", files);
+    assert_true(files >= 71);
+}
+
+/* The data set that ships with the repository. */
+static void test_digits(void **state) {
+    (void)state;
+    unsigned long long records = 0;
+    for (int i = 0; i < 4; i++) {
+        char path[PATH_ROOM];
+        snprintf(path, sizeof path, RECMAP_SOURCE_DIR "/data/digits/digits-%05d-of-00004.tfrecord",
+                 i);
+        const char *name = path;
+        records += index_build("set.rmx", NULL, &name, 1).record_count;
+        recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+        options.allow_absolute_paths = 1;
+        recmap_dataset *dataset = dataset_open("set.rmx", &options);
+        assert_plain_file(dataset, path);
+        recmap_dataset_close(dataset);
+    }
+    assert_int_equal(records, 1797);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
+    const struct CMUnitTest tests[] = {TEST(files_of_manifest), TEST(digits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
