@@ -35,7 +35,7 @@ typedef struct recipe {
 static void add_id(example *example, uint64_t number) {
     char id[32];
     example_add_bytes(example, "id", id,
-                      (size_t)sprintf(id, "img-%09llu", (unsigned long long)number));
+                      (size_t)snprintf(id, sizeof id, "img-%09llu", (unsigned long long)number));
 }
 
 static void add_label(example *example, uint64_t *seed) {
