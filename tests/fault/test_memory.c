@@ -323,9 +323,14 @@ static uint64_t count_allocations(const recmap_dataset_options *reading) {
     return count;
 }
 
+static size_t step_between_cases(void) {
+    if (test_is_long()) return 1;
+    return test_is_sanitized() ? 7 : 2;
+}
+
 static void run_sweep(const char *name, const recmap_dataset_options *reading) {
     sweep sweep = {*reading, count_allocations(reading)};
-    assert_int_equal(cases_run(name, 2 * sweep.count, test_is_long() ? 1 : 3, run_case, &sweep), 0);
+    assert_int_equal(cases_run(name, 2 * sweep.count, step_between_cases(), run_case, &sweep), 0);
 }
 
 static void test_mapped(void **state) {
@@ -378,7 +383,7 @@ static void test_threads(void **state) {
     assert_int_equal(fixture_rebuild(&data, 2, NULL), RECMAP_OK);
     uint64_t count = interpose_end();
     assert_int_equal(
-        cases_run("memory, threads", 2 * count, test_is_long() ? 1 : 3, run_threaded, NULL), 0);
+        cases_run("memory, threads", 2 * count, step_between_cases(), run_threaded, NULL), 0);
 }
 
 static int enter(void **state) {

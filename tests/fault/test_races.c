@@ -1,6 +1,7 @@
 /* Many processes at one index: builders that race each other, builders that append, and readers
  * that open, read and close while it is replaced. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -17,6 +19,7 @@
 
 #include "fault/cases.h"
 #include "fault/fixture.h"
+#include "fault/interpose.h"
 
 static fixture data;
 /* Said by one process to all. */
@@ -83,6 +86,46 @@ static void test_two_builders(void **state) {
     test_seed();
     assert_int_equal(
         cases_run("races, two builders", test_is_long() ? 1000 : 200, 1, race_builders, NULL), 0);
+}
+
+/* Between a builder's creating its temporary file and locking it, another one takes it for left
+ * over by a dead builder: it holds the lock already, or has removed the file too. */
+typedef struct remover {
+    bool removes;
+    int fd; /* once it has the lock; else -1 */
+} remover;
+
+static void take_for_dead(void *context, const call *made) {
+    remover *at = context;
+    char path[PATH_MOST];
+    if (at->fd >= 0 || made->kind != CALL_OPEN || !made->creates) return;
+    snprintf(path, sizeof path, "%s", made->path);
+    at->fd = open(path, O_RDONLY);
+    require(at->fd >= 0 && !flock(at->fd, LOCK_EX | LOCK_NB), "lock the temporary file");
+    if (at->removes) require(!unlink(path), "unlink");
+}
+
+static const char *build_taken_for_dead(void *context, size_t number) {
+    remover remover = {number, -1};
+    call_plan plan = {.kinds = CALL_BIT(CALL_OPEN), .watch = take_for_dead, .context = &remover};
+    recmap_error error = RECMAP_ERROR_INIT;
+    (void)context;
+    fixture_reset(&data);
+    interpose_begin(&plan);
+    recmap_status status = fixture_rebuild(&data, 1, &error);
+    interpose_end();
+    if (remover.fd < 0) return "no temporary file was made";
+    close(remover.fd);
+    if (status != RECMAP_OK) return case_says("%s", error.message);
+    /* Who has the lock removes the file. */
+    return number                                          ? fixture_check(&data, false, true)
+           : file_bytes_equal(&data.new_index, data.index) ? NULL
+                                                           : "not the new index";
+}
+
+static void test_taken_for_dead(void **state) {
+    (void)state;
+    assert_int_equal(cases_run("races, taken for dead", 2, 1, build_taken_for_dead, NULL), 0);
 }
 
 /* Process `which` appends the shard behind the first `which` ones. */
@@ -233,9 +276,8 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_builders),
-        cmocka_unit_test(test_two_appenders),
-        cmocka_unit_test(test_readers_beside_a_builder),
+        cmocka_unit_test(test_two_builders),      cmocka_unit_test(test_taken_for_dead),
+        cmocka_unit_test(test_two_appenders),     cmocka_unit_test(test_readers_beside_a_builder),
         cmocka_unit_test(test_one_process_twice),
     };
     return cmocka_run_group_tests(tests, enter, leave);
