@@ -1,0 +1,102 @@
+/* Any bytes as a shard, scanned by several threads in tiny segments: records and damage are those
+ * of a plain reader. The first byte chooses threads and mode, the second the size of segments. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz/fuzz.h"
+#include "index/scan.h"
+#include "support/oracle.h"
+
+/* What is still due of what the plain reader found. */
+typedef struct check {
+    oracle_file due;
+    size_t record, damage;
+    uint64_t size;
+    bool has_ended;
+} check;
+
+static void require(bool holds) {
+    if (!holds) abort();
+}
+
+static recmap_status begin_shard(void *context, const char *path, recmap_error *error) {
+    (void)context;
+    (void)path;
+    (void)error;
+    return RECMAP_OK;
+}
+
+static recmap_status add_run(void *context, const record_run *run, recmap_error *error) {
+    check *at = context;
+    (void)error;
+    for (size_t i = 0; i < run->count; i++, at->record++) {
+        require(at->record < at->due.record_count);
+        const oracle_record *due = &at->due.records[at->record];
+        require(run->offsets[i] == due->offset && run->sizes[i] == due->size &&
+                run->checks[i] == due->check);
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
+                                recmap_error *error) {
+    check *at = context;
+    (void)error;
+    require(at->damage < at->due.damage_count && reason[0]);
+    const oracle_damage *due = &at->due.damages[at->damage++];
+    require(offset == due->offset && length == due->length);
+    return RECMAP_OK;
+}
+
+static recmap_status end_shard(void *context, const shard_end *end, recmap_error *error) {
+    check *at = context;
+    (void)error;
+    at->has_ended = end->size == at->size;
+    return RECMAP_OK;
+}
+
+static void scan_file(const char *path, const uint8_t *data, size_t size, uint8_t mode,
+                      uint8_t segment) {
+    bool skips = mode & 1;
+    check at = {.due = oracle_read(data, size, !skips), .size = size};
+    recmap_error error = RECMAP_ERROR_INIT;
+    extractor *nothing;
+    if (extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error) != RECMAP_OK) abort();
+    scan_sink sink = {&at, begin_shard, add_run, add_damage, end_shard, NULL};
+    recmap_progress totals = {0};
+    scan_options options = {
+        .thread_count = 1 + (mode >> 1) % 4,
+        .on_corrupt = skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE,
+        .extractor = nothing,
+        .segment_size = 16 + (uint64_t)segment * 4,
+        .totals = &totals,
+    };
+    recmap_status status = scan_shards(&path, 1, &sink, &options, &error);
+    bool fails = !skips && at.due.damage_count;
+    require((status == RECMAP_OK) == !fails);
+    require(at.record == at.due.record_count && at.has_ended == !fails);
+    if (fails) require(error.offset == at.due.damages[0].offset && error.message[0]);
+    else require(at.damage == at.due.damage_count);
+    oracle_free(&at.due);
+    extractor_destroy(nothing);
+}
+
+/* A compressed shard is none for the plain reader. */
+static bool is_compressed(const uint8_t *data, size_t size) {
+    size_t looked_at = size < COMPRESSION_DETECT_SIZE ? size : COMPRESSION_DETECT_SIZE;
+    return compression_detect(data, looked_at) != COMPRESSION_NONE;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 2 || is_compressed(data + 2, size - 2)) return 0;
+    int fd = memfd_create("shard", MFD_CLOEXEC);
+    if (fd < 0 || pwrite(fd, data + 2, size - 2, 0) != (ssize_t)(size - 2)) abort();
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    scan_file(path, data + 2, size - 2, data[0], data[1]);
+    close(fd);
+    return 0;
+}
