@@ -219,12 +219,14 @@ static bool close_oldest(shard_cache *cache) {
 static recmap_status load(open_shard *shard, const shard_entry *entry, recmap_error *error) {
     bool is_plain = entry->compression == COMPRESSION_NONE;
     if (is_plain && shard->cache->options.access == RECMAP_ACCESS_READ) return RECMAP_OK;
+    recmap_error local;
     recmap_status status;
     do
         status = image_open(&shard->image, shard->fd, entry->file_size, entry->compression,
-                            entry->path, error);
+                            entry->path, &local);
     while (status == RECMAP_NO_MEMORY && close_oldest(shard->cache));
     if (status == RECMAP_NO_MEMORY && is_plain) return RECMAP_OK;
+    if (status != RECMAP_OK && error) *error = local;
     if (status != RECMAP_OK) return status;
     file_close(shard->fd);
     shard->fd = -1;

@@ -71,6 +71,7 @@ typedef struct scan {
 /* The next stretch to walk, in order; at least one for each shard, even an empty one. */
 static void cut_segment(scan *scan, segment *cut) {
     const scan_shard *shard = &scan->shards[scan->next_shard];
+    if (cut->shard_index != scan->next_shard) crc_sums_clear(&cut->findings.sums);
     cut->shard_index = scan->next_shard;
     cut->begin = scan->next_begin;
     cut->is_done = false;
@@ -305,7 +306,8 @@ static recmap_status join_segment(scan *scan, segment *piece, walk_state *state,
                                   recmap_error *error) {
     scan_shard *shard = &scan->shards[piece->shard_index];
     if (!open_shard(scan, shard, piece->number)) {
-        if (error) *error = shard->error;
+        /* Of a shard that is passed over only the sink hears. */
+        if (error && !scan->sink->skip_shard) *error = shard->error;
         return shard->status;
     }
     const shard_image *image = &shard->image;

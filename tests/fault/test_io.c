@@ -84,6 +84,8 @@ static const char *check_error(const io_case *at, const char *step, const recmap
 static const char *check_build(const io_case *at, recmap_status status, const recmap_error *error) {
     bool must_fail = (interpose_hit_kinds() & WRITING) && !is_invisible(at->failing);
     if (status == RECMAP_OK && must_fail) return "build: a write failed, and it said OK";
+    if (status == RECMAP_OK && error->status != RECMAP_OK)
+        return case_says("build said OK and left an error: %s", error->message);
     if (status == RECMAP_OK) return fixture_check(&data, false, true);
     const char *wrong = check_error(at, "build", error);
     if (wrong) return wrong;
@@ -99,6 +101,10 @@ static const char *check_verify(const io_case *at, recmap_dataset *dataset, recm
         return "verify failed";
     size_t damage_count = recmap_report_damage_count(report);
     recmap_report_destroy(report);
+    if (error->status != RECMAP_OK) {
+        error->status = RECMAP_OK;
+        return "verify said OK and left an error";
+    }
     if (!damage_count) return NULL;
     /* A shard that cannot be read is damage; that this process may open no more files is none. */
     return interpose_hits() && at->failing->code == EIO ? NULL : "verify found damage";

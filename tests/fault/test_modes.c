@@ -35,6 +35,7 @@ typedef struct answer {
 typedef struct answers {
     recmap_status open_status;
     answer gets[FIXTURE_RECORDS], gathers[FIXTURE_RECORDS], finds[FIXTURE_RECORDS];
+    answer labels[FIXTURE_RECORDS]; /* out of the index alone */
 } answers;
 
 static uint64_t sum_of(const recmap_record *record) {
@@ -74,6 +75,10 @@ static void ask_all(answers *made, recmap_dataset *dataset) {
         status = recmap_dataset_find(dataset, &id, &found, &error);
         made->finds[number] = answer_of(status, &error);
         if (status == RECMAP_OK) made->finds[number].sum = found;
+        int64_t label;
+        status = recmap_dataset_read_int64(&label, dataset, 1, number, 1, &error);
+        made->labels[number] = answer_of(status, &error);
+        if (status == RECMAP_OK) made->labels[number].sum = (uint64_t)label;
     }
     recmap_batch_destroy(batch);
 }
@@ -111,6 +116,8 @@ static const char *check_right(const answers *first) {
         recmap_record expected = {bytes, payload_make(bytes, i), i, NULL};
         if (first->gets[i].status == RECMAP_OK && first->gets[i].sum != sum_of(&expected))
             return case_says("record %zu is not what was written", i);
+        if (first->labels[i].status == RECMAP_OK && first->labels[i].sum != 3 * i - 7)
+            return case_says("the label of record %zu is wrong", i);
         const char *wrong = compare(&first->gets[i], &first->gathers[i], "get and gather", i, 0);
         if (wrong) return wrong;
     }
@@ -131,6 +138,7 @@ static const char *compare_ways(void) {
             wrong = compare(&first.gets[i], &other.gets[i], "get", i, way);
             if (!wrong) wrong = compare(&first.gathers[i], &other.gathers[i], "gather", i, way);
             if (!wrong) wrong = compare(&first.finds[i], &other.finds[i], "find", i, way);
+            if (!wrong) wrong = compare(&first.labels[i], &other.labels[i], "label", i, way);
         }
     }
     return wrong;
