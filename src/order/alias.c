@@ -1,0 +1,90 @@
+#include "order/alias.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "order/random.h"
+#include "order/weights.h"
+#include "order/wide.h"
+
+/* Makes weights that add up to the table's whole area: the area up to each index is rounded down,
+ * so that none is off by one unit or more, 0 stays 0, and no other becomes 0. */
+static void spread_over_area(uint64_t *weights, uint64_t sum, const alias_table *table) {
+    uint64_t area = (uint64_t)table->count << table->height_bits, weight_before = 0,
+             area_before = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        weight_before += weights[i];
+        uint64_t area_here = scale_down(weight_before, area, sum);
+        weights[i] = area_here - area_before;
+        area_before = area_here;
+    }
+}
+
+static size_t next_low(const uint64_t *heights, size_t from, size_t count, uint64_t whole) {
+    while (from < count && heights[from] >= whole) from++;
+    return from;
+}
+
+static size_t next_high(const uint64_t *heights, size_t from, size_t count, uint64_t whole) {
+    while (from < count && heights[from] < whole) from++;
+    return from;
+}
+
+/* Fills each low column from a high one. Both kinds are visited upwards; a high one that falls
+ * below the whole height behind the low ones' place is at once the next to be filled. */
+static void fill_columns(alias_table *table, uint64_t *heights) {
+    const uint64_t whole = (uint64_t)1 << table->height_bits;
+    const size_t count = table->count;
+    size_t low = next_low(heights, 0, count, whole), high = next_high(heights, 0, count, whole);
+    size_t filled = low;
+    for (size_t i = 0; i < count; i++) table->columns[i] = (alias_column){whole, i};
+    while (filled < count && high < count) {
+        table->columns[filled] = (alias_column){heights[filled], high};
+        heights[high] -= whole - heights[filled];
+        size_t used = high;
+        if (heights[used] < whole) {
+            high = next_high(heights, used + 1, count, whole);
+            if (used < low) {
+                filled = used;
+                continue;
+            }
+        }
+        low = next_low(heights, low + 1, count, whole);
+        filled = low;
+    }
+}
+
+recmap_status alias_create(alias_table *table, const double *weights, size_t count,
+                           recmap_error *error) {
+    uint64_t *integers = calloc(count ? count : 1, sizeof *integers), sum;
+    alias_table made = {
+        calloc(count ? count : 1, sizeof *made.columns), count, 62 - bit_length(count), {0}};
+    recmap_status status = integers && made.columns ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK)
+        status = weights_to_integers(integers, &sum, weights, count, "record", error);
+    if (status == RECMAP_OK) {
+        spread_over_area(integers, sum, &made);
+        status = digest_words(made.digest, integers, count, error);
+    }
+    if (status == RECMAP_OK) {
+        fill_columns(&made, integers);
+        *table = made;
+    } else {
+        alias_destroy(&made);
+    }
+    free(integers);
+    return status;
+}
+
+void alias_destroy(alias_table *table) {
+    free(table->columns);
+    table->columns = NULL;
+}
+
+uint64_t alias_draw(const alias_table *table, uint64_t column_word, uint64_t height_word) {
+    uint64_t column = random_below(column_word, table->count);
+    uint64_t height = height_word >> (64 - table->height_bits);
+    const alias_column *found = &table->columns[column];
+    return height < found->threshold ? column : found->other;
+}

@@ -1,0 +1,33 @@
+/* An alias table: drawing an index with a given probability in one look-up, in whole numbers.
+ *
+ * The table has a column of the same height for each index; a column is its own index's up to a
+ * threshold and another's above. The heights that belong to an index add up to its weight. */
+#ifndef RECMAP_ORDER_ALIAS_H
+#define RECMAP_ORDER_ALIAS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "order/digest.h"
+
+typedef struct alias_column {
+    uint64_t threshold; /* heights below it are the column's own */
+    uint64_t other;
+} alias_column;
+
+typedef struct alias_table {
+    alias_column *columns;
+    size_t count;
+    unsigned height_bits;        /* a column is 2^height_bits high */
+    uint8_t digest[DIGEST_SIZE]; /* of the weights, scaled to the table's whole area */
+} alias_table;
+
+/* Errors: as weights_to_integers, and NO_MEMORY. */
+recmap_status alias_create(alias_table *table, const double *weights, size_t count,
+                           recmap_error *error);
+void alias_destroy(alias_table *table);
+
+/* The index that two random words draw. */
+uint64_t alias_draw(const alias_table *table, uint64_t column_word, uint64_t height_word);
+
+#endif

@@ -1,0 +1,150 @@
+/* Dealing an epoch to ranks, step by step. */
+#include "base/bytes.h"
+#include "base/error.h"
+#include "order/order.h"
+
+typedef unsigned long long ull; /* for printf */
+
+/* What is dealt: records, or whole batches of an order that makes its own; those from `first` to
+ * the end, `total` in all, `step` in a step. */
+typedef struct units {
+    uint64_t first;
+    uint64_t end;
+    uint64_t rank; /* units a rank and step */
+    uint64_t step; /* units a step, of all ranks */
+} units;
+
+static units count_units(const recmap_deal *deal) {
+    uint64_t world = deal->options.world_size, batch = deal->options.batch_size;
+    if (deal->order->batch_count)
+        return (units){deal->first_batch, deal->order->batch_count, 1, world};
+    return (units){deal->position, deal->order->count, batch, world * batch};
+}
+
+static recmap_status check_options(const recmap_deal_options *options, bool has_batches,
+                                   recmap_error *error) {
+    if (options->version != RECMAP_DEAL_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "the deal's options have version %u, not %d",
+                    options->version, RECMAP_DEAL_OPTIONS_VERSION);
+    if (!options->world_size) return fail(error, RECMAP_INVALID, "the world has no ranks");
+    if (options->last > RECMAP_LAST_PAD)
+        return fail(error, RECMAP_INVALID, "%d is no way to deal the last step",
+                    (int)options->last);
+    if (has_batches) return RECMAP_OK;
+    if (!options->batch_size)
+        return fail(error, RECMAP_INVALID, "a batch must hold at least 1 record");
+    if (options->batch_size > RECMAP_ORDER_COUNT_MOST / options->world_size)
+        return fail(error, RECMAP_INVALID, "batches of %llu records on %u ranks are too large",
+                    (ull)options->batch_size, options->world_size);
+    return RECMAP_OK;
+}
+
+static void count_steps(recmap_deal *deal) {
+    units u = count_units(deal);
+    uint64_t left = u.end - u.first;
+    bool has_rest = left % u.step && deal->options.last != RECMAP_LAST_DROP;
+    deal->step_count = left / u.step + has_rest;
+}
+
+recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uint64_t epoch,
+                               uint64_t position, const recmap_deal_options *options,
+                               recmap_error *error) {
+    static const recmap_deal_options defaults = RECMAP_DEAL_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    recmap_status status = check_options(options, order->batch_count, error);
+    if (status != RECMAP_OK) return status;
+    if (position > order->count)
+        return fail(error, RECMAP_INVALID, "position %llu is above %llu, the positions of an epoch",
+                    (ull)position, (ull)order->count);
+    recmap_deal made = {order, epoch, position, *options, 0, order->batch_count};
+    if (order->batch_count && position < order->count) {
+        status = recmap_order_batch_of(&made.first_batch, order, epoch, position, error);
+        if (status != RECMAP_OK) return status;
+    }
+    count_steps(&made);
+    *deal = made;
+    return RECMAP_OK;
+}
+
+/* A rank's units of a step: [first, first + count), which may pass the end. */
+static recmap_share share_units(const recmap_deal *deal, const units *u, uint64_t step,
+                                uint32_t rank) {
+    uint64_t start = u->first + step * u->step, left = u->end - start;
+    recmap_share share = {start + rank * u->rank, u->rank};
+    if (left >= u->step || deal->options.last == RECMAP_LAST_PAD) return share;
+    /* The rest, evenly: the first ranks have one more. */
+    uint64_t world = deal->options.world_size, more = left % world;
+    share.first = start + rank * (left / world) + min_u64(rank, more);
+    share.count = left / world + (rank < more);
+    return share;
+}
+
+/* The positions of a batch, of which the first may have begun before the deal. */
+static recmap_status share_batch(recmap_share *share, const recmap_deal *deal, uint64_t batch,
+                                 recmap_error *error) {
+    uint64_t count = deal->order->batch_count;
+    recmap_share found;
+    recmap_status status = recmap_order_batch(&found.first, &found.count, deal->order, deal->epoch,
+                                              batch % count, error);
+    if (status != RECMAP_OK) return status;
+    if (batch == deal->first_batch) {
+        found.count -= deal->position - found.first;
+        found.first = deal->position;
+    }
+    *share = found;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_deal_share(recmap_share *share, const recmap_deal *deal, uint64_t step,
+                                uint32_t rank, recmap_error *error) {
+    if (step >= deal->step_count)
+        return fail(error, RECMAP_INVALID, "step %llu is not below %llu, the steps of the epoch",
+                    (ull)step, (ull)deal->step_count);
+    if (rank >= deal->options.world_size)
+        return fail(error, RECMAP_INVALID, "rank %u is not below %u, the size of the world", rank,
+                    deal->options.world_size);
+    units u = count_units(deal);
+    recmap_share found = share_units(deal, &u, step, rank);
+    if (deal->order->batch_count && found.count)
+        return share_batch(share, deal, found.first, error);
+    *share = found;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_deal_numbers(uint64_t *numbers, const recmap_deal *deal,
+                                  const recmap_share *share, recmap_error *error) {
+    const uint64_t count = deal->order->count;
+    for (uint64_t done = 0; done < share->count;) {
+        uint64_t first = (share->first + done) % count;
+        uint64_t here = min_u64(share->count - done, count - first);
+        recmap_status status =
+            recmap_order_run(numbers + done, deal->order, deal->epoch, first, (size_t)here, error);
+        if (status != RECMAP_OK) return status;
+        done += here;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status recmap_deal_state(uint64_t *epoch, uint64_t *position, const recmap_deal *deal,
+                                uint64_t steps, recmap_error *error) {
+    if (steps > deal->step_count)
+        return fail(error, RECMAP_INVALID, "%llu steps are more than %llu, the steps of the epoch",
+                    (ull)steps, (ull)deal->step_count);
+    if (steps == deal->step_count) {
+        *epoch = deal->epoch + 1;
+        *position = 0;
+        return RECMAP_OK;
+    }
+    units u = count_units(deal);
+    uint64_t next = u.first + steps * u.step, size;
+    if (steps && deal->order->batch_count) {
+        recmap_status status =
+            recmap_order_batch(&next, &size, deal->order, deal->epoch, next, error);
+        if (status != RECMAP_OK) return status;
+    } else if (!steps) {
+        next = deal->position;
+    }
+    *epoch = deal->epoch;
+    *position = next;
+    return RECMAP_OK;
+}

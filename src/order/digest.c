@@ -1,0 +1,30 @@
+#include "order/digest.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* XXH3 takes bytes: words are laid out a piece at a time, little-endian on every machine. */
+enum { PIECE = 512 };
+
+recmap_status digest_words(uint8_t digest[DIGEST_SIZE], const uint64_t *words, size_t count,
+                           recmap_error *error) {
+    XXH3_state_t *state = XXH3_createState();
+    if (!state) return fail_memory(error);
+    XXH3_128bits_reset(state);
+    while (count) {
+        uint8_t bytes[PIECE * 8];
+        size_t here = count < PIECE ? count : PIECE;
+        for (size_t i = 0; i < here; i++) store64(bytes + 8 * i, words[i]);
+        XXH3_128bits_update(state, bytes, 8 * here);
+        words += here;
+        count -= here;
+    }
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
+    memcpy(digest, canonical.digest, DIGEST_SIZE);
+    XXH3_freeState(state);
+    return RECMAP_OK;
+}

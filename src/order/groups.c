@@ -1,0 +1,131 @@
+#include "order/groups.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+static int compare_int64(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts and leaves one of each. */
+static size_t sort_unique(int64_t *values, size_t count) {
+    qsort(values, count, sizeof *values, compare_int64);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!i || values[i] != values[kept - 1]) values[kept++] = values[i];
+    return kept;
+}
+
+/* The distinct labels, ascending; malloc'ed. Runs of equal labels are taken once, so that sorted
+ * input costs little. */
+static recmap_status find_labels(int64_t **labels, size_t *label_count, const int64_t *of, size_t n,
+                                 recmap_error *error) {
+    int64_t *found = malloc((n ? n : 1) * sizeof *found);
+    if (!found) return fail_memory(error);
+    size_t count = 0, sorted = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (count && found[count - 1] == of[i]) continue;
+        found[count++] = of[i];
+        /* Few labels in many records: make one of each before there are many. */
+        if (count >= 2 * sorted + 4096) sorted = count = sort_unique(found, count);
+    }
+    *label_count = sort_unique(found, count);
+    *labels = found;
+    return RECMAP_OK;
+}
+
+/* How many of the sorted bounds are at `value` or below. */
+static uint32_t count_up_to(const int64_t *bounds, size_t count, int64_t value) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (bounds[middle] <= value) low = middle + 1;
+        else high = middle;
+    }
+    return (uint32_t)low;
+}
+
+static recmap_status check_n(size_t n, size_t group_count, recmap_error *error) {
+    if (n < UINT32_MAX && group_count < UINT32_MAX) return RECMAP_OK;
+    fail(error, RECMAP_INVALID,
+         "%zu records in %zu groups are too many: groups take fewer than "
+         "2^32 - 1",
+         n, group_count);
+    fail_advise(error, "split the data set into ranges, and mix one order of each");
+    return RECMAP_INVALID;
+}
+
+static recmap_status allocate(groups *made, size_t n, size_t count, recmap_error *error) {
+    recmap_status status = check_n(n, count, error);
+    if (status != RECMAP_OK) return status;
+    *made = (groups){.n = (uint32_t)n, .count = (uint32_t)count};
+    made->first = calloc(count + 2, sizeof *made->first);
+    made->records = malloc((n ? n : 1) * sizeof *made->records);
+    made->places = malloc((n ? n : 1) * sizeof *made->places);
+    if (made->first && made->records && made->places) return RECMAP_OK;
+    groups_destroy(made);
+    return fail_memory(error);
+}
+
+/* Sorts by counting; group i has the values that are bounds[i-1] or above and below bounds[i]. */
+static recmap_status sort_records(groups *made, const int64_t *values, size_t n,
+                                  const int64_t *bounds, size_t bound_count, recmap_error *error) {
+    recmap_status status = allocate(made, n, bound_count + 1, error);
+    if (status != RECMAP_OK) return status;
+    status = digest_words(made->digest, (const uint64_t *)values, n, error);
+    if (status != RECMAP_OK) {
+        groups_destroy(made);
+        return status;
+    }
+    for (uint32_t i = 0; i < made->n; i++) {
+        made->places[i] = count_up_to(bounds, bound_count, values[i]);
+        made->first[made->places[i] + 2]++;
+    }
+    for (uint32_t g = 1; g <= made->count; g++) made->first[g + 1] += made->first[g];
+    for (uint32_t i = 0; i < made->n; i++) {
+        made->places[i] = made->first[made->places[i] + 1]++;
+        made->records[made->places[i]] = i;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status groups_by_label(groups *made, const int64_t *labels, size_t n, recmap_error *error) {
+    recmap_status status = check_n(n, 0, error);
+    if (status != RECMAP_OK) return status;
+    int64_t *found = NULL;
+    size_t count = 0;
+    status = find_labels(&found, &count, labels, n, error);
+    if (status != RECMAP_OK) return status;
+    /* A group begins at its label: the first label bounds nothing. */
+    status = sort_records(made, labels, n, found + (count > 0), count ? count - 1 : 0, error);
+    free(found);
+    return status;
+}
+
+recmap_status groups_by_bounds(groups *made, const int64_t *values, size_t n, const int64_t *bounds,
+                               size_t bound_count, recmap_error *error) {
+    for (size_t i = 1; i < bound_count; i++)
+        if (bounds[i] <= bounds[i - 1])
+            return fail(error, RECMAP_INVALID, "bound %zu, %lld, is not above the one before it", i,
+                        (long long)bounds[i]);
+    return sort_records(made, values, n, bounds, bound_count, error);
+}
+
+void groups_destroy(groups *groups) {
+    free(groups->first);
+    free(groups->records);
+    free(groups->places);
+    groups->first = groups->records = groups->places = NULL;
+}
+
+uint32_t groups_of_place(const groups *groups, uint32_t place) {
+    uint32_t low = 0, high = groups->count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (groups->first[middle] <= place) low = middle;
+        else high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,283 @@
+/* Mixtures: positions dealt to sources by a schedule; each source walks on through its own epochs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "order/order.h"
+#include "order/schedule.h"
+#include "order/weights.h"
+#include "order/wide.h"
+
+typedef unsigned long long ull; /* for printf */
+
+typedef struct mixture_order {
+    recmap_order base;
+    recmap_order **sources;
+    uint64_t *first_number; /* of each source, and of all behind the last */
+    schedule schedule;
+    recmap_stop stop;
+} mixture_order;
+
+/* Positions of all epochs together stay below it. */
+#define POSITION_MOST ((uint64_t)1 << 63)
+
+static void mixture_destroy(recmap_order *order) {
+    mixture_order *mixture = (mixture_order *)order;
+    for (size_t i = 0; mixture->sources && i < mixture->schedule.source_count; i++)
+        recmap_order_release(mixture->sources[i]);
+    free(mixture->sources);
+    free(mixture->first_number);
+    schedule_destroy(&mixture->schedule);
+}
+
+/* The position in all epochs at which this one begins. */
+static recmap_status epoch_start(uint64_t *start, const mixture_order *mixture, uint64_t epoch,
+                                 recmap_error *error) {
+    if (epoch >= POSITION_MOST / mixture->base.count)
+        return fail(error, RECMAP_INVALID,
+                    "epoch %llu of a mixture of %llu positions lies behind 2^63 positions",
+                    (ull)epoch, (ull)mixture->base.count);
+    *start = epoch * mixture->base.count;
+    return RECMAP_OK;
+}
+
+/* A draw from a source: the position among all its epochs. */
+typedef struct draw {
+    uint32_t source;
+    uint32_t item; /* which of the piece's positions it is for */
+    uint64_t position;
+} draw;
+
+/* Positions are worked on in pieces, so that each source is asked for many at once. */
+enum { PIECE = 1024, RUN = 256 };
+
+static draw draw_at(const schedule *s, uint64_t position, uint32_t item) {
+    schedule_slot slot = s->slots[position % s->period];
+    uint64_t drawn = position / s->period * s->shares[slot.source] + slot.turn;
+    return (draw){slot.source, item, drawn};
+}
+
+/* Makes the draws of some positions, those of a source side by side. */
+static void draw_all(draw *sorted, const schedule *s, uint64_t start, const uint64_t *positions,
+                     size_t count) {
+    uint32_t places[RECMAP_MIXTURE_SOURCES_MOST + 1];
+    draw draws[PIECE];
+    memset(places, 0, (s->source_count + 1) * sizeof *places);
+    for (size_t i = 0; i < count; i++) {
+        draws[i] = draw_at(s, start + positions[i], (uint32_t)i);
+        places[draws[i].source + 1]++;
+    }
+    for (size_t i = 1; i <= s->source_count; i++) places[i] += places[i - 1];
+    for (size_t i = 0; i < count; i++) sorted[places[draws[i].source]++] = draws[i];
+}
+
+/* Draws of one epoch of one source. */
+static recmap_status take(uint64_t *numbers, const mixture_order *mixture, uint64_t epoch,
+                          const draw *draws, size_t count, recmap_error *error) {
+    const recmap_order *source = mixture->sources[draws->source];
+    uint64_t values[RUN];
+    for (size_t i = 0; i < count; i++) values[i] = draws[i].position - epoch * source->count;
+    recmap_status status = source->kind->at(values, source, epoch, values, count, error);
+    if (status != RECMAP_OK) return status;
+    for (size_t i = 0; i < count; i++)
+        numbers[draws[i].item] = mixture->first_number[draws->source] + values[i];
+    return RECMAP_OK;
+}
+
+static recmap_status take_all(uint64_t *numbers, const mixture_order *mixture, const draw *draws,
+                              size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count;) {
+        uint64_t size = mixture->sources[draws[i].source]->count;
+        uint64_t epoch = draws[i].position / size, first = epoch * size;
+        size_t end = i + 1;
+        while (end < count && end - i < RUN && draws[end].source == draws[i].source &&
+               draws[end].position - first < size)
+            end++;
+        recmap_status status = take(numbers, mixture, epoch, draws + i, end - i, error);
+        if (status != RECMAP_OK) return status;
+        i = end;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status mixture_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                                const uint64_t *positions, size_t count, recmap_error *error) {
+    const mixture_order *mixture = (const mixture_order *)order;
+    uint64_t start = 0;
+    recmap_status status = epoch_start(&start, mixture, epoch, error);
+    for (size_t done = 0; status == RECMAP_OK && done < count;) {
+        draw draws[PIECE];
+        size_t here = count - done < PIECE ? count - done : PIECE;
+        draw_all(draws, &mixture->schedule, start, positions + done, here);
+        status = take_all(numbers + done, mixture, draws, here, error);
+        done += here;
+    }
+    return status;
+}
+
+/* The first draw from a source at this position or behind it. */
+static uint64_t draw_from(const schedule *s, uint32_t source, uint64_t position) {
+    uint64_t drawn = position / s->period * s->shares[source];
+    uint32_t slot = (uint32_t)(position % s->period);
+    const uint32_t *places = s->places + s->first_turn[source];
+    uint32_t low = 0, high = s->shares[source];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (places[middle] < slot) low = middle + 1;
+        else high = middle;
+    }
+    return drawn + low;
+}
+
+static uint64_t position_of_draw(const schedule *s, uint32_t source, uint64_t drawn) {
+    uint32_t turn = (uint32_t)(drawn % s->shares[source]);
+    return drawn / s->shares[source] * s->period + s->places[s->first_turn[source] + turn];
+}
+
+static uint32_t source_of(const mixture_order *mixture, uint64_t number) {
+    uint32_t low = 0, high = (uint32_t)mixture->schedule.source_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (mixture->first_number[middle] <= number) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+static recmap_status mixture_position_of(uint64_t *position, const recmap_order *order,
+                                         uint64_t epoch, uint64_t number, recmap_error *error) {
+    const mixture_order *mixture = (const mixture_order *)order;
+    const schedule *s = &mixture->schedule;
+    uint64_t start = 0, found = 0, count = 0;
+    recmap_status status = epoch_start(&start, mixture, epoch, error);
+    if (status != RECMAP_OK) return status;
+    uint32_t source = source_of(mixture, number);
+    const recmap_order *of = mixture->sources[source];
+    uint64_t first = draw_from(s, source, start), end = draw_from(s, source, start + order->count);
+    /* The record comes once in each of the source's epochs that reach into this one. */
+    for (uint64_t e = first / of->count; e * of->count < end; e++) {
+        uint64_t place;
+        status =
+            recmap_order_position_of(&place, of, e, number - mixture->first_number[source], error);
+        if (status == RECMAP_NOT_FOUND && !of->epochs_differ) break;
+        if (status == RECMAP_NOT_FOUND) continue;
+        if (status == RECMAP_INVALID)
+            return fail(error, status,
+                        "record %llu has no one position in source %u of the mixture", (ull)number,
+                        source);
+        if (status != RECMAP_OK) return status;
+        uint64_t drawn = e * of->count + place;
+        if (drawn < first || drawn >= end) continue;
+        found = position_of_draw(s, source, drawn) - start;
+        if (++count > 1) return fail_repeated(error, number);
+    }
+    if (!count) return fail_absent(error, number);
+    *position = found;
+    return RECMAP_OK;
+}
+
+static void mixture_describe(json_writer *json, const recmap_order *order) {
+    const mixture_order *mixture = (const mixture_order *)order;
+    json_key(json, "sources");
+    json_open(json, '[');
+    for (size_t i = 0; i < mixture->schedule.source_count; i++)
+        order_describe(json, mixture->sources[i]);
+    json_close(json, ']');
+    json_key(json, "shares");
+    json_open(json, '[');
+    for (size_t i = 0; i < mixture->schedule.source_count; i++)
+        json_uint64(json, mixture->schedule.shares[i]);
+    json_close(json, ']');
+    json_key(json, "stop");
+    json_string(json, mixture->stop == RECMAP_STOP_FIRST ? "first" : "last");
+}
+
+static const order_kind mixture_kind = {
+    .name = "mixture",
+    .destroy = mixture_destroy,
+    .at = mixture_at,
+    .position_of = mixture_position_of,
+    .describe = mixture_describe,
+};
+
+static recmap_status check_sources(recmap_order *const *sources, const double *weights,
+                                   size_t count, recmap_error *error) {
+    if (!count) return fail(error, RECMAP_INVALID, "a mixture needs at least one source");
+    if (count > RECMAP_MIXTURE_SOURCES_MOST)
+        return fail(error, RECMAP_INVALID, "%zu sources are too many: a mixture has at most %d",
+                    count, RECMAP_MIXTURE_SOURCES_MOST);
+    for (size_t i = 0; i < count; i++) {
+        if (!sources[i]->count)
+            return fail(error, RECMAP_INVALID, "source %zu of the mixture is empty", i);
+        if (!(weights[i] > 0))
+            return fail(error, RECMAP_INVALID,
+                        "the weight of source %zu of the mixture is %g: it must be above 0", i,
+                        weights[i]);
+    }
+    return RECMAP_OK;
+}
+
+/* The epoch's length: the least or the most that a source sets. */
+static uint64_t epoch_length(const mixture_order *mixture) {
+    const schedule *s = &mixture->schedule;
+    bool is_first = mixture->stop == RECMAP_STOP_FIRST;
+    uint64_t length = is_first ? UINT64_MAX : 0;
+    for (size_t i = 0; i < s->source_count; i++) {
+        uint64_t size = mixture->sources[i]->count;
+        uint64_t own = is_first ? scale_down(size, s->period, s->shares[i])
+                                : scale_up(size, s->period, s->shares[i]);
+        if (is_first ? own < length : own > length) length = own;
+    }
+    return length;
+}
+
+static recmap_status set_sources(mixture_order *made, recmap_order *const *sources, size_t count,
+                                 recmap_error *error) {
+    made->sources = calloc(count, sizeof *made->sources);
+    made->first_number = calloc(count + 1, sizeof *made->first_number);
+    if (!made->sources || !made->first_number) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        made->first_number[i + 1] = made->first_number[i] + sources[i]->limit;
+        recmap_status status = check_count(made->first_number[i + 1], "records", error);
+        if (status != RECMAP_OK) return status;
+    }
+    for (size_t i = 0; i < count; i++) made->sources[i] = recmap_order_retain(sources[i]);
+    made->base.limit = made->first_number[count];
+    return RECMAP_OK;
+}
+
+static recmap_status set_schedule(mixture_order *made, const double *weights, size_t count,
+                                  recmap_error *error) {
+    uint64_t *integers = calloc(count, sizeof *integers), sum;
+    if (!integers) return fail_memory(error);
+    recmap_status status = weights_to_integers(integers, &sum, weights, count, "source", error);
+    if (status == RECMAP_OK) status = schedule_create(&made->schedule, integers, sum, count, error);
+    free(integers);
+    return status;
+}
+
+recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *sources,
+                                   const double *weights, size_t source_count, recmap_stop stop,
+                                   recmap_error *error) {
+    if (stop != RECMAP_STOP_FIRST && stop != RECMAP_STOP_LAST)
+        return fail(error, RECMAP_INVALID, "%d is no way to end a mixture", (int)stop);
+    recmap_status status = check_sources(sources, weights, source_count, error);
+    if (status != RECMAP_OK) return status;
+    mixture_order *made = order_allocate(sizeof *made, &mixture_kind, 0, 0, error);
+    if (!made) return RECMAP_NO_MEMORY;
+    made->stop = stop;
+    made->base.epochs_differ = true;
+    status = set_schedule(made, weights, source_count, error);
+    if (status == RECMAP_OK) status = set_sources(made, sources, source_count, error);
+    if (status == RECMAP_OK) {
+        made->base.count = epoch_length(made);
+        status = check_count(made->base.count, "positions", error);
+    }
+    if (status != RECMAP_OK) {
+        recmap_order_release(&made->base);
+        return status;
+    }
+    *order = &made->base;
+    return RECMAP_OK;
+}

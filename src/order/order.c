@@ -1,0 +1,138 @@
+#include "order/order.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+typedef unsigned long long ull; /* for printf */
+
+void *order_allocate(size_t size, const order_kind *kind, uint64_t count, uint64_t limit,
+                     recmap_error *error) {
+    recmap_order *order = calloc(1, size);
+    if (!order) {
+        fail_memory(error);
+        return NULL;
+    }
+    order->kind = kind;
+    order->count = count;
+    order->limit = limit;
+    atomic_init(&order->references, 1);
+    return order;
+}
+
+recmap_order *recmap_order_retain(recmap_order *order) {
+    atomic_fetch_add_explicit(&order->references, 1, memory_order_relaxed);
+    return order;
+}
+
+void recmap_order_release(recmap_order *order) {
+    if (!order) return;
+    if (atomic_fetch_sub_explicit(&order->references, 1, memory_order_acq_rel) != 1) return;
+    if (order->kind->destroy) order->kind->destroy(order);
+    free(order);
+}
+
+recmap_status check_count(uint64_t count, const char *what, recmap_error *error) {
+    if (count <= RECMAP_ORDER_COUNT_MOST) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "%llu %s are too many: an order has at most 2^62",
+                (ull)count, what);
+}
+
+recmap_status fail_absent(recmap_error *error, uint64_t number) {
+    return fail(error, RECMAP_NOT_FOUND, "record %llu does not come in this epoch", (ull)number);
+}
+
+recmap_status fail_repeated(recmap_error *error, uint64_t number) {
+    return fail(error, RECMAP_INVALID, "record %llu comes more than once in this epoch",
+                (ull)number);
+}
+
+uint64_t recmap_order_count(const recmap_order *order) {
+    return order->count;
+}
+
+uint64_t recmap_order_number_limit(const recmap_order *order) {
+    return order->limit;
+}
+
+uint64_t recmap_order_batch_count(const recmap_order *order) {
+    return order->batch_count;
+}
+
+static recmap_status fail_position(recmap_error *error, const recmap_order *order,
+                                   uint64_t position) {
+    return fail(error, RECMAP_INVALID, "position %llu is not below %llu, the positions of an epoch",
+                (ull)position, (ull)order->count);
+}
+
+recmap_status recmap_order_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                              const uint64_t *positions, size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (positions[i] >= order->count) return fail_position(error, order, positions[i]);
+    return count ? order->kind->at(numbers, order, epoch, positions, count, error) : RECMAP_OK;
+}
+
+/* Positions that are made on the way; whole batches of the permutation. */
+enum { RUN_BLOCK = 1024 };
+
+recmap_status recmap_order_run(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                               uint64_t first, size_t count, recmap_error *error) {
+    if (!bytes_fit(first, count, order->count))
+        return fail_position(error, order, count ? first + (count - 1) : first);
+    for (size_t done = 0; done < count;) {
+        uint64_t positions[RUN_BLOCK];
+        size_t here = count - done < RUN_BLOCK ? count - done : RUN_BLOCK;
+        for (size_t i = 0; i < here; i++) positions[i] = first + done + i;
+        recmap_status status =
+            order->kind->at(numbers + done, order, epoch, positions, here, error);
+        if (status != RECMAP_OK) return status;
+        done += here;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status recmap_order_position_of(uint64_t *position, const recmap_order *order,
+                                       uint64_t epoch, uint64_t number, recmap_error *error) {
+    if (!order->kind->position_of)
+        return fail(error, RECMAP_INVALID,
+                    "a record has no one position in a %s order: it can come again",
+                    order->kind->name);
+    if (number >= order->limit) return fail_absent(error, number);
+    return order->kind->position_of(position, order, epoch, number, error);
+}
+
+static recmap_status check_batches(const recmap_order *order, recmap_error *error) {
+    if (order->batch_count) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "this %s order has no batches of its own",
+                order->kind->name);
+}
+
+recmap_status recmap_order_batch(uint64_t *first, uint64_t *count, const recmap_order *order,
+                                 uint64_t epoch, uint64_t batch_index, recmap_error *error) {
+    recmap_status status = check_batches(order, error);
+    if (status != RECMAP_OK) return status;
+    if (batch_index >= order->batch_count)
+        return fail(error, RECMAP_INVALID, "batch %llu is not below %llu, the batches of an epoch",
+                    (ull)batch_index, (ull)order->batch_count);
+    return order->kind->batch(first, count, order, epoch, batch_index, error);
+}
+
+recmap_status recmap_order_batch_of(uint64_t *batch_index, const recmap_order *order,
+                                    uint64_t epoch, uint64_t position, recmap_error *error) {
+    recmap_status status = check_batches(order, error);
+    if (status != RECMAP_OK) return status;
+    if (position >= order->count) return fail_position(error, order, position);
+    return order->kind->batch_of(batch_index, order, epoch, position, error);
+}
+
+recmap_status recmap_order_describe(recmap_text *text, const recmap_order *order,
+                                    recmap_error *error) {
+    size_t size = text->size;
+    json_writer json = json_begin(text);
+    order_describe(&json, order);
+    if (!json.failed) return RECMAP_OK;
+    text->size = size;
+    if (text->data) text->data[size] = 0;
+    return fail_memory(error);
+}

@@ -1,0 +1,199 @@
+#include "order/permutation.h"
+
+#include <stdatomic.h>
+
+#include "base/bytes.h"
+#include "order/random.h"
+#include "order/rounds.h"
+
+static void shuffle_table(permutation *made, uint64_t state) {
+    for (uint32_t i = 0; i < made->n; i++) {
+        uint32_t j = (uint32_t)(((random_word(state, i) >> 32) * (i + 1)) >> 32);
+        made->table[i] = made->table[j];
+        made->table[j] = (uint8_t)i;
+    }
+}
+
+void permutation_init(permutation *made, uint64_t n, uint64_t seed, uint64_t epoch,
+                      uint64_t stream) {
+    uint64_t state = random_state(seed, epoch, stream, n);
+    made->n = n;
+    made->k = 0;
+    made->b = 0;
+    if (n <= PERMUTATION_TABLE_MOST) {
+        shuffle_table(made, state);
+        return;
+    }
+    made->k = bit_length(n - 1) / 2;
+    uint64_t a = (uint64_t)1 << made->k;
+    made->b = (uint32_t)((n + a - 1) >> made->k);
+    for (int i = 0; i < PERMUTATION_ROUNDS; i++) {
+        uint64_t key = random_word(state, (uint64_t)i);
+        made->key_low[i] = (uint32_t)key;
+        made->key_high[i] = (uint32_t)(key >> 32);
+    }
+}
+
+static inline uint32_t scramble(uint32_t x, uint32_t key_low, uint32_t key_high) {
+    x ^= key_low;
+    x ^= x >> 16;
+    x *= ROUNDS_MULTIPLIER_1;
+    x ^= x >> 15;
+    x += key_high;
+    x *= ROUNDS_MULTIPLIER_2;
+    return x ^ x >> 16;
+}
+
+/* What a round adds to the other half: below b, and below 2^k. */
+static inline uint32_t high_step(const permutation *p, int round, uint32_t low) {
+    uint32_t f = scramble(low, p->key_low[round], p->key_high[round]);
+    return (uint32_t)(((uint64_t)f * p->b) >> 32);
+}
+
+static inline uint32_t low_step(const permutation *p, int round, uint32_t high) {
+    return scramble(high, p->key_low[round], p->key_high[round]) >> (32 - p->k);
+}
+
+static inline uint64_t forward_one(const permutation *p, uint64_t x) {
+    const uint32_t mask = ((uint32_t)1 << p->k) - 1, b = p->b;
+    uint32_t high = (uint32_t)(x >> p->k), low = (uint32_t)x & mask;
+    for (int round = 0; round < PERMUTATION_ROUNDS; round += 2) {
+        uint32_t sum = high + high_step(p, round, low);
+        high = sum >= b ? sum - b : sum;
+        low = (low + low_step(p, round + 1, high)) & mask;
+    }
+    return (uint64_t)high << p->k | low;
+}
+
+static inline uint64_t backward_one(const permutation *p, uint64_t x) {
+    const uint32_t mask = ((uint32_t)1 << p->k) - 1, b = p->b;
+    uint32_t high = (uint32_t)(x >> p->k), low = (uint32_t)x & mask;
+    for (int round = PERMUTATION_ROUNDS - 2; round >= 0; round -= 2) {
+        low = (low - low_step(p, round + 1, high)) & mask;
+        uint32_t step = high_step(p, round, low);
+        high = high >= step ? high - step : high + b - step;
+    }
+    return (uint64_t)high << p->k | low;
+}
+
+static const rounds_path *const paths[PERMUTATION_PATH_COUNT] = {
+    [PERMUTATION_PORTABLE] = &rounds_portable,
+#ifdef ROUNDS_X86
+    [PERMUTATION_SSE2] = &rounds_sse2,
+    [PERMUTATION_AVX2] = &rounds_avx2,
+    [PERMUTATION_AVX512] = &rounds_avx512,
+#endif
+};
+
+static bool path_is_there(permutation_path path) {
+    switch (path) {
+#ifdef ROUNDS_X86
+    case PERMUTATION_AVX512: return __builtin_cpu_supports("avx512f");
+    case PERMUTATION_AVX2: return __builtin_cpu_supports("avx2");
+    case PERMUTATION_SSE2: return true;
+#endif
+    default: return path == PERMUTATION_PORTABLE;
+    }
+}
+
+permutation_path permutation_best(void) {
+    permutation_path path = PERMUTATION_PATH_COUNT - 1;
+    while (!path_is_there(path)) path--;
+    return path;
+}
+
+/* One more than the forced path; 0: the best. */
+static atomic_int forced;
+
+bool permutation_force(permutation_path path) {
+    if (!path_is_there(path)) return false;
+    atomic_store(&forced, (int)path + 1);
+    return true;
+}
+
+static const rounds_path *choose_path(void) {
+    int path = atomic_load_explicit(&forced, memory_order_relaxed);
+    return paths[path ? path - 1 : (int)permutation_best()];
+}
+
+const char *permutation_path_name(permutation_path path) {
+    static const char *const names[] = {"portable", "SSE2", "AVX2", "AVX-512"};
+    return names[path];
+}
+
+/* Few values must walk on (5.8 % at n = 257, 0.1 % at a million): they are gathered, so that they
+ * too go together. */
+static void walk(const permutation *p, rounds_function *run, uint64_t *values, size_t count) {
+    uint64_t walkers[ROUNDS_BLOCK];
+    uint16_t places[ROUNDS_BLOCK];
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        walkers[left] = values[i];
+        places[left] = (uint16_t)i;
+        left += values[i] >= p->n;
+    }
+    while (left) {
+        run(p, walkers, walkers, left);
+        size_t kept = 0;
+        for (size_t i = 0; i < left; i++) {
+            values[places[i]] = walkers[i];
+            walkers[kept] = walkers[i];
+            places[kept] = places[i];
+            kept += walkers[i] >= p->n;
+        }
+        left = kept;
+    }
+}
+
+static void run_all(const permutation *p, rounds_function *run, uint64_t *to, const uint64_t *from,
+                    size_t count) {
+    for (size_t i = 0; i < count; i += ROUNDS_BLOCK) {
+        size_t here = count - i < ROUNDS_BLOCK ? count - i : ROUNDS_BLOCK;
+        if (run(p, to + i, from + i, here)) walk(p, run, to + i, here);
+    }
+}
+
+uint64_t permutation_at_one(const permutation *p, uint64_t position) {
+    if (p->n <= PERMUTATION_TABLE_MOST) return p->table[position];
+    do position = forward_one(p, position);
+    while (position >= p->n);
+    return position;
+}
+
+uint64_t permutation_inverse_one(const permutation *p, uint64_t number) {
+    if (p->n <= PERMUTATION_TABLE_MOST) {
+        uint64_t position = 0;
+        while (p->table[position] != number) position++;
+        return position;
+    }
+    do number = backward_one(p, number);
+    while (number >= p->n);
+    return number;
+}
+
+/* Below so many values vectors would mostly wait. */
+enum { FEW = 4 };
+
+void permutation_at(const permutation *p, uint64_t *numbers, const uint64_t *positions,
+                    size_t count) {
+    if (p->n <= PERMUTATION_TABLE_MOST || count < FEW) {
+        for (size_t i = 0; i < count; i++) numbers[i] = permutation_at_one(p, positions[i]);
+        return;
+    }
+    run_all(p, choose_path()->forward, numbers, positions, count);
+}
+
+void permutation_inverse(const permutation *p, uint64_t *positions, const uint64_t *numbers,
+                         size_t count) {
+    if (count < FEW) {
+        for (size_t i = 0; i < count; i++) positions[i] = permutation_inverse_one(p, numbers[i]);
+        return;
+    }
+    if (p->n > PERMUTATION_TABLE_MOST) {
+        run_all(p, choose_path()->backward, positions, numbers, count);
+        return;
+    }
+    uint8_t inverse[PERMUTATION_TABLE_MOST];
+    for (uint32_t i = 0; i < p->n; i++) inverse[p->table[i]] = (uint8_t)i;
+    for (size_t i = 0; i < count; i++) positions[i] = inverse[numbers[i]];
+}

@@ -1,0 +1,58 @@
+/* A permutation of [0, n), keyed by seed, epoch and stream: computed, never stored.
+ *
+ * For n up to 256 it is a shuffled table; above, twelve rounds of an alternating Feistel network
+ * over Z_b x Z_2^k with b * 2^k just above n, walked until the value is below n. docs/order.md
+ * specifies it, with test vectors; what a seed gives never changes. Pure. */
+#ifndef RECMAP_ORDER_PERMUTATION_H
+#define RECMAP_ORDER_PERMUTATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PERMUTATION_TABLE_MOST = 256, PERMUTATION_ROUNDS = 12 };
+
+/* The largest n. */
+#define PERMUTATION_MOST ((uint64_t)1 << 62)
+
+typedef struct permutation {
+    uint64_t n;
+    unsigned k; /* bits of the low half */
+    uint32_t b; /* values of the high half */
+    uint32_t key_low[PERMUTATION_ROUNDS];
+    uint32_t key_high[PERMUTATION_ROUNDS];
+    uint8_t table[PERMUTATION_TABLE_MOST]; /* n <= 256: all of it */
+} permutation;
+
+/* Makes the permutation for n <= PERMUTATION_MOST. Cost: under a microsecond. */
+void permutation_init(permutation *made, uint64_t n, uint64_t seed, uint64_t epoch,
+                      uint64_t stream);
+
+/* numbers[i] = p(positions[i]) for `count` positions below n; the arrays may be the same one. */
+void permutation_at(const permutation *p, uint64_t *numbers, const uint64_t *positions,
+                    size_t count);
+
+/* positions[i] such that p(positions[i]) = numbers[i]; the arrays may be the same one. */
+void permutation_inverse(const permutation *p, uint64_t *positions, const uint64_t *numbers,
+                         size_t count);
+
+/* One of each. */
+uint64_t permutation_at_one(const permutation *p, uint64_t position);
+uint64_t permutation_inverse_one(const permutation *p, uint64_t number);
+
+/* The ways in which the rounds are computed, from the one that every machine has up. */
+typedef enum permutation_path {
+    PERMUTATION_PORTABLE,
+    PERMUTATION_SSE2,
+    PERMUTATION_AVX2,
+    PERMUTATION_AVX512,
+    PERMUTATION_PATH_COUNT,
+} permutation_path;
+
+/* The best one of this machine is taken; tests and benchmarks can force another. False when this
+ * machine or this build does not have it; nothing changes then. */
+bool permutation_force(permutation_path path);
+permutation_path permutation_best(void);
+const char *permutation_path_name(permutation_path path);
+
+#endif

@@ -1,0 +1,95 @@
+/* Orders that draw with replacement: every position draws anew, alike or by weights. */
+#include "base/error.h"
+#include "order/alias.h"
+#include "order/order.h"
+#include "order/random.h"
+
+typedef struct drawing_order {
+    recmap_order base;
+    uint64_t seed;
+    alias_table table; /* weighted */
+} drawing_order;
+
+static recmap_status alike_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                              const uint64_t *positions, size_t count, recmap_error *error) {
+    (void)error;
+    uint64_t state = random_state(((const drawing_order *)order)->seed, epoch,
+                                  stream_of(STREAM_WITH_REPLACEMENT, 0), order->limit);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = random_below(random_word(state, positions[i]), order->limit);
+    return RECMAP_OK;
+}
+
+static recmap_status weighted_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                                 const uint64_t *positions, size_t count, recmap_error *error) {
+    (void)error;
+    const drawing_order *drawing = (const drawing_order *)order;
+    uint64_t state =
+        random_state(drawing->seed, epoch, stream_of(STREAM_WEIGHTED, 0), order->limit);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = alias_draw(&drawing->table, random_word(state, 2 * positions[i]),
+                                random_word(state, 2 * positions[i] + 1));
+    return RECMAP_OK;
+}
+
+static void describe_draws(json_writer *json, const recmap_order *order) {
+    describe_number(json, "n", order->limit);
+    describe_number(json, "seed", ((const drawing_order *)order)->seed);
+    describe_number(json, "size", order->count);
+}
+
+static void describe_weighted(json_writer *json, const recmap_order *order) {
+    describe_draws(json, order);
+    describe_digest(json, "weights", ((const drawing_order *)order)->table.digest);
+}
+
+static void weighted_destroy(recmap_order *order) {
+    alias_destroy(&((drawing_order *)order)->table);
+}
+
+static const order_kind alike_kind = {
+    .name = "with_replacement",
+    .at = alike_at,
+    .describe = describe_draws,
+};
+
+static const order_kind weighted_kind = {
+    .name = "weighted",
+    .destroy = weighted_destroy,
+    .at = weighted_at,
+    .describe = describe_weighted,
+};
+
+static recmap_status check_draws(uint64_t n, uint64_t size, recmap_error *error) {
+    recmap_status status = check_count(n, "records", error);
+    if (status == RECMAP_OK) status = check_count(size, "draws", error);
+    if (status != RECMAP_OK || n || !size) return status;
+    return fail(error, RECMAP_INVALID, "%llu draws from no records", (unsigned long long)size);
+}
+
+recmap_status recmap_order_with_replacement(recmap_order **order, uint64_t n, uint64_t seed,
+                                            uint64_t size, recmap_error *error) {
+    recmap_status status = check_draws(n, size, error);
+    if (status != RECMAP_OK) return status;
+    drawing_order *made = order_allocate(sizeof *made, &alike_kind, size ? size : n, n, error);
+    if (!made) return RECMAP_NO_MEMORY;
+    made->seed = seed;
+    *order = &made->base;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_order_weighted(recmap_order **order, const double *weights, size_t n,
+                                    uint64_t seed, uint64_t size, recmap_error *error) {
+    recmap_status status = check_draws(n, size, error);
+    if (status != RECMAP_OK) return status;
+    drawing_order *made = order_allocate(sizeof *made, &weighted_kind, size ? size : n, n, error);
+    if (!made) return RECMAP_NO_MEMORY;
+    made->seed = seed;
+    status = alias_create(&made->table, weights, n, error);
+    if (status != RECMAP_OK) {
+        recmap_order_release(&made->base);
+        return status;
+    }
+    *order = &made->base;
+    return RECMAP_OK;
+}

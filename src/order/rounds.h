@@ -1,0 +1,36 @@
+/* The rounds of a permutation over blocks of halves, and the ways in which they are computed. */
+#ifndef RECMAP_ORDER_ROUNDS_H
+#define RECMAP_ORDER_ROUNDS_H
+
+#include "order/permutation.h"
+
+/* A block of halves stays in the first-level cache, so that all rounds run over it in turn: each
+ * value depends on itself alone, and the processor always has enough of them in flight. */
+enum { ROUNDS_BLOCK = 256 };
+
+typedef struct halves {
+    _Alignas(64) uint32_t high[ROUNDS_BLOCK];
+    _Alignas(64) uint32_t low[ROUNDS_BLOCK];
+} halves;
+
+/* Splits `count` values, runs all rounds over them and joins the halves again. Returns whether any
+ * result may lie at n or above. */
+typedef bool rounds_function(const permutation *p, uint64_t *to, const uint64_t *from,
+                             size_t count);
+
+typedef struct rounds_path {
+    rounds_function *forward, *backward;
+} rounds_path;
+
+/* The multipliers of the round function are those of "lowbias32" (C. Wellons). */
+#define ROUNDS_MULTIPLIER_1 0x7feb352du
+#define ROUNDS_MULTIPLIER_2 0x846ca68bu
+
+extern const rounds_path rounds_portable;
+
+#if defined(__x86_64__) && !defined(RECMAP_PORTABLE)
+#define ROUNDS_X86 1
+extern const rounds_path rounds_sse2, rounds_avx2, rounds_avx512;
+#endif
+
+#endif

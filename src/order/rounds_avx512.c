@@ -1,0 +1,31 @@
+#include "order/rounds.h"
+
+#ifdef ROUNDS_X86
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f")))
+typedef uint32_t vector __attribute__((vector_size(64), may_alias));
+
+TARGET static inline __attribute__((always_inline)) vector broadcast(uint32_t x) {
+    return (vector)_mm512_set1_epi32((int)x);
+}
+
+TARGET static inline __attribute__((always_inline)) vector multiply(vector a, vector b) {
+    return a * b;
+}
+
+/* Products are made of the even lanes, then of the odd ones, which a shuffle brings down. */
+TARGET static inline __attribute__((always_inline)) vector multiply_high(vector a, vector b) {
+    __m512i even = _mm512_mul_epu32((__m512i)a, (__m512i)b);
+    __m512i odd = _mm512_mul_epu32(_mm512_shuffle_epi32((__m512i)a, 0xf5), (__m512i)b);
+    return (vector)_mm512_mask_shuffle_epi32(odd, 0x5555, even, 0xf5);
+}
+
+TARGET static inline __attribute__((always_inline)) vector wrap(vector d, vector b) {
+    return (vector)_mm512_min_epu32((__m512i)d, (__m512i)(d + b));
+}
+
+#include "order/rounds_vector.h"
+
+const rounds_path rounds_avx512 = {forward, backward};
+#endif

@@ -1,0 +1,25 @@
+#include "order/rounds.h"
+
+/* No vectors: loops over a block in plain C, which compilers turn into what the target has. */
+#define TARGET
+typedef uint32_t vector;
+
+static inline vector broadcast(uint32_t x) {
+    return x;
+}
+
+static inline vector multiply(vector a, vector b) {
+    return a * b;
+}
+
+static inline vector multiply_high(vector a, vector b) {
+    return (vector)(((uint64_t)a * b) >> 32);
+}
+
+static inline vector wrap(vector d, vector b) {
+    return d + ((0 - (d >> 31)) & b);
+}
+
+#include "order/rounds_vector.h"
+
+const rounds_path rounds_portable = {forward, backward};

@@ -1,0 +1,89 @@
+/* Sequential and shuffled orders of n records. */
+#include "order/order.h"
+#include "order/permutation.h"
+#include "order/random.h"
+
+typedef struct plain_order {
+    recmap_order base;
+    uint64_t seed;
+} plain_order;
+
+static recmap_status sequential_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                                   const uint64_t *positions, size_t count, recmap_error *error) {
+    (void)order, (void)epoch, (void)error;
+    for (size_t i = 0; i < count; i++) numbers[i] = positions[i];
+    return RECMAP_OK;
+}
+
+static recmap_status sequential_position_of(uint64_t *position, const recmap_order *order,
+                                            uint64_t epoch, uint64_t number, recmap_error *error) {
+    (void)order, (void)epoch, (void)error;
+    *position = number;
+    return RECMAP_OK;
+}
+
+static void sequential_describe(json_writer *json, const recmap_order *order) {
+    describe_number(json, "n", order->limit);
+}
+
+static const order_kind sequential_kind = {
+    .name = "sequential",
+    .at = sequential_at,
+    .position_of = sequential_position_of,
+    .describe = sequential_describe,
+};
+
+recmap_status recmap_order_sequential(recmap_order **order, uint64_t n, recmap_error *error) {
+    recmap_status status = check_count(n, "records", error);
+    if (status != RECMAP_OK) return status;
+    plain_order *made = order_allocate(sizeof *made, &sequential_kind, n, n, error);
+    if (!made) return RECMAP_NO_MEMORY;
+    *order = &made->base;
+    return RECMAP_OK;
+}
+
+static permutation epoch_permutation(const recmap_order *order, uint64_t epoch) {
+    const plain_order *shuffled = (const plain_order *)order;
+    permutation made;
+    permutation_init(&made, order->count, shuffled->seed, epoch, stream_of(STREAM_SHUFFLED, 0));
+    return made;
+}
+
+static recmap_status shuffled_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                                 const uint64_t *positions, size_t count, recmap_error *error) {
+    (void)error;
+    permutation p = epoch_permutation(order, epoch);
+    permutation_at(&p, numbers, positions, count);
+    return RECMAP_OK;
+}
+
+static recmap_status shuffled_position_of(uint64_t *position, const recmap_order *order,
+                                          uint64_t epoch, uint64_t number, recmap_error *error) {
+    (void)error;
+    permutation p = epoch_permutation(order, epoch);
+    *position = permutation_inverse_one(&p, number);
+    return RECMAP_OK;
+}
+
+static void shuffled_describe(json_writer *json, const recmap_order *order) {
+    describe_number(json, "n", order->limit);
+    describe_number(json, "seed", ((const plain_order *)order)->seed);
+}
+
+static const order_kind shuffled_kind = {
+    .name = "shuffled",
+    .at = shuffled_at,
+    .position_of = shuffled_position_of,
+    .describe = shuffled_describe,
+};
+
+recmap_status recmap_order_shuffled(recmap_order **order, uint64_t n, uint64_t seed,
+                                    recmap_error *error) {
+    recmap_status status = check_count(n, "records", error);
+    if (status != RECMAP_OK) return status;
+    plain_order *made = order_allocate(sizeof *made, &shuffled_kind, n, n, error);
+    if (!made) return RECMAP_NO_MEMORY;
+    made->seed = seed;
+    *order = &made->base;
+    return RECMAP_OK;
+}

@@ -1,0 +1,62 @@
+#include "order/slack.h"
+
+#include <stdlib.h>
+
+/* What no sum of additions brings down to 0. */
+enum { NEVER = 1 << 30 };
+
+static int32_t least_of(const slack_tree *tree, size_t node) {
+    int32_t left = tree->least[2 * node], right = tree->least[2 * node + 1];
+    return (left < right ? left : right) + tree->added[node];
+}
+
+bool slack_create(slack_tree *tree, const int32_t *numbers, size_t count) {
+    size_t leaves = 1;
+    while (leaves < count) leaves *= 2;
+    *tree = (slack_tree){leaves, calloc(2 * leaves, sizeof(int32_t)),
+                         calloc(2 * leaves, sizeof(int32_t))};
+    if (!tree->least || !tree->added) {
+        slack_destroy(tree);
+        return false;
+    }
+    for (size_t i = 0; i < leaves; i++) tree->least[leaves + i] = i < count ? numbers[i] : NEVER;
+    for (size_t node = leaves - 1; node; node--) tree->least[node] = least_of(tree, node);
+    return true;
+}
+
+void slack_destroy(slack_tree *tree) {
+    free(tree->least);
+    free(tree->added);
+    *tree = (slack_tree){0, NULL, NULL};
+}
+
+static void add_to_node(slack_tree *tree, size_t node, int32_t amount) {
+    tree->least[node] += amount;
+    tree->added[node] += amount;
+}
+
+static void update_above(slack_tree *tree, size_t leaf) {
+    for (size_t node = leaf / 2; node; node /= 2) tree->least[node] = least_of(tree, node);
+}
+
+void slack_add(slack_tree *tree, size_t from, size_t to, int32_t amount) {
+    if (from >= to) return;
+    size_t first = from + tree->leaves, last = to - 1 + tree->leaves;
+    for (size_t low = first, high = last + 1; low < high; low /= 2, high /= 2) {
+        if (low & 1) add_to_node(tree, low++, amount);
+        if (high & 1) add_to_node(tree, --high, amount);
+    }
+    update_above(tree, first);
+    update_above(tree, last);
+}
+
+size_t slack_first_zero(const slack_tree *tree) {
+    if (tree->least[1] > 0) return tree->leaves;
+    size_t node = 1;
+    int32_t above = 0; /* added to the nodes passed */
+    while (node < tree->leaves) {
+        above += tree->added[node];
+        node = 2 * node + (tree->least[2 * node] + above > 0);
+    }
+    return node - tree->leaves;
+}

@@ -1,0 +1,250 @@
+/* Views: an order whose numbers are taken for others, by a range or by a list. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "order/order.h"
+
+typedef struct view_order {
+    recmap_order base;
+    recmap_order *of;
+    uint64_t size;     /* numbers that the range or the list has */
+    uint64_t first;    /* range */
+    int64_t step;      /* range */
+    uint64_t *numbers; /* list */
+    bool is_ascending; /* list */
+    uint8_t digest[DIGEST_SIZE];
+} view_order;
+
+static void view_destroy(recmap_order *order) {
+    view_order *view = (view_order *)order;
+    recmap_order_release(view->of);
+    free(view->numbers);
+}
+
+static recmap_status range_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                              const uint64_t *positions, size_t count, recmap_error *error) {
+    const view_order *view = (const view_order *)order;
+    recmap_status status = view->of->kind->at(numbers, view->of, epoch, positions, count, error);
+    if (status != RECMAP_OK) return status;
+    for (size_t i = 0; i < count; i++) numbers[i] = view->first + numbers[i] * (uint64_t)view->step;
+    return RECMAP_OK;
+}
+
+static recmap_status list_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                             const uint64_t *positions, size_t count, recmap_error *error) {
+    const view_order *view = (const view_order *)order;
+    recmap_status status = view->of->kind->at(numbers, view->of, epoch, positions, count, error);
+    if (status != RECMAP_OK) return status;
+    for (size_t i = 0; i < count; i++) numbers[i] = view->numbers[numbers[i]];
+    return RECMAP_OK;
+}
+
+/* The position of number `index` of the view's base; `number` is what the caller asked for. */
+static recmap_status position_in_base(uint64_t *position, const view_order *view, uint64_t epoch,
+                                      uint64_t index, uint64_t number, recmap_error *error) {
+    recmap_status status = recmap_order_position_of(position, view->of, epoch, index, error);
+    if (status == RECMAP_NOT_FOUND) return fail_absent(error, number);
+    return status;
+}
+
+static recmap_status range_position_of(uint64_t *position, const recmap_order *order,
+                                       uint64_t epoch, uint64_t number, recmap_error *error) {
+    const view_order *view = (const view_order *)order;
+    bool is_down = view->step < 0;
+    uint64_t stride = is_down ? 0 - (uint64_t)view->step : (uint64_t)view->step;
+    if (is_down ? number > view->first : number < view->first) return fail_absent(error, number);
+    uint64_t distance = is_down ? view->first - number : number - view->first;
+    if (distance % stride || distance / stride >= view->size) return fail_absent(error, number);
+    return position_in_base(position, view, epoch, distance / stride, number, error);
+}
+
+/* Index of the first item at `from` or behind it that is `number`, or `size`. */
+static uint64_t find_from(const view_order *view, uint64_t from, uint64_t number) {
+    uint64_t low = from, high = view->size;
+    if (!view->is_ascending) {
+        while (low < high && view->numbers[low] != number) low++;
+        return low;
+    }
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (view->numbers[middle] < number) low = middle + 1;
+        else high = middle;
+    }
+    return low < view->size && view->numbers[low] == number ? low : view->size;
+}
+
+static recmap_status list_position_of(uint64_t *position, const recmap_order *order, uint64_t epoch,
+                                      uint64_t number, recmap_error *error) {
+    const view_order *view = (const view_order *)order;
+    uint64_t found = 0;
+    bool is_there = false;
+    for (uint64_t i = find_from(view, 0, number); i < view->size;
+         i = find_from(view, i + 1, number)) {
+        recmap_status status = position_in_base(&found, view, epoch, i, number, error);
+        if (status == RECMAP_NOT_FOUND) continue;
+        if (status != RECMAP_OK) return status;
+        if (is_there) return fail_repeated(error, number);
+        is_there = true;
+    }
+    if (!is_there) return fail_absent(error, number);
+    *position = found;
+    return RECMAP_OK;
+}
+
+static recmap_status view_batch(uint64_t *first, uint64_t *count, const recmap_order *order,
+                                uint64_t epoch, uint64_t batch_index, recmap_error *error) {
+    return recmap_order_batch(first, count, ((const view_order *)order)->of, epoch, batch_index,
+                              error);
+}
+
+static recmap_status view_batch_of(uint64_t *batch_index, const recmap_order *order, uint64_t epoch,
+                                   uint64_t position, recmap_error *error) {
+    return recmap_order_batch_of(batch_index, ((const view_order *)order)->of, epoch, position,
+                                 error);
+}
+
+static void describe_base(json_writer *json, const view_order *view) {
+    json_key(json, "of");
+    order_describe(json, view->of);
+}
+
+static void range_describe(json_writer *json, const recmap_order *order) {
+    const view_order *view = (const view_order *)order;
+    describe_number(json, "first", view->first);
+    describe_number(json, "count", view->size);
+    json_key(json, "step");
+    json_int64(json, view->step);
+    describe_base(json, view);
+}
+
+static void list_describe(json_writer *json, const recmap_order *order) {
+    const view_order *view = (const view_order *)order;
+    describe_number(json, "count", view->size);
+    describe_digest(json, "numbers", view->digest);
+    describe_base(json, view);
+}
+
+static const order_kind range_kind = {
+    .name = "range",
+    .destroy = view_destroy,
+    .at = range_at,
+    .position_of = range_position_of,
+    .batch = view_batch,
+    .batch_of = view_batch_of,
+    .describe = range_describe,
+};
+
+static const order_kind list_kind = {
+    .name = "list",
+    .destroy = view_destroy,
+    .at = list_at,
+    .position_of = list_position_of,
+    .batch = view_batch,
+    .batch_of = view_batch_of,
+    .describe = list_describe,
+};
+
+static recmap_status check_base(const recmap_order *base, uint64_t size, recmap_error *error) {
+    if (base->limit <= size) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID,
+                "the order has %llu numbers, the view that it should walk only %llu",
+                (unsigned long long)base->limit, (unsigned long long)size);
+}
+
+/* A view whose members beyond these are the caller's to set. */
+static view_order *make_view(const order_kind *kind, recmap_order *base, uint64_t size,
+                             uint64_t limit, recmap_error *error) {
+    view_order *made = order_allocate(sizeof *made, kind, base->count, limit, error);
+    if (!made) return NULL;
+    made->base.batch_count = base->batch_count;
+    made->base.epochs_differ = base->epochs_differ;
+    made->of = recmap_order_retain(base);
+    made->size = size;
+    return made;
+}
+
+/* One more than the largest number of a range, or 0 where it leaves [0, 2^62). */
+static uint64_t range_limit(uint64_t first, uint64_t count, int64_t step) {
+    const uint64_t most = RECMAP_ORDER_COUNT_MOST;
+    if (first >= most) return 0;
+    uint64_t stride = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+    uint64_t room = step < 0 ? first : most - 1 - first;
+    if (count - 1 > room / stride) return 0;
+    return (step < 0 ? first : first + (count - 1) * stride) + 1;
+}
+
+recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, uint64_t first,
+                                      uint64_t count, int64_t step, recmap_error *error) {
+    if (!step) return fail(error, RECMAP_INVALID, "a range's step must not be 0");
+    uint64_t limit = count ? range_limit(first, count, step) : 0;
+    if (count && !limit)
+        return fail(error, RECMAP_INVALID,
+                    "the range of %llu numbers from %llu in steps of %lld leaves [0, 2^62)",
+                    (unsigned long long)count, (unsigned long long)first, (long long)step);
+    recmap_status status = check_base(base, count, error);
+    if (status != RECMAP_OK) return status;
+    view_order *made = make_view(&range_kind, base, count, limit, error);
+    if (!made) return RECMAP_NO_MEMORY;
+    made->first = first;
+    made->step = step;
+    *order = &made->base;
+    return RECMAP_OK;
+}
+
+/* Takes `numbers` over, also when it fails. */
+static recmap_status make_list(recmap_order **order, recmap_order *base, uint64_t *numbers,
+                               size_t count, recmap_error *error) {
+    uint64_t limit = 0;
+    bool is_ascending = true;
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i] >= limit) limit = numbers[i] + 1;
+        if (i && numbers[i] <= numbers[i - 1]) is_ascending = false;
+    }
+    view_order *made = make_view(&list_kind, base, count, limit, error);
+    if (!made) {
+        free(numbers);
+        return RECMAP_NO_MEMORY;
+    }
+    made->numbers = numbers;
+    made->is_ascending = is_ascending;
+    if (digest_words(made->digest, numbers, count, error) != RECMAP_OK) {
+        recmap_order_release(&made->base);
+        return RECMAP_NO_MEMORY;
+    }
+    *order = &made->base;
+    return RECMAP_OK;
+}
+
+static uint64_t *allocate_numbers(size_t count, recmap_error *error) {
+    uint64_t *numbers = calloc(count ? count : 1, sizeof *numbers);
+    if (!numbers) fail_memory(error);
+    return numbers;
+}
+
+recmap_status recmap_order_view_list(recmap_order **order, recmap_order *base,
+                                     const uint64_t *numbers, size_t count, recmap_error *error) {
+    recmap_status status = check_base(base, count, error);
+    if (status != RECMAP_OK) return status;
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] >= RECMAP_ORDER_COUNT_MOST)
+            return fail(error, RECMAP_INVALID,
+                        "number %llu of the list, item %zu, is 2^62 or above",
+                        (unsigned long long)numbers[i], i);
+    uint64_t *copy = allocate_numbers(count, error);
+    if (!copy) return RECMAP_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) copy[i] = numbers[i];
+    return make_list(order, base, copy, count, error);
+}
+
+recmap_status recmap_order_view_mask(recmap_order **order, recmap_order *base, const uint8_t *mask,
+                                     size_t count, recmap_error *error) {
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) size += mask[i] != 0;
+    recmap_status status = check_base(base, size, error);
+    if (status != RECMAP_OK) return status;
+    uint64_t *numbers = allocate_numbers(size, error);
+    if (!numbers) return RECMAP_NO_MEMORY;
+    for (size_t i = 0, next = 0; i < count; i++)
+        if (mask[i]) numbers[next++] = i;
+    return make_list(order, base, numbers, size, error);
+}

@@ -1,0 +1,157 @@
+/* Windowed orders: shuffled blocks of neighbouring records, and all records shuffled within windows
+ * of such blocks. */
+#include "base/bytes.h"
+#include "base/error.h"
+#include "order/order.h"
+#include "order/permutation.h"
+#include "order/random.h"
+
+typedef struct windowed_order {
+    recmap_order base;
+    uint64_t block, window; /* as given */
+    uint64_t seed;
+    uint64_t block_size;  /* records a block: `block`, or n where that is less */
+    uint64_t block_count; /* the last block may be short */
+    uint64_t missing;     /* records that the last block lacks */
+    uint64_t window_size; /* records a window, if none lacks any */
+    uint64_t window_blocks;
+} windowed_order;
+
+/* An epoch: where each block stands, and the short one. */
+typedef struct windowed_epoch {
+    const windowed_order *order;
+    uint64_t epoch;
+    permutation blocks;
+    uint64_t short_place; /* of the last block */
+} windowed_epoch;
+
+/* A window, with the permutation of its records. */
+typedef struct window {
+    uint64_t first; /* position */
+    uint64_t size;
+    uint64_t first_place; /* of its blocks */
+    uint64_t short_start; /* record of the window at which the short block starts, or its size */
+    permutation records;
+} window;
+
+static windowed_epoch begin_epoch(const recmap_order *order, uint64_t epoch) {
+    windowed_epoch made = {.order = (const windowed_order *)order, .epoch = epoch};
+    uint64_t blocks = made.order->block_count;
+    permutation_init(&made.blocks, blocks, made.order->seed, epoch,
+                     stream_of(STREAM_WINDOWED_BLOCKS, 0));
+    made.short_place = permutation_inverse_one(&made.blocks, blocks - 1);
+    return made;
+}
+
+/* The window that begins with block place `index * window_blocks`. */
+static void open_window(window *opened, const windowed_epoch *e, uint64_t index) {
+    const windowed_order *order = e->order;
+    uint64_t short_window = e->short_place / order->window_blocks;
+    uint64_t places =
+        min_u64(order->window_blocks, order->block_count - index * order->window_blocks);
+    opened->first_place = index * order->window_blocks;
+    opened->first = index * order->window_size - (index > short_window ? order->missing : 0);
+    opened->size = places * order->block_size - (index == short_window ? order->missing : 0);
+    opened->short_start = opened->size;
+    if (index == short_window)
+        opened->short_start = (e->short_place - opened->first_place) * order->block_size;
+    permutation_init(&opened->records, opened->size, order->seed, e->epoch,
+                     stream_of(STREAM_WINDOWED_INSIDE, index));
+}
+
+static uint64_t window_at(const windowed_epoch *e, uint64_t position) {
+    const windowed_order *order = e->order;
+    uint64_t short_window = e->short_place / order->window_blocks;
+    uint64_t index = position / order->window_size;
+    if (index < short_window) return index;
+    /* Windows behind the short one begin earlier by what it lacks. */
+    index = (position + order->missing) / order->window_size;
+    return index > short_window ? index : short_window;
+}
+
+enum { PIECE = 256 };
+
+/* Up to PIECE positions of one window. */
+static void window_numbers(uint64_t *numbers, const windowed_epoch *e, const window *w,
+                           const uint64_t *positions, size_t count) {
+    const windowed_order *order = e->order;
+    uint64_t records[PIECE], places[PIECE];
+    for (size_t i = 0; i < count; i++) records[i] = positions[i] - w->first;
+    permutation_at(&w->records, records, records, count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t whole = records[i];
+        /* Behind the short block all is as if that one were whole. */
+        if (whole >= w->short_start + order->block_size - order->missing) whole += order->missing;
+        places[i] = w->first_place + whole / order->block_size;
+        records[i] = whole % order->block_size;
+    }
+    permutation_at(&e->blocks, places, places, count);
+    for (size_t i = 0; i < count; i++) numbers[i] = places[i] * order->block_size + records[i];
+}
+
+static recmap_status windowed_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                                 const uint64_t *positions, size_t count, recmap_error *error) {
+    (void)error;
+    windowed_epoch e = begin_epoch(order, epoch);
+    window w = {.size = 0};
+    for (size_t i = 0; i < count;) {
+        if (positions[i] - w.first >= w.size) open_window(&w, &e, window_at(&e, positions[i]));
+        size_t end = i + 1;
+        while (end < count && end - i < PIECE && positions[end] - w.first < w.size) end++;
+        window_numbers(numbers + i, &e, &w, positions + i, end - i);
+        i = end;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status windowed_position_of(uint64_t *position, const recmap_order *order,
+                                          uint64_t epoch, uint64_t number, recmap_error *error) {
+    (void)error;
+    windowed_epoch e = begin_epoch(order, epoch);
+    const windowed_order *windowed = e.order;
+    uint64_t place = permutation_inverse_one(&e.blocks, number / windowed->block_size);
+    window w;
+    open_window(&w, &e, place / windowed->window_blocks);
+    uint64_t record = (place - w.first_place) * windowed->block_size +
+                      number % windowed->block_size;
+    if (record >= w.short_start + windowed->block_size) record -= windowed->missing;
+    *position = w.first + permutation_inverse_one(&w.records, record);
+    return RECMAP_OK;
+}
+
+static void windowed_describe(json_writer *json, const recmap_order *order) {
+    const windowed_order *windowed = (const windowed_order *)order;
+    describe_number(json, "n", order->limit);
+    describe_number(json, "block", windowed->block);
+    describe_number(json, "window", windowed->window);
+    describe_number(json, "seed", windowed->seed);
+}
+
+static const order_kind windowed_kind = {
+    .name = "windowed",
+    .at = windowed_at,
+    .position_of = windowed_position_of,
+    .describe = windowed_describe,
+};
+
+recmap_status recmap_order_windowed(recmap_order **order, uint64_t n, uint64_t block,
+                                    uint64_t window_blocks, uint64_t seed, recmap_error *error) {
+    recmap_status status = check_count(n, "records", error);
+    if (status != RECMAP_OK) return status;
+    if (!block) return fail(error, RECMAP_INVALID, "a block must hold at least 1 record");
+    if (!window_blocks) return fail(error, RECMAP_INVALID, "a window must hold at least 1 block");
+    windowed_order *made = order_allocate(sizeof *made, &windowed_kind, n, n, error);
+    if (!made) return RECMAP_NO_MEMORY;
+    made->block = block;
+    made->window = window_blocks;
+    made->seed = seed;
+    if (n) {
+        made->block_size = min_u64(block, n);
+        made->block_count = (n - 1) / made->block_size + 1;
+        made->missing = made->block_count * made->block_size - n;
+        made->window_blocks = min_u64(window_blocks, made->block_count);
+        made->window_size = made->window_blocks * made->block_size;
+    }
+    *order = &made->base;
+    return RECMAP_OK;
+}
