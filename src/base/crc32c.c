@@ -49,3 +49,26 @@ uint32_t crc32c_extend(uint32_t crc, const void *data, size_t size) {
 uint32_t crc32c(const void *data, size_t size) {
     return crc32c_extend(0, data, size);
 }
+
+/* CRCs are polynomials over GF(2), modulo this one, with x^0 in the highest bit. Bytes behind data
+ * multiply its polynomial by x^8 each. */
+#define POLYNOMIAL 0x82f63b78u
+#define ONE 0x80000000u
+
+static uint32_t multiply(uint32_t a, uint32_t b) {
+    uint32_t product = 0;
+    for (uint32_t bit = ONE; bit; bit >>= 1) {
+        if (a & bit) product ^= b;
+        b = (b >> 1) ^ (b & 1 ? POLYNOMIAL : 0);
+    }
+    return product;
+}
+
+uint32_t crc32c_shift(uint32_t crc, uint64_t size) {
+    uint32_t power = ONE >> 8; /* x^8, then x^16, x^32, ... */
+    for (; size; size >>= 1) {
+        if (size & 1) crc = multiply(crc, power);
+        power = multiply(power, power);
+    }
+    return crc;
+}

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/crc_sums.h"
+
 /* A frame found in bytes: sizes and places are relative to where parsing began. */
 typedef struct frame {
     uint64_t size;        /* of the whole frame */
@@ -48,13 +50,19 @@ typedef struct framing {
     frame_verdict (*parse)(frame *found, const uint8_t *bytes, uint64_t size, frame_check check,
                            frame_fault *fault);
 
+    /* Whether the payload of `found`, parsed at bytes[at] with FRAME_CHECK_STORED, holds. With
+     * `sums` bytes that were read for another frame are not read again. */
+    frame_verdict (*check_payload)(const frame *found, const uint8_t *bytes, uint64_t at,
+                                   crc_sums *sums, frame_fault *fault);
+
     /* Whether the bytes begin like a frame: its header holds, whatever follows. */
     bool (*begins_frame)(const uint8_t *bytes, uint64_t size);
 
     /* The first place in [from, limit) of `size` bytes where a whole good frame begins, or
-     * FRAME_NOWHERE. It gives up after reading `budget` bytes of payload in vain. */
+     * FRAME_NOWHERE. It gives up after reading `budget` bytes of payload in vain; with `sums` (of
+     * the same bytes as before) it reads none twice. */
     uint64_t (*find)(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t limit,
-                     uint64_t budget);
+                     uint64_t budget, crc_sums *sums);
 } framing;
 
 /* The framing of that name, or NULL. */

@@ -71,8 +71,10 @@ static uint32_t unused_bytes(const stream *in) {
 }
 
 static void begin_member(stream *in) {
-    uint8_t *next_in = in->state.next_in - unused_bytes(in);
-    uint32_t avail_in = in->state.avail_in + unused_bytes(in);
+    uint32_t unused = unused_bytes(in);
+    uint8_t *next_in = in->state.next_in;
+    uint32_t avail_in = in->state.avail_in + unused;
+    if (unused) next_in -= unused;
     isal_inflate_reset(&in->state);
     in->state.crc_flag = in->kind == COMPRESSION_GZIP ? ISAL_GZIP : ISAL_ZLIB;
     in->state.next_in = next_in;
@@ -121,13 +123,14 @@ static inflate_verdict step(inflated *out, stream *in, uint64_t limit) {
     in->state.next_out = in->data + in->count;
     in->state.avail_out = piece;
     refill(in);
-    uint64_t before = position(in);
+    uint32_t before = in->state.avail_in;
     int result = isal_inflate(&in->state);
     in->count += piece - in->state.avail_out;
     if (result < 0) return bad(out, in, reason_of(result));
-    bool stalled = position(in) == before && in->state.avail_out == piece;
-    if (in->state.block_state != ISAL_BLOCK_FINISH && stalled && position(in) == in->size)
-        return bad(out, in, "the file ends inside the compressed stream");
+    bool is_stuck = in->state.avail_in == before && in->state.avail_out == piece;
+    if (is_stuck && in->state.block_state != ISAL_BLOCK_FINISH)
+        return bad(out, in,
+                   before ? "it cannot be inflated" : "the file ends inside the compressed stream");
     return in->count > limit ? INFLATE_TOO_LARGE : INFLATE_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "index/columns.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -146,9 +147,13 @@ static bool parse_int64(recmap_value *value, const char *text) {
     return true;
 }
 
+/* The point is a point, whatever the locale of the process. */
 static bool parse_float(recmap_value *value, const char *text) {
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain) return false;
     char *end;
-    float parsed = strtof(text, &end);
+    float parsed = strtof_l(text, &end, plain);
+    freelocale(plain);
     if (end == text || *end) return false;
     value->type = RECMAP_TYPE_FLOAT;
     value->as.float32 = parsed;

@@ -202,8 +202,8 @@ static recmap_status read_damages(index_file *index, recmap_error *error) {
     if (tables != (count + DAMAGES_PER_TABLE - 1) / DAMAGES_PER_TABLE ||
         !keys_are_dense(values, tables, 1))
         return fail_index(index, error, "its list of damage is incomplete");
-    if (!count) return check_damages(index, error);
-    index->damages = calloc(count, sizeof *index->damages);
+    /* One more than there are, so that a shard without any has a place in it too. */
+    index->damages = calloc(count + 1, sizeof *index->damages);
     if (!index->damages) return fail_memory(error);
     for (size_t t = 0; t < tables; t++) {
         recmap_status status = store_check(index->store, STORE_DAMAGE, t, error);

@@ -29,8 +29,9 @@ struct packer {
     column_stage **stages;
     uint64_t column_chunk;
     idsort *ids;
-    damage_entry *damages; /* those that wait to fill a table */
+    damage_entry *damages; /* those that wait to fill a table, and those of the shard at hand */
     size_t damage_count;
+    size_t damage_capacity;
     uint64_t damage_table;
 };
 
@@ -47,10 +48,9 @@ static bool allocate_parts(packer *packer, const packer_options *options) {
     packer->offsets = malloc(OFFSETS_CHUNK_RECORDS * sizeof *packer->offsets);
     packer->offset_shards = malloc(OFFSETS_CHUNK_RECORDS * sizeof *packer->offset_shards);
     packer->packed = malloc(offsets_capacity(OFFSETS_CHUNK_RECORDS));
-    packer->damages = calloc(DAMAGES_PER_TABLE, sizeof *packer->damages);
     packer->stages = calloc(options->lift_count + 1, sizeof *packer->stages);
     if (!packer->identity || !packer->offsets || !packer->offset_shards || !packer->packed ||
-        !packer->damages || !packer->stages)
+        !packer->stages)
         return false;
     for (size_t i = 0; i < options->lift_count; i++) {
         packer->stages[i] = column_stage_create(&options->lifts[i]);
@@ -77,9 +77,12 @@ recmap_status packer_create(packer **made, const char *path, const packer_option
     return status;
 }
 
-static void drop_damages(packer *packer) {
-    for (size_t i = 0; i < packer->damage_count; i++) free(packer->damages[i].reason);
-    packer->damage_count = 0;
+/* Drops the first `count` of the waiting damages. */
+static void drop_damages(packer *packer, size_t count) {
+    for (size_t i = 0; i < count; i++) free(packer->damages[i].reason);
+    packer->damage_count -= count;
+    memmove(packer->damages, packer->damages + count,
+            packer->damage_count * sizeof *packer->damages);
 }
 
 void packer_destroy(packer *packer) {
@@ -90,7 +93,7 @@ void packer_destroy(packer *packer) {
     for (size_t i = 0; packer->shards && i < packer->manifest.shard_count; i++)
         shard_entry_free(&packer->shards[i]);
     free(packer->shards);
-    if (packer->damages) drop_damages(packer);
+    if (packer->damages) drop_damages(packer, packer->damage_count);
     free(packer->damages);
     for (size_t i = 0; packer->stages && i < packer->options.lift_count; i++)
         column_stage_destroy(packer->stages[i]);
@@ -201,20 +204,36 @@ recmap_status packer_add_run(packer *packer, const record_run *run, recmap_error
     return RECMAP_OK;
 }
 
-static recmap_status flush_damages(packer *packer, recmap_error *error) {
-    if (!packer->damage_count) return RECMAP_OK;
+/* Puts the first `count` of the waiting damages as one table. */
+static recmap_status put_damages(packer *packer, size_t count, recmap_error *error) {
     size_t size;
-    uint8_t *packed = damages_encode(&size, packer->damages, packer->damage_count);
+    uint8_t *packed = damages_encode(&size, packer->damages, count);
     if (!packed) return fail_memory(error);
     recmap_status status = store_writer_put(
         packer->store, STORE_DAMAGE, (store_key){packer->damage_table++, 0}, packed, size, error);
     free(packed);
-    drop_damages(packer);
+    drop_damages(packer, count);
     return status;
+}
+
+/* Full tables go out at the end of a shard, never in the middle: the order in which values are put
+ * must not depend on how the shard was scanned. */
+static recmap_status put_full_damages(packer *packer, recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    while (status == RECMAP_OK && packer->damage_count >= DAMAGES_PER_TABLE)
+        status = put_damages(packer, DAMAGES_PER_TABLE, error);
+    return status;
+}
+
+static recmap_status flush_damages(packer *packer, recmap_error *error) {
+    return packer->damage_count ? put_damages(packer, packer->damage_count, error) : RECMAP_OK;
 }
 
 recmap_status packer_add_damage(packer *packer, uint64_t offset, uint64_t length,
                                 const char *reason, recmap_error *error) {
+    if (!array_reserve(&packer->damages, &packer->damage_capacity, packer->damage_count + 1,
+                       sizeof *packer->damages))
+        return fail_memory(error);
     char *kept = strndup(reason, REASON_MOST);
     if (!kept) return fail_memory(error);
     packer->damages[packer->damage_count++] =
@@ -222,7 +241,7 @@ recmap_status packer_add_damage(packer *packer, uint64_t offset, uint64_t length
     packer->manifest.damage_count++;
     packer->manifest.damaged_byte_count += length;
     current_shard(packer)->damage_count++;
-    return packer->damage_count == DAMAGES_PER_TABLE ? flush_damages(packer, error) : RECMAP_OK;
+    return RECMAP_OK;
 }
 
 recmap_status packer_end_shard(packer *packer, const shard_end *end, const shard_identity *known,
@@ -237,7 +256,7 @@ recmap_status packer_end_shard(packer *packer, const shard_end *end, const shard
     packer->manifest.byte_count += end->file_size;
     if (packer->shard_base < end->size || packer->shard_base >> 62)
         return fail(error, RECMAP_INVALID, "the shards together are larger than 2^62 bytes");
-    return RECMAP_OK;
+    return put_full_damages(packer, error);
 }
 
 recmap_status packer_add_id(packer *packer, id_pair pair, recmap_error *error) {

@@ -111,8 +111,8 @@ recmap_value run_column_at(const record_run *run, size_t column_index, size_t i)
         memcpy(&value.as.float32, &bits, sizeof bits);
     } else {
         uint64_t start = i ? column->words[i - 1] : 0;
-        value.as.bytes.data = column->bytes + start;
-        value.as.bytes.size = column->words[i] - start;
+        value.as.bytes.size = (size_t)(column->words[i] - start);
+        value.as.bytes.data = value.as.bytes.size ? column->bytes + start : NULL;
     }
     return value;
 }

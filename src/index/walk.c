@@ -15,6 +15,7 @@ bool findings_init(walk_findings *findings, const extractor *extractor) {
 
 void findings_free(walk_findings *findings) {
     run_free(&findings->run);
+    crc_sums_free(&findings->sums);
     free(findings->damages);
     *findings = (walk_findings){0};
 }
@@ -94,7 +95,8 @@ static void meet_damage(const walker *walker, walk_findings *findings, walk_stat
 
 static void find_back(const walker *walker, walk_findings *findings, walk_state *state,
                       const uint8_t *bytes, uint64_t size, uint64_t end) {
-    uint64_t at = walker->framing->find(bytes, size, state->position, end, UINT64_MAX);
+    uint64_t at =
+        walker->framing->find(bytes, size, state->position, end, UINT64_MAX, &findings->sums);
     if (at == FRAME_NOWHERE) {
         state->position = end;
         if (end < size) return;
@@ -105,6 +107,20 @@ static void find_back(const walker *walker, walk_findings *findings, walk_state 
     state->is_lost = false;
 }
 
+/* The frame at the walk's position. Before any damage every byte is met once. A walk that was lost
+ * may meet frames that claim the same bytes over and over: then sums tell what was read before. */
+static frame_verdict parse_frame(frame *found, const walker *walker, walk_findings *findings,
+                                 const walk_state *state, const uint8_t *bytes, uint64_t size,
+                                 frame_fault *fault) {
+    const framing *framing = walker->framing;
+    const uint8_t *at = bytes + state->position;
+    uint64_t left = size - state->position;
+    if (!findings->sums.bytes) return framing->parse(found, at, left, FRAME_CHECK_ALL, fault);
+    frame_verdict verdict = framing->parse(found, at, left, FRAME_CHECK_STORED, fault);
+    if (verdict != FRAME_GOOD) return verdict;
+    return framing->check_payload(found, bytes, state->position, &findings->sums, fault);
+}
+
 static void walk_on(const walker *walker, walk_findings *findings, walk_state *state,
                     const uint8_t *bytes, uint64_t size, uint64_t end) {
     while (findings->status == RECMAP_OK &&
@@ -113,13 +129,11 @@ static void walk_on(const walker *walker, walk_findings *findings, walk_state *s
             find_back(walker, findings, state, bytes, size, end);
             continue;
         }
-        const uint8_t *at = bytes + state->position;
         frame found;
         frame_fault fault;
-        frame_verdict verdict =
-            walker->framing->parse(&found, at, size - state->position, FRAME_CHECK_ALL, &fault);
+        frame_verdict verdict = parse_frame(&found, walker, findings, state, bytes, size, &fault);
         if (verdict == FRAME_GOOD) {
-            add_record(walker, findings, state->position, &found, at);
+            add_record(walker, findings, state->position, &found, bytes + state->position);
             state->position += found.size;
         } else {
             meet_damage(walker, findings, state, verdict, &found, &fault, bytes, size);
@@ -138,7 +152,7 @@ bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *
                      uint64_t end) {
     clear(findings);
     /* Bytes made to look like many headers must not cost more than walking honestly would. */
-    uint64_t at = walker->framing->find(bytes, size, begin, end, end - begin);
+    uint64_t at = walker->framing->find(bytes, size, begin, end, end - begin, NULL);
     if (at == FRAME_NOWHERE) return false;
     *entry = at;
     *state = (walk_state){.position = at};

@@ -37,6 +37,7 @@ typedef struct walk_findings {
     recmap_status status; /* not OK: stopped at `stopped_at`, behind run.count records */
     uint64_t stopped_at;
     recmap_error error; /* its record is not set */
+    crc_sums sums;      /* of the shard's bytes, for finding back; shard after shard */
 } walk_findings;
 
 /* What does not change from walk to walk. */

@@ -175,6 +175,34 @@ static void test_one_id_for_all(void **state) {
     buffer_free(&shard);
 }
 
+/* Every record says that it is somebody else. */
+static recmap_status extract_other(void *context, const recmap_record *record, recmap_value *id,
+                                   recmap_value *columns, size_t column_count, char *message,
+                                   size_t message_capacity) {
+    (void)context;
+    (void)record;
+    (void)columns;
+    (void)column_count;
+    (void)message;
+    (void)message_capacity;
+    *id = text_value("other");
+    return RECMAP_OK;
+}
+
+/* The hash alone finds nothing: the id is compared in the record. */
+static void test_same_hash_other_id(void **state) {
+    (void)state;
+    const char *lines[] = {"a:1", "a:2", "other:3"};
+    index_lines(lines, 3);
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.extract = extract_other;
+    recmap_dataset *dataset = dataset_open("set.rmx", &options);
+    recmap_value a = text_value("a"), other = text_value("other");
+    assert_found(dataset, &a, NULL, 0);
+    assert_found(dataset, &other, (uint64_t[]){2}, 1);
+    recmap_dataset_close(dataset);
+}
+
 /* A record that is damaged where its id is to be read is an error, not "not found". */
 static void test_damaged_record_of_id(void **state) {
     (void)state;
@@ -197,8 +225,8 @@ static void test_damaged_record_of_id(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(ids_of_callback), TEST(what_cannot_be_found), TEST(not_found_names_id),
-        TEST(one_id_for_all),  TEST(damaged_record_of_id),
+        TEST(ids_of_callback),    TEST(what_cannot_be_found), TEST(not_found_names_id),
+        TEST(same_hash_other_id), TEST(one_id_for_all),       TEST(damaged_record_of_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

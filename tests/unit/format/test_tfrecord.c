@@ -77,8 +77,8 @@ static void test_find_equals_plain_search(void **state) {
             oracle_free(&rest);
             uint64_t limit = rng_below(&random, bytes.size + 20);
             uint64_t due = next < limit ? next : FRAME_NOWHERE;
-            assert_int_equal(tfrecord_framing.find(exact, bytes.size, from, limit, UINT64_MAX),
-                             due);
+            assert_int_equal(
+                tfrecord_framing.find(exact, bytes.size, from, limit, UINT64_MAX, NULL), due);
         }
         free(exact);
         buffer_free(&bytes);
@@ -96,11 +96,12 @@ static void test_find_within_budget(void **state) {
     }
     uint64_t good = bytes.size;
     oracle_add_record(&bytes, "good", 4);
-    uint64_t at = tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, UINT64_MAX);
+    uint64_t at = tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, UINT64_MAX, NULL);
     assert_int_equal(at, good);
-    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, 4000),
+    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, 4000, NULL),
                      FRAME_NOWHERE);
-    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, 5000), good);
+    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, 5000, NULL),
+                     good);
     buffer_free(&bytes);
 }
 

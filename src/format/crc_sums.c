@@ -1,0 +1,45 @@
+#include "format/crc_sums.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/crc32c.h"
+
+enum { STRIDE = 4096 };
+
+void crc_sums_clear(crc_sums *sums) {
+    sums->bytes = NULL;
+    sums->count = 0;
+}
+
+void crc_sums_free(crc_sums *sums) {
+    free(sums->sums);
+    *sums = (crc_sums)CRC_SUMS_INIT;
+}
+
+/* The CRC of the first `size` bytes behind `first`. */
+static bool sum_to(uint32_t *crc, crc_sums *sums, uint64_t size) {
+    size_t whole = (size_t)(size / STRIDE);
+    const uint8_t *begin = sums->bytes + sums->first;
+    if (!array_reserve(&sums->sums, &sums->capacity, whole + 1, sizeof *sums->sums)) return false;
+    if (!sums->count) sums->sums[sums->count++] = 0;
+    for (; sums->count <= whole; sums->count++)
+        sums->sums[sums->count] =
+            crc32c_extend(sums->sums[sums->count - 1], begin + (sums->count - 1) * STRIDE, STRIDE);
+    *crc = crc32c_extend(sums->sums[whole], begin + whole * STRIDE, size % STRIDE);
+    return true;
+}
+
+bool crc_sums_piece(uint32_t *crc, crc_sums *sums, const uint8_t *bytes, uint64_t from,
+                    uint64_t size) {
+    if (!sums->bytes) {
+        sums->bytes = bytes;
+        sums->first = from;
+    }
+    uint32_t before, with;
+    if (!sum_to(&with, sums, from + size - sums->first) ||
+        !sum_to(&before, sums, from - sums->first))
+        return false;
+    *crc = with ^ crc32c_shift(before, size);
+    return true;
+}
