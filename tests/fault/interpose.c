@@ -435,7 +435,8 @@ static bool is_early(const void *memory) {
     return at >= early_memory && at < early_memory + sizeof early_memory;
 }
 
-static void *(*real_malloc)(size_t);
+typedef void *(*malloc_fn)(size_t size);
+static malloc_fn real_malloc;
 static void *(*real_calloc)(size_t, size_t);
 static void *(*real_realloc)(void *, size_t);
 static int (*real_posix_memalign)(void **, size_t, size_t);
@@ -443,12 +444,15 @@ static void (*real_free)(void *);
 
 static void find_allocator(void) {
     is_resolving = true;
-    real_calloc = __interceptor_calloc ? __interceptor_calloc : next("calloc");
-    real_realloc = __interceptor_realloc ? __interceptor_realloc : next("realloc");
-    real_posix_memalign = __interceptor_posix_memalign ? __interceptor_posix_memalign
-                                                       : next("posix_memalign");
-    real_free = __interceptor_free ? __interceptor_free : next("free");
-    real_malloc = __interceptor_malloc ? __interceptor_malloc : next("malloc");
+    real_calloc = __interceptor_calloc;
+    real_realloc = __interceptor_realloc;
+    real_posix_memalign = __interceptor_posix_memalign;
+    real_free = __interceptor_free;
+    NEXT(real_calloc, "calloc");
+    NEXT(real_realloc, "realloc");
+    NEXT(real_posix_memalign, "posix_memalign");
+    NEXT(real_free, "free");
+    real_malloc = __interceptor_malloc ? __interceptor_malloc : (malloc_fn)next("malloc");
     is_resolving = false;
 }
 
