@@ -13,7 +13,7 @@ typedef struct tool_command {
     const char *name;
     const char *summary;               /* one line, for the list of commands */
     const char *help;                  /* the whole answer to --help */
-    bool reads;                        /* opens an index, and so takes --access and --check */
+    bool reads;                        /* reads records, and so takes --access and --check */
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns the exit status */
 } tool_command;
 

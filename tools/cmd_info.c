@@ -152,4 +152,4 @@ static const char help[] =
     "      --json      as one JSON document\n"
     "      --help\n";
 
-const tool_command cmd_info = {"info", "tell what an index holds", help, true, run};
+const tool_command cmd_info = {"info", "tell what an index holds", help, false, run};
