@@ -253,7 +253,7 @@ static void test_little_address_space(void **state) {
 
 static int enter(void **state) {
     (void)state;
-    shard_count = test_is_long() ? 10000 : 1000;
+    shard_count = test_is_long() ? 70000 : 1000;
     record_count = shard_count * RECORDS_A_SHARD;
     folder_create(folder, sizeof folder);
     snprintf(path, sizeof path, "%s/many.rmx", folder);
