@@ -32,9 +32,10 @@ static bool sum_to(uint32_t *crc, crc_sums *sums, uint64_t size) {
 
 bool crc_sums_piece(uint32_t *crc, crc_sums *sums, const uint8_t *bytes, uint64_t from,
                     uint64_t size) {
-    if (!sums->bytes) {
+    if (!sums->bytes || from < sums->first) {
         sums->bytes = bytes;
         sums->first = from;
+        sums->count = 0;
     }
     uint32_t before, with;
     if (!sum_to(&with, sums, from + size - sums->first) ||

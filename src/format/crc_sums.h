@@ -23,8 +23,8 @@ typedef struct crc_sums {
 void crc_sums_clear(crc_sums *sums);
 void crc_sums_free(crc_sums *sums);
 
-/* The CRC-32C of bytes[from, from + size). Pieces asked for may overlap, but none begins before the
- * first one. False when memory is out. */
+/* The CRC-32C of bytes[from, from + size). Pieces asked for may overlap; one that begins before all
+ * others starts the sums anew. False when memory is out. */
 bool crc_sums_piece(uint32_t *crc, crc_sums *sums, const uint8_t *bytes, uint64_t from,
                     uint64_t size);
 

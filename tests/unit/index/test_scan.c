@@ -299,6 +299,45 @@ static void test_scan_of_larger_files(void **state) {
     for (uint64_t seed = 1; seed <= rounds; seed++) check_layout(1000000 + seed, 150000);
 }
 
+/* Damage full of headers that hold and claim long payloads, which overlap: the same bytes are asked
+ * for over and over, from places that go back when a guess is thrown away. */
+static void make_long_claims(buffer *file, size_t size, rng *random) {
+    buffer payload = BUFFER_INIT;
+    while (file->size < size) {
+        switch (rng_below(random, 5)) {
+        case 0: oracle_add_header(file, 16000 + rng_below(random, size)); break;
+        case 1: buffer_add_random(file, (size_t)rng_below(random, 3000), random); break;
+        case 2:
+            payload.size = 0;
+            layout_add_records(&payload, (size_t)rng_below(random, 40000), random);
+            oracle_add_record(file, payload.data, payload.size);
+            if (rng_one_in(random, 2)) file->data[file->size - 5] ^= 1;
+            break;
+        default: layout_add_records(file, (size_t)rng_below(random, 2000), random);
+        }
+    }
+    buffer_free(&payload);
+}
+
+static void test_long_claims(void **state) {
+    (void)state;
+    uint64_t rounds = is_long() ? 400 : 12;
+    for (uint64_t seed = 1; seed <= rounds; seed++) {
+        rng random = {3000000 + seed};
+        buffer shards[2] = {BUFFER_INIT};
+        for (size_t i = 0; i < 2; i++) {
+            make_long_claims(&shards[i], 100000 + (size_t)rng_below(&random, 200000), &random);
+            file_write(shard_names(2)[i], shards[i].data, shards[i].size);
+        }
+        for (int round = 0; round < 4; round++) {
+            setting how = {1 + (unsigned)round, 500 + rng_below(&random, round ? 40000 : 500000),
+                           RECMAP_ON_CORRUPT_SKIP, false};
+            check_setting(shards, 2, &how, seed);
+        }
+        for (size_t i = 0; i < 2; i++) buffer_free(&shards[i]);
+    }
+}
+
 /* One record that spans all segments, whose payload holds a whole TFRecord stream. */
 static void test_record_over_all_segments(void **state) {
     (void)state;
@@ -461,6 +500,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(scan_equals_plain_reader),
         TEST(scan_of_larger_files),
+        TEST(long_claims),
         TEST(record_over_all_segments),
         TEST(every_flipped_byte),
         TEST(error_of_sink),
