@@ -1,0 +1,286 @@
+/* The test vectors of docs/order.md, on every way in which the permutation is computed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "helpers/vector_file.h"
+#include "order/permutation.h"
+#include "order/random.h"
+#include "order/weights.h"
+
+#include <cmocka.h>
+
+enum { WEIGHTS_MOST = 64 };
+
+static void check_permutation(const vector_case *c) {
+    permutation p;
+    permutation_init(&p, vector_number(c, "n"), vector_number(c, "seed"), vector_number(c, "epoch"),
+                     vector_number(c, "stream"));
+    size_t count, number_count;
+    uint64_t *positions = vector_numbers(c, "positions", &count);
+    uint64_t *numbers = vector_numbers(c, "numbers", &number_count);
+    uint64_t *found = make_array(count, sizeof *found);
+    assert_int_equal(count, number_count);
+    permutation_at(&p, found, positions, count);
+    assert_memory_equal(found, numbers, count * sizeof *found);
+    permutation_inverse(&p, found, numbers, count);
+    assert_memory_equal(found, positions, count * sizeof *found);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(permutation_at_one(&p, positions[i]), numbers[i]);
+        assert_int_equal(permutation_inverse_one(&p, numbers[i]), positions[i]);
+    }
+    free(positions);
+    free(numbers);
+    free(found);
+}
+
+static void test_permutation(void **state) {
+    (void)state;
+    vector_file file = vectors_load("order-permutation.txt");
+    for (int path = 0; path < PERMUTATION_PATH_COUNT; path++) {
+        if (!permutation_force((permutation_path)path)) continue;
+        for (size_t i = 0; i < file.count; i++) check_permutation(vectors_at(&file, i));
+    }
+    permutation_force(permutation_best());
+    vectors_free(&file);
+}
+
+static void test_below(void **state) {
+    (void)state;
+    vector_file file = vectors_load("order-below.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *c = vectors_at(&file, i);
+        size_t count, number_count;
+        uint64_t *words = vector_numbers(c, "words", &count);
+        uint64_t *numbers = vector_numbers(c, "numbers", &number_count);
+        assert_int_equal(count, number_count);
+        for (size_t j = 0; j < count; j++)
+            assert_int_equal(random_below(words[j], vector_number(c, "n")), numbers[j]);
+        free(words);
+        free(numbers);
+    }
+    vectors_free(&file);
+}
+
+static size_t read_weights(double weights[WEIGHTS_MOST], const vector_case *c) {
+    size_t count = 0;
+    const char *text = vector_text(c, "weights");
+    while (*text) {
+        char *end;
+        weights[count++] = strtod(text, &end);
+        assert_true(end > text);
+        text = end + (*end == ' ');
+    }
+    return count;
+}
+
+static void test_shares(void **state) {
+    (void)state;
+    vector_file file = vectors_load("order-shares.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *c = vectors_at(&file, i);
+        double weights[WEIGHTS_MOST];
+        uint64_t integers[WEIGHTS_MOST], sum, expected_sum = 0;
+        uint32_t shares[WEIGHTS_MOST], total;
+        size_t count = read_weights(weights, c), expected_count;
+        uint64_t *expected = vector_numbers(c, "shares", &expected_count);
+        assert_int_equal(count, expected_count);
+        MUST(weights_to_integers(integers, &sum, weights, count, "source", &error));
+        MUST(weights_to_proportions(shares, &total, integers, sum, count, &error));
+        for (size_t j = 0; j < count; expected_sum += expected[j++])
+            assert_int_equal(shares[j], expected[j]);
+        assert_int_equal(total, expected_sum);
+        free(expected);
+    }
+    vectors_free(&file);
+}
+
+/* ---- Kinds: each is made from its case. */
+
+static recmap_order *make_weighted(const vector_case *c) {
+    double weights[WEIGHTS_MOST];
+    size_t count = read_weights(weights, c);
+    recmap_order *made = NULL;
+    MUST(recmap_order_weighted(&made, weights, count, vector_number(c, "seed"),
+                               vector_number(c, "size"), &error));
+    return made;
+}
+
+static recmap_order *make_mixture(const vector_case *c) {
+    double weights[WEIGHTS_MOST];
+    recmap_order *sources[WEIGHTS_MOST], *made = NULL;
+    size_t count = read_weights(weights, c), source_count;
+    uint64_t *counts = vector_numbers(c, "counts", &source_count);
+    assert_int_equal(count, source_count);
+    for (size_t i = 0; i < count; i++)
+        MUST(recmap_order_shuffled(&sources[i], counts[i], vector_number(c, "seed") + i, &error));
+    bool is_first = !strcmp(vector_text(c, "stop"), "first");
+    MUST(recmap_order_mixture(&made, sources, weights, count,
+                              is_first ? RECMAP_STOP_FIRST : RECMAP_STOP_LAST, &error));
+    for (size_t i = 0; i < count; i++) recmap_order_release(sources[i]);
+    free(counts);
+    return made;
+}
+
+static recmap_order *make_by_labels(const vector_case *c) {
+    size_t count;
+    int64_t *labels = (int64_t *)vector_numbers(c, "labels", &count);
+    recmap_order *made = NULL;
+    bool is_grouped = !strcmp(vector_text(c, "kind"), "grouped");
+    MUST((is_grouped ? recmap_order_grouped : recmap_order_stratified)(
+        &made, labels, count, vector_number(c, "batch_size"), vector_number(c, "seed"), &error));
+    free(labels);
+    return made;
+}
+
+static recmap_order *make_bucketed(const vector_case *c) {
+    size_t count, bound_count;
+    int64_t *lengths = (int64_t *)vector_numbers(c, "lengths", &count);
+    int64_t *bounds = (int64_t *)vector_numbers(c, "bounds", &bound_count);
+    recmap_bucket_size size = {0, 0};
+    if (vector_has(c, "batch_size")) size.batch_size = vector_number(c, "batch_size");
+    else size.token_budget = vector_number(c, "token_budget");
+    recmap_order *made = NULL;
+    MUST(recmap_order_bucketed(&made, lengths, count, bounds, bound_count, size,
+                               vector_number(c, "seed"), &error));
+    free(lengths);
+    free(bounds);
+    return made;
+}
+
+static recmap_order *make_view(const vector_case *c) {
+    recmap_order *base = NULL, *made = NULL;
+    MUST(recmap_order_shuffled(&base, 6, vector_number(c, "seed"), &error));
+    if (vector_has(c, "list")) {
+        size_t count;
+        uint64_t *list = vector_numbers(c, "list", &count);
+        MUST(recmap_order_view_list(&made, base, list, count, &error));
+        free(list);
+    } else {
+        MUST(recmap_order_view_range(&made, base, vector_number(c, "first"),
+                                     vector_number(c, "count"), (int64_t)vector_number(c, "step"),
+                                     &error));
+    }
+    recmap_order_release(base);
+    return made;
+}
+
+static recmap_order *make_order(const vector_case *c) {
+    const char *kind = vector_text(c, "kind");
+    if (!strcmp(kind, "weighted")) return make_weighted(c);
+    if (!strcmp(kind, "mixture")) return make_mixture(c);
+    if (!strcmp(kind, "grouped") || !strcmp(kind, "stratified")) return make_by_labels(c);
+    if (!strcmp(kind, "bucketed")) return make_bucketed(c);
+    if (!strcmp(kind, "list") || !strcmp(kind, "range")) return make_view(c);
+    uint64_t n = vector_number(c, "n"), seed = vector_number(c, "seed");
+    recmap_order *made = NULL;
+    if (!strcmp(kind, "shuffled")) MUST(recmap_order_shuffled(&made, n, seed, &error));
+    else if (!strcmp(kind, "with_replacement"))
+        MUST(recmap_order_with_replacement(&made, n, seed, vector_number(c, "size"), &error));
+    else
+        MUST(recmap_order_windowed(&made, n, vector_number(c, "block"), vector_number(c, "window"),
+                                   seed, &error));
+    return made;
+}
+
+static void check_epoch(const vector_case *c, const recmap_order *order, unsigned epoch) {
+    char epoch_key[16], sizes_key[16];
+    snprintf(epoch_key, sizeof epoch_key, "epoch-%u", epoch);
+    snprintf(sizes_key, sizeof sizes_key, "sizes-%u", epoch);
+    size_t count;
+    uint64_t *expected = vector_numbers(c, epoch_key, &count);
+    if (count != recmap_order_count(order)) fail_msg("case %s: another count", vector_title(c));
+    uint64_t *found = whole_epoch(order, epoch);
+    for (size_t i = 0; i < count; i++)
+        if (found[i] != expected[i])
+            fail_msg("case %s: epoch %u, position %zu", vector_title(c), epoch, i);
+    free(found);
+    free(expected);
+    check_access(order, epoch);
+    if (!vector_has(c, sizes_key)) return;
+    uint64_t *sizes = vector_numbers(c, sizes_key, &count);
+    assert_int_equal(count, recmap_order_batch_count(order));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t first, size;
+        MUST(recmap_order_batch(&first, &size, order, epoch, i, &error));
+        assert_int_equal(size, sizes[i]);
+    }
+    free(sizes);
+}
+
+static void check_digest(const vector_case *c, const recmap_order *order) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    MUST(recmap_order_describe(&text, order, &error));
+    if (!strstr(text.data, vector_text(c, "kind")) ||
+        (vector_has(c, "digest") && !strstr(text.data, vector_text(c, "digest"))))
+        fail_msg("case %s: %s", vector_title(c), text.data);
+    recmap_text_free(&text);
+}
+
+static void test_kinds(void **state) {
+    (void)state;
+    vector_file file = vectors_load("order-kinds.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *c = vectors_at(&file, i);
+        recmap_order *order = make_order(c);
+        const unsigned epochs[] = {0, 1, 5};
+        for (int e = 0; e < 3; e++) check_epoch(c, order, epochs[e]);
+        check_digest(c, order);
+        recmap_order_release(order);
+    }
+    vectors_free(&file);
+}
+
+/* ---- Dealing. */
+
+static recmap_last last_of(const char *name) {
+    if (!strcmp(name, "keep")) return RECMAP_LAST_KEEP;
+    return !strcmp(name, "drop") ? RECMAP_LAST_DROP : RECMAP_LAST_PAD;
+}
+
+static void check_step(const vector_case *c, const recmap_deal *deal, uint64_t step) {
+    char key[16];
+    snprintf(key, sizeof key, "step-%u", (unsigned)step);
+    size_t count, at = 0;
+    uint64_t *expected = vector_numbers(c, key, &count), numbers[WEIGHTS_MOST];
+    for (uint32_t rank = 0; rank < deal->options.world_size; rank++) {
+        recmap_share share;
+        MUST(recmap_deal_share(&share, deal, step, rank, &error));
+        assert_int_equal(share.count, expected[at++]);
+        MUST(recmap_deal_numbers(numbers, deal, &share, &error));
+        for (uint64_t i = 0; i < share.count; i++) assert_int_equal(numbers[i], expected[at++]);
+    }
+    assert_int_equal(at, count);
+    free(expected);
+}
+
+static void test_deal(void **state) {
+    (void)state;
+    vector_file file = vectors_load("order-deal.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *c = vectors_at(&file, i);
+        recmap_order *order = NULL;
+        MUST(recmap_order_sequential(&order, vector_number(c, "n"), &error));
+        recmap_deal_options options = RECMAP_DEAL_OPTIONS_INIT;
+        options.world_size = (uint32_t)vector_number(c, "world");
+        options.batch_size = vector_number(c, "batch");
+        options.last = last_of(vector_text(c, "last"));
+        recmap_deal deal;
+        MUST(recmap_deal_init(&deal, order, 0, vector_number(c, "position"), &options, &error));
+        assert_int_equal(deal.step_count, vector_number(c, "steps"));
+        for (uint64_t step = 0; step < deal.step_count; step++) check_step(c, &deal, step);
+        recmap_order_release(order);
+    }
+    vectors_free(&file);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_permutation), cmocka_unit_test(test_below),
+        cmocka_unit_test(test_shares),      cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_deal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
