@@ -141,13 +141,13 @@ void json_key(json_writer *json, const char *key) {
     json_key_sized(json, key, strlen(key));
 }
 
-void json_string_sized(json_writer *json, const void *value, size_t size) {
+void json_text_sized(json_writer *json, const void *value, size_t size) {
     separate(json);
     put_string(json, value, size);
 }
 
-void json_string(json_writer *json, const char *value) {
-    json_string_sized(json, value, strlen(value));
+void json_text(json_writer *json, const char *value) {
+    json_text_sized(json, value, strlen(value));
 }
 
 /* Writes the four characters of up to three bytes. */
@@ -227,7 +227,7 @@ static void put_shortest(json_writer *json, double value, bool is_float, int lea
 
 void json_double(json_writer *json, double value) {
     if (isfinite(value)) put_shortest(json, value, false, 15, 17);
-    else json_null(json);
+    else json_none(json);
 }
 
 void json_float(json_writer *json, float value) {
@@ -240,7 +240,7 @@ void json_bool(json_writer *json, bool value) {
     scalar(json, value ? "true" : "false");
 }
 
-void json_null(json_writer *json) {
+void json_none(json_writer *json) {
     scalar(json, "null");
 }
 

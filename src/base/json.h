@@ -1,4 +1,5 @@
-/* Writing JSON into a recmap_text. A writer remembers the first failure and then writes nothing. */
+/* Writing JSON into a recmap_text. A writer remembers the first failure and then writes nothing.
+ * (No name here is one of jansson's, which reads JSON: both may end up in one static program.) */
 #ifndef RECMAP_BASE_JSON_H
 #define RECMAP_BASE_JSON_H
 
@@ -22,10 +23,10 @@ void json_open(json_writer *json, char bracket);  /* '{' or '[' */
 void json_close(json_writer *json, char bracket); /* '}' or ']' */
 void json_key(json_writer *json, const char *key);
 void json_key_sized(json_writer *json, const void *key, size_t size);
-void json_string(json_writer *json, const char *value);
+void json_text(json_writer *json, const char *value);
 /* UTF-8 of a given size, NULs included. Control characters are escaped, bytes that are no UTF-8
  * come out as U+FFFD. */
-void json_string_sized(json_writer *json, const void *value, size_t size);
+void json_text_sized(json_writer *json, const void *value, size_t size);
 void json_base64(json_writer *json, const void *data, size_t size);
 void json_uint64(json_writer *json, uint64_t value);      /* a number */
 void json_int64(json_writer *json, int64_t value);        /* a number */
@@ -36,7 +37,7 @@ void json_int64_string(json_writer *json, int64_t value); /* "..." as protobuf w
 void json_double(json_writer *json, double value);
 void json_float(json_writer *json, float value);
 void json_bool(json_writer *json, bool value);
-void json_null(json_writer *json);
+void json_none(json_writer *json);
 void json_hex(json_writer *json, const uint8_t *bytes, size_t size); /* "0a1b..." */
 
 /* Whether `size` bytes are well-formed UTF-8 (no surrogates, no overlong forms). */

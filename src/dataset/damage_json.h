@@ -10,7 +10,7 @@
 static inline void damage_write_json(json_writer *json, const recmap_damage *damage) {
     json_open(json, '{');
     json_key(json, "path");
-    json_string(json, damage->path);
+    json_text(json, damage->path);
     if (damage->record != RECMAP_NO_RECORD) {
         json_key(json, "record");
         json_uint64(json, damage->record);
@@ -20,7 +20,7 @@ static inline void damage_write_json(json_writer *json, const recmap_damage *dam
     json_key(json, "length");
     json_uint64(json, damage->length);
     json_key(json, "reason");
-    json_string(json, damage->reason);
+    json_text(json, damage->reason);
     json_close(json, '}');
 }
 

@@ -24,12 +24,12 @@ static void write_columns(json_writer *json, const recmap_dataset *dataset) {
         recmap_dataset_get_column(&column, dataset, i, NULL);
         json_open(json, '{');
         json_key(json, "name");
-        json_string(json, column.name);
+        json_text(json, column.name);
         json_key(json, "type");
-        json_string(json, type_name(column.type));
+        json_text(json, type_name(column.type));
         if (column.default_value) {
             json_key(json, "default");
-            json_string(json, column.default_value);
+            json_text(json, column.default_value);
         }
         json_close(json, '}');
     }
@@ -39,12 +39,12 @@ static void write_columns(json_writer *json, const recmap_dataset *dataset) {
 static void write_ids(json_writer *json, const recmap_dataset *dataset) {
     json_key(json, "ids");
     if (!dataset->info.id_name) {
-        json_null(json);
+        json_none(json);
         return;
     }
     json_open(json, '{');
     json_key(json, "name");
-    json_string(json, dataset->info.id_name);
+    json_text(json, dataset->info.id_name);
     json_key(json, "count");
     json_uint64(json, dataset->info.id_count);
     json_key(json, "records_without");
@@ -66,7 +66,7 @@ static void write_damage(json_writer *json, recmap_dataset *dataset) {
 static void write_shard(json_writer *json, const recmap_shard_info *shard) {
     json_open(json, '{');
     json_key(json, "path");
-    json_string(json, shard->path);
+    json_text(json, shard->path);
     json_key(json, "bytes");
     json_uint64(json, shard->size);
     json_key(json, "first_record");
@@ -74,9 +74,9 @@ static void write_shard(json_writer *json, const recmap_shard_info *shard) {
     json_key(json, "records");
     json_uint64(json, shard->record_count);
     json_key(json, "framing");
-    json_string(json, shard->framing);
+    json_text(json, shard->framing);
     json_key(json, "compression");
-    json_string(json, shard->compression);
+    json_text(json, shard->compression);
     json_key(json, "hash");
     json_hex(json, shard->hash, sizeof shard->hash);
     json_close(json, '}');

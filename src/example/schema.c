@@ -162,7 +162,7 @@ static void put_feature(json_writer *json, const recmap_schema_feature *feature)
     json_key_sized(json, feature->name, feature->name_size);
     json_open(json, '{');
     json_key(json, "kind");
-    json_string(json, feature->kind);
+    json_text(json, feature->kind);
     json_key(json, "share");
     json_double(json, feature->share);
     json_key(json, "min_length");

@@ -3,7 +3,7 @@
 void order_describe(json_writer *json, const recmap_order *order) {
     json_open(json, '{');
     json_key(json, "kind");
-    json_string(json, order->kind->name);
+    json_text(json, order->kind->name);
     order->kind->describe(json, order);
     json_close(json, '}');
 }

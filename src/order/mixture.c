@@ -190,7 +190,7 @@ static void mixture_describe(json_writer *json, const recmap_order *order) {
         json_uint64(json, mixture->schedule.shares[i]);
     json_close(json, ']');
     json_key(json, "stop");
-    json_string(json, mixture->stop == RECMAP_STOP_FIRST ? "first" : "last");
+    json_text(json, mixture->stop == RECMAP_STOP_FIRST ? "first" : "last");
 }
 
 static const order_kind mixture_kind = {

@@ -41,7 +41,7 @@ static void test_structure(void **state) {
     json_int64_string(&json, -5);
     json_open(&json, '{');
     json_close(&json, '}');
-    json_null(&json);
+    json_none(&json);
     json_close(&json, ']');
     json_key(&json, "b");
     json_open(&json, '[');
@@ -79,7 +79,7 @@ static void test_strings(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_writer json = json_begin(&text);
-        json_string(&json, cases[i].value);
+        json_text(&json, cases[i].value);
         expect(cases[i].expected);
     }
 }
