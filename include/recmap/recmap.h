@@ -10,6 +10,7 @@
 #include <recmap/progress.h>
 #include <recmap/record.h>
 #include <recmap/shards.h>
+#include <recmap/state.h>
 #include <recmap/status.h>
 #include <recmap/text.h>
 #include <recmap/writer.h>

@@ -1,0 +1,63 @@
+#include "state/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+
+static bool order_is_sound(const char *order) {
+    size_t size = order ? strlen(order) : 0;
+    return size >= 2 && order[0] == '{' && order[size - 1] == '}' && size <= STATE_SIZE_MOST / 4 &&
+           utf8_valid((const uint8_t *)order, size);
+}
+
+const char *state_fault(const recmap_state_info *info) {
+    if (info->format_version != RECMAP_STATE_FORMAT_VERSION) return "format_version is not 1";
+    if (info->record_count > RECMAP_STATE_NUMBER_MOST) return "record_count is above 2^62";
+    if (info->position_count > RECMAP_STATE_NUMBER_MOST) return "position_count is above 2^62";
+    if (info->epoch > RECMAP_STATE_NUMBER_MOST) return "epoch is above 2^62";
+    if (info->position > info->position_count) return "position lies behind the end of the epoch";
+    if (!order_is_sound(info->order)) return "order is no description of an order";
+    return NULL;
+}
+
+recmap_status recmap_state_create(recmap_state **state, const recmap_state_info *info,
+                                  recmap_error *error) {
+    const char *fault = state_fault(info);
+    if (fault) return fail(error, RECMAP_INVALID, "this can be no state: %s", fault);
+    recmap_state *made = malloc(sizeof *made);
+    char *order = strdup(info->order);
+    if (!made || !order) {
+        free(made);
+        free(order);
+        return fail_memory(error);
+    }
+    made->info = *info;
+    made->info.order = order;
+    *state = made;
+    return RECMAP_OK;
+}
+
+void recmap_state_destroy(recmap_state *state) {
+    if (!state) return;
+    free((char *)state->info.order);
+    free(state);
+}
+
+const recmap_state_info *recmap_state_get_info(const recmap_state *state) {
+    return &state->info;
+}
+
+recmap_status state_fail(recmap_error *error, const char *reason) {
+    fail(error, RECMAP_CORRUPT, "the state cannot be loaded: %s", reason);
+    fail_advise(error, "take an earlier checkpoint, or set epoch and position by hand with seek");
+    return RECMAP_CORRUPT;
+}
+
+recmap_status state_fail_newer(recmap_error *error, uint64_t version) {
+    fail(error, RECMAP_UNSUPPORTED, "the state has format version %llu; this recmap reads %d",
+         (unsigned long long)version, RECMAP_STATE_FORMAT_VERSION);
+    fail_advise(error, "load it with the version of recmap that wrote it, or a later one");
+    return RECMAP_UNSUPPORTED;
+}

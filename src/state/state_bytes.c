@@ -1,0 +1,121 @@
+/* A state as protobuf bytes. The checksum is the last field, so that it can be checked before
+ * anything is parsed; what is parsed must then be written as the very same bytes. */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "state.pb-c.h"
+#include "state/state.h"
+
+/* Tag and value of the last field. */
+enum { CHECKSUM_TAG = 8 << 3 | 1, CHECKSUM_SIZE = 1 + 8 };
+
+/* malloc'ed bytes of the values with their checksum; NULL when memory is out. */
+static uint8_t *pack(size_t *size, uint64_t *checksum, const recmap_state_info *info) {
+    Recmap__State message = RECMAP__STATE__INIT;
+    message.format_version = info->format_version;
+    message.fingerprint = (ProtobufCBinaryData){sizeof info->fingerprint.bytes,
+                                                (uint8_t *)info->fingerprint.bytes};
+    message.record_count = info->record_count;
+    message.position_count = info->position_count;
+    message.order = (char *)info->order;
+    message.epoch = info->epoch;
+    message.position = info->position;
+    size_t values_size = recmap__state__get_packed_size(&message);
+    uint8_t *bytes = malloc(values_size + CHECKSUM_SIZE);
+    if (!bytes) return NULL;
+    recmap__state__pack(&message, bytes);
+    *checksum = XXH3_64bits(bytes, values_size);
+    bytes[values_size] = CHECKSUM_TAG;
+    store64(bytes + values_size + 1, *checksum);
+    *size = values_size + CHECKSUM_SIZE;
+    return bytes;
+}
+
+recmap_status state_checksum(uint64_t *checksum, const recmap_state_info *info,
+                             recmap_error *error) {
+    size_t size;
+    uint8_t *bytes = pack(&size, checksum, info);
+    free(bytes);
+    return bytes ? RECMAP_OK : fail_memory(error);
+}
+
+recmap_status recmap_state_to_bytes(recmap_text *bytes, const recmap_state *state,
+                                    recmap_error *error) {
+    size_t size;
+    uint64_t checksum;
+    uint8_t *packed = pack(&size, &checksum, &state->info);
+    bool appended = packed && text_append(bytes, (const char *)packed, size);
+    free(packed);
+    return appended ? RECMAP_OK : fail_memory(error);
+}
+
+static bool checksum_holds(const uint8_t *bytes, size_t size) {
+    if (size < CHECKSUM_SIZE || bytes[size - CHECKSUM_SIZE] != CHECKSUM_TAG) return false;
+    return load64(bytes + size - 8) == XXH3_64bits(bytes, size - CHECKSUM_SIZE);
+}
+
+/* Fields that are unknown, repeated, or not written as we write them are no state of ours. */
+static recmap_status check_same(const recmap_state *state, const uint8_t *bytes, size_t size,
+                                recmap_error *error) {
+    size_t packed_size;
+    uint64_t checksum;
+    uint8_t *packed = pack(&packed_size, &checksum, &state->info);
+    if (!packed) return fail_memory(error);
+    bool is_same = packed_size == size && !memcmp(packed, bytes, size);
+    free(packed);
+    return is_same ? RECMAP_OK : state_fail(error, "its fields are not as a state has them");
+}
+
+static recmap_status create_from(recmap_state **state, const Recmap__State *message,
+                                 recmap_error *error) {
+    recmap_state_info info = {
+        .format_version = message->format_version,
+        .record_count = message->record_count,
+        .position_count = message->position_count,
+        .epoch = message->epoch,
+        .position = message->position,
+        .order = message->order,
+    };
+    if (info.format_version > RECMAP_STATE_FORMAT_VERSION)
+        return state_fail_newer(error, info.format_version);
+    if (message->fingerprint.len != sizeof info.fingerprint.bytes)
+        return state_fail(error, "fingerprint is not 16 bytes");
+    memcpy(info.fingerprint.bytes, message->fingerprint.data, sizeof info.fingerprint.bytes);
+    const char *fault = state_fault(&info);
+    return fault ? state_fail(error, fault) : recmap_state_create(state, &info, error);
+}
+
+/* protobuf-c says NULL both for bad bytes and for no memory: its allocator tells which. */
+static void *counting_alloc(void *failed, size_t size) {
+    void *memory = malloc(size ? size : 1);
+    if (!memory) *(bool *)failed = true;
+    return memory;
+}
+
+static void counting_free(void *failed, void *memory) {
+    (void)failed;
+    free(memory);
+}
+
+recmap_status recmap_state_from_bytes(recmap_state **state, const void *bytes, size_t size,
+                                      recmap_error *error) {
+    if (!size) return state_fail(error, "it is empty");
+    if (size > STATE_SIZE_MOST) return state_fail(error, "it is larger than any state");
+    if (!checksum_holds(bytes, size)) return state_fail(error, "its checksum does not hold");
+    bool out_of_memory = false;
+    ProtobufCAllocator allocator = {counting_alloc, counting_free, &out_of_memory};
+    Recmap__State *message = recmap__state__unpack(&allocator, size, bytes);
+    if (!message && out_of_memory) return fail_memory(error);
+    if (!message) return state_fail(error, "it is no protobuf message");
+    recmap_state *made = NULL;
+    recmap_status status = create_from(&made, message, error);
+    recmap__state__free_unpacked(message, &allocator);
+    if (status == RECMAP_OK) status = check_same(made, bytes, size, error);
+    if (status == RECMAP_OK) *state = made;
+    else recmap_state_destroy(made);
+    return status;
+}

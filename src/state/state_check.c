@@ -1,0 +1,132 @@
+/* Holding a state against a data set and an order: which fields differ, with both values. */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "state/state.h"
+
+typedef unsigned long long ull; /* for printf */
+
+/* Differences, one behind another; what has no room is left out. */
+typedef struct difference_list {
+    char text[900];
+    size_t size;
+} difference_list;
+
+static void __attribute__((format(printf, 2, 3)))
+add(difference_list *list, const char *format, ...) {
+    size_t room = sizeof list->text - list->size;
+    const char *separator = list->size ? "; " : "";
+    char one[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(one, sizeof one, format, arguments);
+    va_end(arguments);
+    int length = snprintf(list->text + list->size, room, "%s%s", separator, one);
+    if (length > 0 && (size_t)length < room) list->size += (size_t)length;
+    else list->text[list->size] = 0;
+}
+
+static void add_number(difference_list *list, const char *field, uint64_t theirs, uint64_t ours) {
+    if (theirs != ours) add(list, "%s is %llu, here %llu", field, (ull)theirs, (ull)ours);
+}
+
+static void add_fingerprint(difference_list *list, const recmap_fingerprint *theirs,
+                            const recmap_fingerprint *ours) {
+    if (!memcmp(theirs, ours, sizeof *ours)) return;
+    char texts[2][33];
+    for (size_t i = 0; i < sizeof ours->bytes; i++) {
+        snprintf(texts[0] + 2 * i, 3, "%02x", theirs->bytes[i]);
+        snprintf(texts[1] + 2 * i, 3, "%02x", ours->bytes[i]);
+    }
+    add(list, "fingerprint is %s, here %s", texts[0], texts[1]);
+}
+
+/* A member of an object: pieces of its text. */
+typedef struct member {
+    const char *key;
+    size_t key_size; /* with its quotes */
+    const char *value;
+    size_t value_size;
+} member;
+
+/* The end of a piece of text: where, outside of strings and brackets, one of `stops` stands. */
+static const char *piece_end(const char *at, const char *stops) {
+    int depth = 0;
+    bool in_string = false;
+    for (; *at; at++) {
+        if (in_string && *at == '\\' && at[1]) at++;
+        else if (*at == '"') in_string = !in_string;
+        else if (!in_string && !depth && strchr(stops, *at)) break;
+        else if (!in_string && (*at == '{' || *at == '[')) depth++;
+        else if (!in_string && (*at == '}' || *at == ']') && depth) depth--;
+    }
+    return at;
+}
+
+/* The next member of a compact object; false behind the last. `at` begins behind the bracket. */
+static bool next_member(member *found, const char **at) {
+    const char *key = *at, *colon = piece_end(key, ":}");
+    if (*colon != ':') return false;
+    const char *end = piece_end(colon + 1, ",}");
+    *found = (member){key, (size_t)(colon - key), colon + 1, (size_t)(end - colon) - 1};
+    *at = *end == ',' ? end + 1 : end;
+    return true;
+}
+
+static bool find_member(member *found, const char *object, const member *wanted) {
+    const char *at = object + 1;
+    while (next_member(found, &at))
+        if (found->key_size == wanted->key_size &&
+            !memcmp(found->key, wanted->key, wanted->key_size))
+            return true;
+    return false;
+}
+
+static int name_size(const member *named) {
+    return named->key_size >= 2 ? (int)named->key_size - 2 : 0;
+}
+
+static int shown_size(const member *shown) {
+    return shown->value_size < 80 ? (int)shown->value_size : 80;
+}
+
+/* Members of `first` that the second lacks or has otherwise; the missing ones alone if asked. */
+static void add_members(difference_list *list, const char *first, const char *second,
+                        const char *if_missing, bool only_missing) {
+    member one, other;
+    for (const char *at = first + 1; next_member(&one, &at);) {
+        bool is_there = find_member(&other, second, &one);
+        const char *name = one.key + 1;
+        if (!is_there)
+            add(list, "order.%.*s is %s", name_size(&one), name, if_missing);
+        else if (!only_missing && (one.value_size != other.value_size ||
+                                   memcmp(one.value, other.value, one.value_size)))
+            add(list, "order.%.*s is %.*s, here %.*s", name_size(&one), name, shown_size(&one),
+                one.value, shown_size(&other), other.value);
+    }
+}
+
+static void add_order(difference_list *list, const char *theirs, const char *ours) {
+    if (!strcmp(theirs, ours)) return;
+    size_t before = list->size;
+    add_members(list, theirs, ours, "not here", false);
+    add_members(list, ours, theirs, "only here", true);
+    if (list->size == before) add(list, "order is %.100s, here %.100s", theirs, ours);
+}
+
+recmap_status recmap_state_check(const recmap_state *state, const recmap_state_info *expected,
+                                 recmap_error *error) {
+    const recmap_state_info *info = &state->info;
+    difference_list list = {.size = 0};
+    add_fingerprint(&list, &info->fingerprint, &expected->fingerprint);
+    add_number(&list, "record_count", info->record_count, expected->record_count);
+    add_number(&list, "position_count", info->position_count, expected->position_count);
+    add_order(&list, info->order, expected->order);
+    if (!list.size) return RECMAP_OK;
+    fail(error, RECMAP_MISMATCH, "the state is of another run: %s", list.text);
+    fail_advise(error, "open the data set and make the order with which the state was saved");
+    return RECMAP_MISMATCH;
+}
