@@ -59,15 +59,14 @@ RECMAP_API recmap_status recmap_state_to_json(recmap_text *text, const recmap_st
                                               recmap_error *error);
 
 /* Errors: as recmap_state_from_bytes. */
-RECMAP_API recmap_status recmap_state_from_json(recmap_state **state, const char *text,
-                                                size_t size, recmap_error *error);
+RECMAP_API recmap_status recmap_state_from_json(recmap_state **state, const char *text, size_t size,
+                                                recmap_error *error);
 
 /* Whether the state belongs to this data set and this order: fingerprint, record_count,
  * position_count and order of `expected`; its other members are not looked at.
  * Errors: MISMATCH, naming each field that differs with both values. */
 RECMAP_API recmap_status recmap_state_check(const recmap_state *state,
-                                            const recmap_state_info *expected,
-                                            recmap_error *error);
+                                            const recmap_state_info *expected, recmap_error *error);
 
 #ifdef __cplusplus
 }

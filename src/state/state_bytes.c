@@ -17,8 +17,8 @@ enum { CHECKSUM_TAG = 8 << 3 | 1, CHECKSUM_SIZE = 1 + 8 };
 static uint8_t *pack(size_t *size, uint64_t *checksum, const recmap_state_info *info) {
     Recmap__State message = RECMAP__STATE__INIT;
     message.format_version = info->format_version;
-    message.fingerprint = (ProtobufCBinaryData){sizeof info->fingerprint.bytes,
-                                                (uint8_t *)info->fingerprint.bytes};
+    message.fingerprint =
+        (ProtobufCBinaryData){sizeof info->fingerprint.bytes, (uint8_t *)info->fingerprint.bytes};
     message.record_count = info->record_count;
     message.position_count = info->position_count;
     message.order = (char *)info->order;

@@ -100,8 +100,7 @@ static void add_members(difference_list *list, const char *first, const char *se
     for (const char *at = first + 1; next_member(&one, &at);) {
         bool is_there = find_member(&other, second, &one);
         const char *name = one.key + 1;
-        if (!is_there)
-            add(list, "order.%.*s is %s", name_size(&one), name, if_missing);
+        if (!is_there) add(list, "order.%.*s is %s", name_size(&one), name, if_missing);
         else if (!only_missing && (one.value_size != other.value_size ||
                                    memcmp(one.value, other.value, one.value_size)))
             add(list, "order.%.*s is %.*s, here %.*s", name_size(&one), name, shown_size(&one),

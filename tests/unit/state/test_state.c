@@ -1,0 +1,376 @@
+/* States: bytes and JSON and back, every bit and every cut, hostile values with a good checksum,
+ * and the names of what differs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include <cmocka.h>
+
+#include <recmap/recmap.h>
+
+#include "base/bytes.h"
+#include "state.pb-c.h"
+#include "support/build.h"
+#include "support/json.h"
+
+static const char ORDER[] = "{\"kind\":\"shuffled\",\"n\":1000,\"seed\":7}";
+
+static recmap_state_info plain_info(void) {
+    recmap_state_info info = {.format_version = RECMAP_STATE_FORMAT_VERSION,
+                              .record_count = 1000,
+                              .position_count = 1000,
+                              .epoch = 3,
+                              .position = 421,
+                              .order = ORDER};
+    for (size_t i = 0; i < 16; i++) info.fingerprint.bytes[i] = (uint8_t)(i * 17 + 1);
+    return info;
+}
+
+static recmap_state *make(const recmap_state_info *info) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_state *state;
+    ASSERT_OK(recmap_state_create(&state, info, &error), &error);
+    return state;
+}
+
+static recmap_text bytes_of(const recmap_state_info *info) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_text bytes = RECMAP_TEXT_INIT;
+    recmap_state *state = make(info);
+    ASSERT_OK(recmap_state_to_bytes(&bytes, state, &error), &error);
+    recmap_state_destroy(state);
+    return bytes;
+}
+
+static recmap_text json_of(const recmap_state_info *info) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_state *state = make(info);
+    ASSERT_OK(recmap_state_to_json(&text, state, &error), &error);
+    recmap_state_destroy(state);
+    assert_json(text.data, text.size);
+    return text;
+}
+
+static void assert_same(const recmap_state *state, const recmap_state_info *due) {
+    const recmap_state_info *info = recmap_state_get_info(state);
+    assert_int_equal(info->format_version, due->format_version);
+    assert_memory_equal(&info->fingerprint, &due->fingerprint, sizeof due->fingerprint);
+    assert_true(info->record_count == due->record_count);
+    assert_true(info->position_count == due->position_count);
+    assert_true(info->epoch == due->epoch && info->position == due->position);
+    assert_string_equal(info->order, due->order);
+}
+
+static void assert_round_trips(const recmap_state_info *info) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_text bytes = bytes_of(info), json = json_of(info);
+    recmap_state *state;
+    ASSERT_OK(recmap_state_from_bytes(&state, bytes.data, bytes.size, &error), &error);
+    assert_same(state, info);
+    recmap_state_destroy(state);
+    ASSERT_OK(recmap_state_from_json(&state, json.data, json.size, &error), &error);
+    assert_same(state, info);
+    recmap_state_destroy(state);
+    recmap_text_free(&bytes);
+    recmap_text_free(&json);
+}
+
+static void test_round_trip(void **unused) {
+    (void)unused;
+    recmap_state_info info = plain_info();
+    assert_round_trips(&info);
+    rng random = {1};
+    for (int i = 0; i < 2000; i++) {
+        info.record_count = rng_skewed(&random, 62);
+        info.position_count = rng_skewed(&random, 62);
+        info.position = rng_below(&random, info.position_count + 1);
+        info.epoch = rng_skewed(&random, 62);
+        for (size_t b = 0; b < 16; b++) info.fingerprint.bytes[b] = (uint8_t)rng_next(&random);
+        assert_round_trips(&info);
+    }
+    info.order = "{\"kind\":\"odd \\\"text\\\" \xc3\xa9\"}";
+    info.position = info.position_count = info.epoch = RECMAP_STATE_NUMBER_MOST;
+    assert_round_trips(&info);
+}
+
+/* A plain shuffle of 2^62 records with the largest seed, at the end of epoch 2^62. */
+static void test_size(void **unused) {
+    (void)unused;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_order *order;
+    recmap_text description = RECMAP_TEXT_INIT;
+    ASSERT_OK(recmap_order_shuffled(&order, RECMAP_ORDER_COUNT_MOST, UINT64_MAX, &error), &error);
+    ASSERT_OK(recmap_order_describe(&description, order, &error), &error);
+    recmap_state_info info = plain_info();
+    info.order = description.data;
+    info.record_count = info.position_count = RECMAP_STATE_NUMBER_MOST;
+    info.epoch = info.position = RECMAP_STATE_NUMBER_MOST;
+    recmap_text bytes = bytes_of(&info);
+    assert_true(bytes.size <= 300);
+    assert_round_trips(&info);
+    recmap_text_free(&bytes);
+    recmap_text_free(&description);
+    recmap_order_release(order);
+}
+
+static void assert_refused_bytes(const void *data, size_t size, recmap_status due) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_state *state = (recmap_state *)&error; /* untouched */
+    /* A copy of its own size, so that reading behind it is seen. */
+    void *copy = must_copy(data, size);
+    recmap_status status = recmap_state_from_bytes(&state, copy, size, &error);
+    free(copy);
+    assert_int_equal(status, due);
+    assert_ptr_equal(state, &error);
+    assert_int_equal(error.status, due);
+    assert_true(error.message[0] && error.advice[0]);
+}
+
+static void test_mutated_bytes(void **unused) {
+    (void)unused;
+    recmap_state_info info = plain_info();
+    recmap_text bytes = bytes_of(&info);
+    for (size_t bit = 0; bit < bytes.size * 8; bit++) {
+        bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+        assert_refused_bytes(bytes.data, bytes.size, RECMAP_CORRUPT);
+        bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    for (size_t size = 0; size < bytes.size; size++)
+        assert_refused_bytes(bytes.data, size, RECMAP_CORRUPT);
+    buffer longer = BUFFER_INIT;
+    buffer_add(&longer, bytes.data, bytes.size);
+    buffer_add_byte(&longer, 0);
+    assert_refused_bytes(longer.data, longer.size, RECMAP_CORRUPT);
+    rng random = {2};
+    for (int i = 0; i < 20000; i++) {
+        longer.size = 0;
+        buffer_add_random(&longer, rng_below(&random, 100), &random);
+        assert_refused_bytes(longer.data, longer.size, RECMAP_CORRUPT);
+    }
+    buffer_free(&longer);
+    recmap_text_free(&bytes);
+}
+
+/* What loads after a flip must be the very same state: JSON has bits that say nothing. */
+static void test_mutated_json(void **unused) {
+    (void)unused;
+    recmap_state_info info = plain_info();
+    recmap_text text = json_of(&info);
+    recmap_error error = RECMAP_ERROR_INIT;
+    size_t loaded = 0;
+    for (size_t bit = 0; bit < text.size * 8; bit++) {
+        recmap_state *state = NULL;
+        text.data[bit / 8] ^= (char)(1 << bit % 8);
+        recmap_status status = recmap_state_from_json(&state, text.data, text.size, &error);
+        text.data[bit / 8] ^= (char)(1 << bit % 8);
+        if (status != RECMAP_OK) {
+            assert_true(status == RECMAP_CORRUPT || status == RECMAP_UNSUPPORTED);
+            continue;
+        }
+        assert_same(state, &info);
+        recmap_state_destroy(state);
+        loaded++;
+    }
+    assert_int_equal(loaded, 0);
+    for (size_t size = 0; size < text.size; size++) {
+        recmap_state *state;
+        assert_int_equal(recmap_state_from_json(&state, text.data, size, &error), RECMAP_CORRUPT);
+    }
+    recmap_text_free(&text);
+}
+
+static void test_json_by_others(void **unused) {
+    (void)unused;
+    recmap_state_info info = plain_info();
+    recmap_text text = json_of(&info);
+    recmap_error error = RECMAP_ERROR_INIT;
+    const char *checksum = strstr(text.data, "\"checksum\"");
+    char other[1024];
+    /* Another order of members, other spaces. */
+    snprintf(other, sizeof other, "{\n  %.*s, %.*s\n}", (int)strcspn(checksum, "}"), checksum,
+             (int)(checksum - text.data) - 2, text.data + 1);
+    recmap_state *state;
+    ASSERT_OK(recmap_state_from_json(&state, other, strlen(other), &error), &error);
+    assert_same(state, &info);
+    recmap_state_destroy(state);
+    static const char *const bad[] = {
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{\"format_version\":1}",
+        "{\"format_version\":-1}",
+        "{\"format_version\":1.0}",
+        "nonsense",
+        "{\"format_version\":1,\"format_version\":1}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(recmap_state_from_json(&state, bad[i], strlen(bad[i]), &error),
+                         RECMAP_CORRUPT);
+    snprintf(other, sizeof other, "{\"more\":1,%s", text.data + 1);
+    assert_int_equal(recmap_state_from_json(&state, other, strlen(other), &error), RECMAP_CORRUPT);
+    static const char newer[] = "{\"format_version\":2,\"anything\":[]}";
+    assert_int_equal(recmap_state_from_json(&state, newer, sizeof newer - 1, &error),
+                     RECMAP_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "format version 2"));
+    char deep[5000];
+    memset(deep, '[', sizeof deep);
+    assert_int_equal(recmap_state_from_json(&state, deep, sizeof deep, &error), RECMAP_CORRUPT);
+    recmap_text_free(&text);
+}
+
+/* Packs any values, with a checksum that holds. */
+static buffer forge(const Recmap__State *values, const void *more, size_t more_size) {
+    buffer bytes = BUFFER_INIT;
+    size_t size = recmap__state__get_packed_size(values);
+    bytes.data = must_realloc(NULL, size);
+    bytes.size = bytes.capacity = size;
+    recmap__state__pack(values, bytes.data);
+    buffer_add(&bytes, more, more_size);
+    uint8_t sum[9] = {0x41};
+    store64(sum + 1, XXH3_64bits(bytes.data, bytes.size));
+    buffer_add(&bytes, sum, sizeof sum);
+    return bytes;
+}
+
+static Recmap__State plain_values(recmap_state_info *info) {
+    Recmap__State values = RECMAP__STATE__INIT;
+    values.format_version = info->format_version;
+    values.fingerprint = (ProtobufCBinaryData){16, info->fingerprint.bytes};
+    values.record_count = info->record_count;
+    values.position_count = info->position_count;
+    values.order = (char *)info->order;
+    values.epoch = info->epoch;
+    values.position = info->position;
+    return values;
+}
+
+static void assert_forgery(const Recmap__State *values, recmap_status due) {
+    buffer bytes = forge(values, NULL, 0);
+    assert_refused_bytes(bytes.data, bytes.size, due);
+    buffer_free(&bytes);
+}
+
+static void test_hostile_values(void **unused) {
+    (void)unused;
+    recmap_state_info info = plain_info();
+    Recmap__State values = plain_values(&info);
+    buffer good = forge(&values, NULL, 0);
+    recmap_text same = bytes_of(&info);
+    assert_int_equal(good.size, same.size);
+    assert_memory_equal(good.data, same.data, same.size);
+    buffer_free(&good);
+    recmap_text_free(&same);
+#define FORGED(member, value, status)                                                              \
+    do {                                                                                           \
+        Recmap__State forged = values;                                                             \
+        forged.member = value;                                                                     \
+        assert_forgery(&forged, status);                                                           \
+    } while (0)
+    FORGED(format_version, 0, RECMAP_CORRUPT);
+    FORGED(format_version, 2, RECMAP_UNSUPPORTED);
+    FORGED(format_version, UINT32_MAX, RECMAP_UNSUPPORTED);
+    FORGED(position, 1001, RECMAP_CORRUPT);
+    FORGED(position, UINT64_MAX, RECMAP_CORRUPT);
+    FORGED(position_count, 420, RECMAP_CORRUPT);
+    FORGED(position_count, UINT64_MAX, RECMAP_CORRUPT);
+    FORGED(record_count, RECMAP_STATE_NUMBER_MOST + 1, RECMAP_CORRUPT);
+    FORGED(epoch, UINT64_MAX, RECMAP_CORRUPT);
+    FORGED(fingerprint.len, 15, RECMAP_CORRUPT);
+    FORGED(order, (char *)"", RECMAP_CORRUPT);
+    FORGED(order, (char *)"shuffled", RECMAP_CORRUPT);
+    FORGED(order, (char *)"{\xff}", RECMAP_CORRUPT);
+#undef FORGED
+    /* An unknown field; a field a second time; no field at all. */
+    static const uint8_t unknown[] = {0x78, 1}, again[] = {0x38, 5};
+    buffer more = forge(&values, unknown, sizeof unknown);
+    assert_refused_bytes(more.data, more.size, RECMAP_CORRUPT);
+    buffer_free(&more);
+    more = forge(&values, again, sizeof again);
+    assert_refused_bytes(more.data, more.size, RECMAP_CORRUPT);
+    buffer_free(&more);
+    Recmap__State nothing = RECMAP__STATE__INIT;
+    assert_forgery(&nothing, RECMAP_CORRUPT);
+}
+
+/* Random damage under a checksum that holds: refused, or one of the states that can be. */
+static void test_random_forgeries(void **unused) {
+    (void)unused;
+    rng random = {3};
+    recmap_state_info info = plain_info();
+    Recmap__State values = plain_values(&info);
+    buffer bytes = forge(&values, NULL, 0);
+    size_t body = bytes.size - 9;
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (int i = 0; i < 20000; i++) {
+        uint8_t *copy = must_copy(bytes.data, bytes.size);
+        for (uint64_t n = rng_below(&random, 3) + 1; n; n--)
+            copy[rng_below(&random, body)] = (uint8_t)rng_next(&random);
+        store64(copy + body + 1, XXH3_64bits(copy, body));
+        recmap_state *state;
+        if (recmap_state_from_bytes(&state, copy, bytes.size, &error) == RECMAP_OK) {
+            const recmap_state_info *found = recmap_state_get_info(state);
+            assert_true(found->position <= found->position_count);
+            assert_int_equal(found->order[0], '{');
+            recmap_state_destroy(state);
+        }
+        free(copy);
+    }
+    buffer_free(&bytes);
+}
+
+static void assert_differs(const recmap_state *state, const recmap_state_info *expected,
+                           const char *due) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_state_check(state, expected, &error), RECMAP_MISMATCH);
+    if (!strstr(error.message, due)) print_message("%s\n", error.message);
+    assert_non_null(strstr(error.message, due));
+}
+
+static void test_differences(void **unused) {
+    (void)unused;
+    recmap_state_info info = plain_info(), other = info;
+    recmap_state *state = make(&info);
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(recmap_state_check(state, &other, &error), &error);
+    other.epoch = 9; /* no matter */
+    ASSERT_OK(recmap_state_check(state, &other, &error), &error);
+    other.record_count = 1001;
+    assert_differs(state, &other, "record_count is 1000, here 1001");
+    other.order = "{\"kind\":\"shuffled\",\"n\":1000,\"seed\":8}";
+    assert_differs(state, &other, "record_count is 1000, here 1001; order.seed is 7, here 8");
+    other.fingerprint.bytes[0] ^= 0xff;
+    assert_differs(state, &other, "fingerprint is 0112");
+    other = info;
+    other.order = "{\"kind\":\"sequential\",\"n\":1000}";
+    assert_differs(state, &other, "order.kind is \"shuffled\", here \"sequential\"");
+    assert_differs(state, &other, "order.seed is not here");
+    other.order = "{\"kind\":\"shuffled\",\"n\":1000,\"seed\":7,\"x\":[{\"a\":1},\"}\"]}";
+    assert_differs(state, &other, "order.x is only here");
+    other.order = "{}";
+    assert_differs(state, &other, "order.n is not here");
+    other.order = "{\"seed\":7,\"kind\":\"shuffled\",\"n\":1000}"; /* as no recmap writes it */
+    assert_differs(state, &other, "order is {\"kind\"");
+    static const char *const odd[] = {
+        "{", "}", "{\"", "{\"\\", "{:", "{\"a\":", "{,,,}", "{:,:}", "{\"a\":{{{}", "{a:]]]]}"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        other.order = odd[i];
+        assert_int_equal(recmap_state_check(state, &other, &error), RECMAP_MISMATCH);
+    }
+    recmap_state_destroy(state);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_size),
+        cmocka_unit_test(test_mutated_bytes),    cmocka_unit_test(test_mutated_json),
+        cmocka_unit_test(test_json_by_others),   cmocka_unit_test(test_hostile_values),
+        cmocka_unit_test(test_random_forgeries), cmocka_unit_test(test_differences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
