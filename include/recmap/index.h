@@ -87,7 +87,9 @@ RECMAP_API recmap_status recmap_index_builder_add_index(recmap_index_builder *bu
  * Errors: CORRUPT naming shard, record and byte of the first damage; FEATURE when a record's id or
  * lifted feature is not as asked; IO (ENOSPC: no space); CANCELLED by the progress callback;
  * MISMATCH when an index that is being appended to was replaced meanwhile. After an error nothing
- * was published, the temporary file is gone, and the builder can only be destroyed.
+ * was published, the temporary file is gone, and the builder can only be destroyed. One error comes
+ * later: when the folder cannot be synced, the whole new index has its name already, but might lose
+ * it with the power.
  * Cost: one sequential pass over the shards on all threads; memory does not grow with the number
  * of records. */
 RECMAP_API recmap_status recmap_index_builder_finish(recmap_index_builder *builder,

@@ -91,6 +91,7 @@ bool column_open(column_chunk *chunk, const uint8_t *packed, size_t size, size_t
     uint64_t words = (uint64_t)count * width;
     if (width > 8 || (width & (width - 1)) || words > body) return false;
     opened.bytes = opened.words + words;
+    opened.bytes_size = (size_t)(body - words);
     if (type == RECMAP_TYPE_BYTES) {
         if (width != 4 || !bytes_are_sound(&opened, body - words)) return false;
     } else if (type > RECMAP_TYPE_BYTES || words != body ||
@@ -121,8 +122,10 @@ recmap_value column_at(const column_chunk *chunk, size_t i) {
         memcpy(&value.as.float32, &bits, 4);
     } else if (chunk->type == RECMAP_TYPE_BYTES) {
         uint32_t start = i ? load32(chunk->words + (i - 1) * 4) : 0;
+        uint32_t end = (uint32_t)word;
+        if (end > chunk->bytes_size || start > end) start = end = 0;
         value.as.bytes.data = chunk->bytes + start;
-        value.as.bytes.size = (uint32_t)word - start;
+        value.as.bytes.size = end - start;
     }
     return value;
 }

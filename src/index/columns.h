@@ -33,6 +33,7 @@ typedef struct column_chunk {
     int64_t base;
     const uint8_t *words;
     const uint8_t *bytes;
+    size_t bytes_size;
 } column_chunk;
 
 size_t column_packed_size(const column_values *values);
@@ -40,7 +41,8 @@ void column_pack(uint8_t *packed, const column_values *values);
 
 bool column_open(column_chunk *chunk, const uint8_t *packed, size_t size, size_t count);
 
-/* The value at `i` < count; bytes point into the packed chunk. */
+/* The value at `i` < count; bytes point into the packed chunk, and never outside it, even when
+ * somebody wrote into the file since the chunk was opened. */
 recmap_value column_at(const column_chunk *chunk, size_t i);
 
 /* "int64", "float", "bytes": for people. */

@@ -89,6 +89,7 @@ bool offsets_open(offsets_chunk *chunk, const uint8_t *packed, size_t size, size
         if (!bytes_fit(8 * (uint64_t)load32(entry + 16), bits_size(count, width), bits))
             return false;
     }
-    *chunk = (offsets_chunk){packed, packed + directory, record_count};
+    *chunk =
+        (offsets_chunk){packed, packed + directory, (size_t)bits + OFFSETS_PADDING, record_count};
     return true;
 }

@@ -26,8 +26,12 @@ enum {
 typedef struct offsets_chunk {
     const uint8_t *directory;
     const uint8_t *bits;
+    size_t bits_size; /* with the padding */
     size_t record_count;
 } offsets_chunk;
+
+/* Not the place of any record. */
+#define OFFSETS_NOWHERE UINT64_MAX
 
 /* Bytes that a packed chunk can have at most. */
 size_t offsets_capacity(size_t record_count);
@@ -48,7 +52,9 @@ static inline uint64_t offsets_residual(const uint8_t *bits, size_t i, unsigned 
     return load64(bits + (bit >> 3)) >> (bit & 7) & (((uint64_t)1 << width) - 1);
 }
 
-/* The offset of record `i` of the chunk, i < record_count. */
+/* The offset of record `i` of the chunk, i < record_count. Bytes that were sound when the chunk was
+ * opened can be others by now, in a file that somebody writes into: then OFFSETS_NOWHERE, or a
+ * wrong offset, but never a read outside. */
 static inline uint64_t offsets_at(const offsets_chunk *chunk, size_t i) {
     const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
     size_t in_frame = i & (OFFSETS_FRAME_RECORDS - 1);
@@ -56,7 +62,10 @@ static inline uint64_t offsets_at(const offsets_chunk *chunk, size_t i) {
     unsigned width = line & 0xff;
     uint64_t offset = load64(entry) + (line >> 8) * in_frame;
     if (!width) return offset;
-    return offset + offsets_residual(chunk->bits + 8 * (size_t)load32(entry + 16), in_frame, width);
+    size_t start = 8 * (size_t)load32(entry + 16);
+    if (width > 64 || start + (in_frame * width >> 3) + 8 > chunk->bits_size)
+        return OFFSETS_NOWHERE;
+    return offset + offsets_residual(chunk->bits + start, in_frame, width);
 }
 
 /* The shard of the first record of the frame that record `i` is in: a lower bound for its own. */
