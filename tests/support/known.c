@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "support/build.h"
+#include "support/compress.h"
 #include "support/features.h"
 #include "support/folder.h"
 #include "support/oracle.h"
@@ -80,6 +81,26 @@ static void add_damage(known *set, size_t shard, rng *random) {
     while (size--) buffer_add_byte(bytes, 0xff);
 }
 
+/* Writes a shard as it is, or compressed, in one member or two. */
+static uint64_t write_shard(const char *name, const buffer *bytes, bool is_compressed,
+                            rng *random) {
+    buffer file = BUFFER_INIT;
+    size_t cut = (size_t)rng_below(random, bytes->size + 1);
+    switch (is_compressed ? rng_below(random, 4) : 3) {
+    case 0: compress_zlib(&file, bytes->data, bytes->size); break;
+    case 1: compress_gzip(&file, bytes->data, bytes->size); break;
+    case 2:
+        compress_gzip(&file, bytes->data, cut);
+        compress_gzip(&file, bytes->data + cut, bytes->size - cut);
+        break;
+    default: buffer_add(&file, bytes->data, bytes->size);
+    }
+    file_write(name, file.data, file.size);
+    uint64_t size = file.size;
+    buffer_free(&file);
+    return size;
+}
+
 known known_make(const known_options *options, rng *random) {
     known set = {.count = options->record_count,
                  .shard_count = options->shard_count,
@@ -101,8 +122,10 @@ known known_make(const known_options *options, rng *random) {
         oracle_add_record(&set.shards[shard], record->data, record->size);
     }
     if (options->is_damaged) add_damage(&set, set.shard_count - 1, random);
+    set.file_sizes = must_realloc(NULL, set.shard_count * sizeof *set.file_sizes);
     for (size_t i = 0; i < set.shard_count; i++)
-        file_write(shard_names(set.shard_count)[i], set.shards[i].data, set.shards[i].size);
+        set.file_sizes[i] = write_shard(shard_names(set.shard_count)[i], &set.shards[i],
+                                        options->is_compressed, random);
     return set;
 }
 
@@ -112,6 +135,7 @@ void known_free(known *freed) {
     free(freed->records);
     free(freed->damages);
     free(freed->shards);
+    free(freed->file_sizes);
     *freed = (known){0};
 }
 
@@ -245,7 +269,7 @@ void known_assert_places(const known *set, recmap_dataset *dataset) {
         recmap_shard_info info;
         ASSERT_OK(recmap_dataset_get_shard(&info, dataset, i, &error), &error);
         assert_string_equal(info.path, shard_names(set->shard_count)[i]);
-        assert_int_equal(info.size, set->shards[i].size);
+        assert_int_equal(info.size, set->file_sizes[i]);
         assert_int_equal(info.first_record, first);
         while (first < set->count && set->records[first].shard == i) first++;
         assert_int_equal(info.first_record + info.record_count, first);

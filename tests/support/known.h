@@ -30,7 +30,9 @@ typedef struct known {
     size_t count;
     known_damage *damages;
     size_t damage_count;
-    buffer *shards;
+    buffer
+        *shards; /* what records lie in; where a shard is compressed, its file holds less or more */
+    uint64_t *file_sizes;
     size_t shard_count;
     bool has_text_ids;
     uint64_t id_limit; /* ids are below */
@@ -42,6 +44,7 @@ typedef struct known_options {
     size_t record_size; /* at most, beside the features */
     bool is_damaged;
     bool has_text_ids;
+    bool is_compressed; /* some shards are, by GZIP or ZLIB */
 } known_options;
 
 /* Makes it and writes its shards under the names of shard_names. */

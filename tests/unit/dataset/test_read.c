@@ -47,8 +47,11 @@ static void test_known_sets(void **state) {
     int rounds = is_long() ? 1000 : 40;
     for (int round = 0; round < rounds; round++) {
         rng random = {(uint64_t)round};
-        known_options options = {1 + (size_t)rng_below(&random, 7), (size_t)rng_below(&random, 300),
-                                 (size_t)rng_skewed(&random, 13), rng_one_in(&random, 2),
+        known_options options = {1 + (size_t)rng_below(&random, 7),
+                                 (size_t)rng_below(&random, 300),
+                                 (size_t)rng_skewed(&random, 13),
+                                 rng_one_in(&random, 2),
+                                 rng_one_in(&random, 2),
                                  rng_one_in(&random, 2)};
         known set = known_make(&options, &random);
         index_known(&set);
@@ -61,7 +64,7 @@ static void test_known_sets(void **state) {
 static void test_views_stay_while_pinned(void **state) {
     (void)state;
     rng random = {77};
-    known_options made = {7, 200, 300, false, false};
+    known_options made = {7, 200, 300, false, false, true};
     known set = known_make(&made, &random);
     index_known(&set);
     for (int access = 0; access < 2; access++) {

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "support/build.h"
+#include "support/compress.h"
 #include "support/folder.h"
 #include "support/oracle.h"
 
@@ -277,6 +278,37 @@ static void test_cut_while_open(void **state) {
     recmap_dataset_close(dataset);
 }
 
+/* A compressed shard of the same size and time: what was altered shows when it is inflated, or in
+ * the CRC of the record. */
+static void test_altered_compressed_shard(void **state) {
+    (void)state;
+    buffer bytes = file_read("s00001"), file = BUFFER_INIT;
+    compress_gzip(&file, bytes.data, bytes.size);
+    file_write("s00001", file.data, file.size);
+    index_build("set.rmx", NULL, shard_names(SHARDS), SHARDS);
+    for (int access = 0; access < 2; access++) {
+        recmap_dataset *dataset = open_access(access);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_record record;
+        ASSERT_OK(recmap_dataset_get(dataset, 150, &record, &error), &error);
+        assert_int_equal(record.data[0], 50);
+        recmap_record_release(&record);
+        recmap_dataset_close(dataset);
+    }
+    file.data[3000] ^= 1;
+    file_alter("s00001", 0, file.data, file.size);
+    assert_refused(RECMAP_CORRUPT, "its checksum does not hold");
+    assert_verify_names_shard(200, "its checksum does not hold");
+    bytes.data[50 * FRAME + 30] ^= 1;
+    bytes.data[60 * FRAME + 30] ^= 1;
+    file.size = 0;
+    compress_gzip(&file, bytes.data, bytes.size);
+    file_alter("s00001", 0, file.data, file.size);
+    assert_refused(RECMAP_CORRUPT, "data CRC");
+    buffer_free(&bytes);
+    buffer_free(&file);
+}
+
 /* Of several bad records a batch names the first in file order, whatever is bad about it. */
 static void test_batch_names_first_error(void **state) {
     (void)state;
@@ -311,6 +343,7 @@ int main(void) {
         TEST(swapped_shards),
         TEST(replaced_while_open),
         TEST(cut_while_open),
+        TEST(altered_compressed_shard),
         TEST(batch_names_first_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,7 @@ static void run_threads(const known *set, recmap_dataset *dataset) {
 
 static known make_set(void) {
     rng random = {6};
-    known_options made = {6, 300, 300, true, true};
+    known_options made = {6, 300, 300, true, true, true};
     known set = known_make(&made, &random);
     recmap_index_options options = known_index_options(&set);
     index_build("set.rmx", &options, shard_names(6), 6);

@@ -27,7 +27,7 @@ static recmap_report *verify(recmap_dataset *dataset, unsigned threads) {
 
 static known make_set(bool is_damaged, uint64_t seed) {
     rng random = {seed};
-    known_options made = {4, 150, 80, is_damaged, true};
+    known_options made = {4, 150, 80, is_damaged, true, false};
     known set = known_make(&made, &random);
     recmap_index_options options = known_index_options(&set);
     index_build("set.rmx", &options, shard_names(4), 4);

@@ -94,8 +94,12 @@ static void test_known_sets(void **state) {
     int rounds = is_long() ? 1500 : 60;
     for (int round = 0; round < rounds; round++) {
         rng random = {5000 + (uint64_t)round};
-        known_options made = {1 + (size_t)rng_below(&random, 9), (size_t)rng_below(&random, 400),
-                              60, rng_one_in(&random, 2), rng_one_in(&random, 2)};
+        known_options made = {1 + (size_t)rng_below(&random, 9),
+                              (size_t)rng_below(&random, 400),
+                              60,
+                              rng_one_in(&random, 2),
+                              rng_one_in(&random, 2),
+                              rng_one_in(&random, 2)};
         known set = known_make(&made, &random);
         recmap_index_options options = known_index_options(&set);
         assert_same_by_all_ways(&options, shard_names(set.shard_count), set.shard_count, &random);
@@ -245,6 +249,37 @@ static void test_large_shard(void **state) {
     buffer_free(&shard);
 }
 
+/* More damage than a table holds, in a shard of several segments and chunks. */
+static void test_many_damages(void **state) {
+    (void)state;
+    enum { RECORDS = 700000, APART = 100 };
+    buffer shard = BUFFER_INIT;
+    for (int i = 0; i < RECORDS; i++) {
+        oracle_add_record(&shard, "12345678", 8);
+        if (i % APART == 0) shard.data[shard.size - 1] ^= 1;
+    }
+    file_write("shard", shard.data, shard.size);
+    buffer_free(&shard);
+    const char *name = "shard";
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    rng random = {2};
+    assert_same_by_all_ways(&options, &name, 1, &random);
+    recmap_dataset *dataset = dataset_open("once.rmx", NULL);
+    assert_int_equal(recmap_dataset_count(dataset), RECORDS - RECORDS / APART);
+    assert_int_equal(recmap_dataset_get_info(dataset)->damage_count, RECORDS / APART);
+    for (uint64_t i = 0; i < RECORDS / APART; i += 7) {
+        recmap_damage damage;
+        assert_int_equal(recmap_dataset_get_damage(&damage, dataset, i, NULL), RECMAP_OK);
+        assert_int_equal(damage.offset, i * APART * 24);
+        assert_int_equal(damage.length, 24);
+    }
+    recmap_location place;
+    assert_int_equal(recmap_dataset_locate(&place, dataset, 98, 1, NULL), RECMAP_OK);
+    assert_int_equal(place.size, 8);
+    recmap_dataset_close(dataset);
+}
+
 static void add_example(buffer *shard, const char *name, int type) {
     buffer features = BUFFER_INIT, example = BUFFER_INIT;
     if (type == RECMAP_TYPE_INT64) features_add_int64(&features, name, 3);
@@ -331,7 +366,7 @@ static void test_types_of_columns(void **state) {
 static void test_appending_keeps_numbers(void **state) {
     (void)state;
     rng random = {4};
-    known_options made = {4, 100, 20, false, true};
+    known_options made = {4, 100, 20, false, true, true};
     known set = known_make(&made, &random);
     recmap_index_options options = known_index_options(&set);
     index_build("set.rmx", &options, shard_names(4), 2);
@@ -549,6 +584,7 @@ int main(void) {
         TEST(damaged_shards),
         TEST(many_records),
         TEST(large_shard),
+        TEST(many_damages),
         TEST(types_differ),
         TEST(types_of_columns),
         TEST(appending_keeps_numbers),
