@@ -40,8 +40,8 @@ static void test_file_and_index(void **state) {
     int rounds = is_long() ? 300 : 12;
     for (int round = 0; round < rounds; round++) {
         rng random = {(uint64_t)round};
-        known_options made = {1, (size_t)rng_below(&random, 6000), round % 3 ? 20 : 3000, false,
-                              round % 2, false};
+        known_options made = {
+            1, (size_t)rng_below(&random, 6000), round % 3 ? 20 : 3000, false, round % 2, false};
         if (round % 3 == 0) made.record_count %= 1000;
         known set = known_make(&made, &random);
         recmap_index_options index = known_index_options(&set);
