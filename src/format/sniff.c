@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 typedef struct signature {
     const char *start;
     uint8_t size;
@@ -38,8 +40,15 @@ static bool is_text(const uint8_t *bytes, uint64_t size) {
     return seen > 0;
 }
 
+/* The upper half of a record's length is zeros: none of these files has them there, and a TFRecord
+ * file still has them when its first header is damaged. */
+static bool begins_length(const uint8_t *bytes, uint64_t size) {
+    return size >= 8 && load32(bytes + 4) == 0;
+}
+
 const file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
     static const file_kind text = {"text", "name TFRecord files"};
+    if (begins_length(bytes, size)) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
         const signature *known = &signatures[i];
         if (size >= known->size && !memcmp(bytes, known->start, known->size)) return &known->kind;

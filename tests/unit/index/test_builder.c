@@ -252,7 +252,7 @@ static void test_large_shard(void **state) {
 /* More damage than a table holds, in a shard of several segments and chunks. */
 static void test_many_damages(void **state) {
     (void)state;
-    enum { RECORDS = 700000, APART = 100 };
+    enum { RECORDS = 700000, APART = 50 };
     buffer shard = BUFFER_INIT;
     for (int i = 0; i < RECORDS; i++) {
         oracle_add_record(&shard, "12345678", 8);
@@ -275,7 +275,7 @@ static void test_many_damages(void **state) {
         assert_int_equal(damage.length, 24);
     }
     recmap_location place;
-    assert_int_equal(recmap_dataset_locate(&place, dataset, 98, 1, NULL), RECMAP_OK);
+    assert_int_equal(recmap_dataset_locate(&place, dataset, 48, 1, NULL), RECMAP_OK);
     assert_int_equal(place.size, 8);
     recmap_dataset_close(dataset);
 }
