@@ -180,6 +180,37 @@ static void test_every_flipped_bit(void **state) {
     buffer_free(&whole);
 }
 
+/* 100 records in 20 KiB: raising names the record that is hurt, skipping keeps the 99 others. */
+static void test_bits_of_100_records(void **state) {
+    (void)state;
+    enum { COUNT = 100 };
+    rng random = {15};
+    buffer whole = BUFFER_INIT;
+    uint64_t begins[COUNT + 1] = {0};
+    for (size_t i = 0; i < COUNT; i++) {
+        buffer payload = BUFFER_INIT;
+        buffer_add_random(&payload, (size_t)rng_below(&random, 380), &random);
+        oracle_add_record(&whole, payload.data, payload.size);
+        begins[i + 1] = whole.size;
+        buffer_free(&payload);
+    }
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    size_t record = 0;
+    for (size_t bit = 0; bit < whole.size * 8; bit += is_long() ? 1 : 61) {
+        while (begins[record + 1] <= bit / 8) record++;
+        whole.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_raises(&whole, record, begins[record]);
+        recmap_index_summary found = index_bytes("x.rmx", &options, "shard", &whole);
+        assert_int_equal(found.record_count, COUNT - 1);
+        assert_int_equal(found.damage_count, 1);
+        assert_int_equal(found.damaged_byte_count, begins[record + 1] - begins[record]);
+        assert_int_equal(remove("x.rmx"), 0);
+        whole.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    buffer_free(&whole);
+}
+
 static void test_trailing_bytes(void **state) {
     (void)state;
     for (size_t more = 1; more <= 20; more++)
@@ -317,6 +348,7 @@ int main(void) {
         TEST(frame_of_payload),
         TEST(every_truncation),
         TEST(every_flipped_bit),
+        TEST(bits_of_100_records),
         TEST(trailing_bytes),
         TEST(verdicts_of_tensorflow),
         TEST(named_lengths),
