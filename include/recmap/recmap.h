@@ -6,6 +6,7 @@
 #include <recmap/dataset.h>
 #include <recmap/example.h>
 #include <recmap/index.h>
+#include <recmap/loader.h>
 #include <recmap/order.h>
 #include <recmap/progress.h>
 #include <recmap/record.h>

@@ -1,0 +1,28 @@
+#include "dataset/probe.h"
+
+#include "dataset/dataset.h"
+
+/* Whether the index knows the record's place and its shard opens. */
+static recmap_status reach(recmap_dataset *dataset, uint64_t number) {
+    index_place place;
+    recmap_status status = index_locate(&place, dataset->index, number, NULL);
+    if (status != RECMAP_OK) return status;
+    open_shard *shard;
+    status = shard_cache_pin(&shard, dataset->shards, place.shard_index, NULL);
+    if (status == RECMAP_OK) shard_cache_unpin(shard);
+    return status;
+}
+
+recmap_status dataset_probe(bool *is_damaged, recmap_dataset *dataset, uint64_t number,
+                            recmap_error *error) {
+    recmap_record record;
+    recmap_status status = recmap_dataset_get(dataset, number, &record, error);
+    if (status == RECMAP_OK) {
+        recmap_record_release(&record);
+        *is_damaged = false;
+        return RECMAP_OK;
+    }
+    if (status != RECMAP_CORRUPT || reach(dataset, number) != RECMAP_OK) return status;
+    *is_damaged = true;
+    return RECMAP_OK;
+}

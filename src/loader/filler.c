@@ -1,0 +1,121 @@
+#include "loader/filler.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "dataset/probe.h"
+
+/* No good record among this many behind a bad one: then it is not about one record any more. */
+enum { SUBSTITUTE_TRIES = 65536 };
+
+void filled_clear(filled *cleared) {
+    free(cleared->skipped);
+    *cleared = (filled){.batch = cleared->batch};
+}
+
+void filler_free(filler *freed) {
+    free(freed->numbers);
+    freed->numbers = NULL;
+    freed->capacity = 0;
+}
+
+static bool list(filled *made, const recmap_skipped *one) {
+    if (!array_reserve(&made->skipped, &made->skipped_capacity, made->skipped_count + 1,
+                       sizeof *made->skipped))
+        return false;
+    made->skipped[made->skipped_count++] = *one;
+    return true;
+}
+
+/* The record of the next position that is good, from there on round to the epoch's start. `found`
+ * stays false where there is none. */
+static recmap_status find_substitute(uint64_t *number, bool *found, filler *with,
+                                     const recmap_deal *deal, uint64_t position,
+                                     recmap_error *error) {
+    uint64_t count = recmap_order_count(deal->order);
+    uint64_t tries = min_u64(count - 1, SUBSTITUTE_TRIES);
+    for (uint64_t i = 1; i <= tries; i++) {
+        uint64_t next = (position + i) % count, candidate;
+        bool is_damaged;
+        recmap_status status =
+            recmap_order_at(&candidate, deal->order, deal->epoch, &next, 1, error);
+        if (status == RECMAP_OK)
+            status = dataset_probe(&is_damaged, with->dataset, candidate, error);
+        if (status != RECMAP_OK) return status;
+        if (is_damaged) continue;
+        *number = candidate;
+        *found = true;
+        return RECMAP_OK;
+    }
+    return RECMAP_OK;
+}
+
+/* Looks at one record of the step; `keep` says whether it, or another in its place, stays. */
+static recmap_status look_at(bool *keep, filled *made, filler *with, const recmap_deal *deal,
+                             uint64_t position, uint64_t *number, recmap_error *error) {
+    recmap_error found;
+    bool is_damaged, is_replaced = false;
+    recmap_status status = dataset_probe(&is_damaged, with->dataset, *number, &found);
+    *keep = true;
+    if (status != RECMAP_OK && error) *error = found;
+    if (status != RECMAP_OK || !is_damaged) return status;
+    recmap_skipped bad = {deal->epoch, position, *number, RECMAP_NO_RECORD};
+    if (with->policy == RECMAP_BAD_RECORD_SUBSTITUTE) {
+        status = find_substitute(number, &is_replaced, with, deal, position, error);
+        if (status != RECMAP_OK) return status;
+        if (!is_replaced && error) *error = found;
+        if (!is_replaced) return RECMAP_CORRUPT;
+        bad.substitute = *number;
+    }
+    *keep = is_replaced;
+    return list(made, &bad) ? RECMAP_OK : fail_memory(error);
+}
+
+/* A batch failed because of a bad record: which of its records are bad is found out one by one. */
+static recmap_status gather_good(filled *made, filler *with, const recmap_deal *deal,
+                                 const recmap_share *share, recmap_error *error) {
+    size_t good = 0;
+    for (size_t i = 0; i < (size_t)share->count; i++) {
+        uint64_t position = (share->first + i) % recmap_order_count(deal->order);
+        bool keep;
+        uint64_t number = with->numbers[i];
+        recmap_status status = look_at(&keep, made, with, deal, position, &number, error);
+        if (status != RECMAP_OK) return status;
+        if (keep) with->numbers[good++] = number;
+    }
+    return recmap_dataset_gather(made->batch, with->dataset, with->numbers, good, error);
+}
+
+static recmap_status gather(filled *made, filler *with, const recmap_deal *deal,
+                            const recmap_share *share, recmap_error *error) {
+    recmap_error found;
+    recmap_status status = recmap_dataset_gather(made->batch, with->dataset, with->numbers,
+                                                 (size_t)share->count, &found);
+    if (status == RECMAP_CORRUPT && with->policy != RECMAP_BAD_RECORD_RAISE)
+        return gather_good(made, with, deal, share, error);
+    if (status != RECMAP_OK && error) *error = found;
+    return status;
+}
+
+static uint64_t sum_sizes(const recmap_batch *batch) {
+    const recmap_record *records = recmap_batch_records(batch);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < recmap_batch_count(batch); i++) sum += records[i].size;
+    return sum;
+}
+
+recmap_status filler_fill(filled *made, filler *with, const station *at, recmap_error *error) {
+    recmap_share share;
+    recmap_status status = recmap_deal_share(&share, &at->deal, at->step, with->rank, error);
+    if (status != RECMAP_OK) return status;
+    if (share.count > SIZE_MAX ||
+        !array_reserve(&with->numbers, &with->capacity, (size_t)share.count, sizeof *with->numbers))
+        return fail_memory(error);
+    status = recmap_deal_numbers(with->numbers, &at->deal, &share, error);
+    if (status == RECMAP_OK) status = gather(made, with, &at->deal, &share, error);
+    if (status == RECMAP_OK) status = station_state(&made->epoch, &made->position, at, error);
+    if (status == RECMAP_OK) made->byte_count = sum_sizes(made->batch);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* A filler turns one step of a walk into a batch: numbers, records, and what to do about bad ones.
+ * Each worker has its own; a filler belongs to one thread at a time. */
+#ifndef RECMAP_LOADER_FILLER_H
+#define RECMAP_LOADER_FILLER_H
+
+#include <recmap/loader.h>
+
+#include "loader/walk.h"
+
+/* What became of a step. */
+typedef struct filled {
+    recmap_batch *batch; /* NULL at the end of an epoch */
+    uint64_t epoch;      /* the state once it is taken */
+    uint64_t position;
+    uint64_t byte_count;
+    recmap_skipped *skipped;
+    size_t skipped_count;
+    size_t skipped_capacity;
+} filled;
+
+/* Gives up what it holds but the batch. */
+void filled_clear(filled *cleared);
+
+typedef struct filler {
+    recmap_dataset *dataset;
+    uint32_t rank;
+    recmap_bad_record policy;
+    uint64_t *numbers;
+    size_t capacity;
+} filler;
+
+void filler_free(filler *freed);
+
+/* Fills `made->batch`, which is there, with the records of the step. */
+recmap_status filler_fill(filled *made, filler *with, const station *at, recmap_error *error);
+
+#endif

@@ -1,0 +1,228 @@
+#include "loader/loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "os/process.h"
+
+typedef unsigned long long ull; /* for printf */
+
+recmap_status loader_check_process(const recmap_loader *loader, recmap_error *error) {
+    if (!loader->owner || loader->owner == process_id()) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the loader belongs to process %ld, from which this one was forked",
+         (long)loader->owner);
+    fail_advise(error, "make the loader in the process that uses it; a saved state goes with it");
+    return RECMAP_INVALID;
+}
+
+void loader_add_spare(recmap_loader *loader, recmap_batch *batch) {
+    if (!batch) return;
+    if (loader->spare_count < loader->spare_capacity) loader->spares[loader->spare_count++] = batch;
+    else recmap_batch_destroy(batch);
+}
+
+void loader_clear_slot(recmap_loader *loader, loader_slot *slot) {
+    if (slot->result.batch) recmap_batch_clear(slot->result.batch);
+    loader_add_spare(loader, slot->result.batch);
+    filled_clear(&slot->result);
+    free(slot->error);
+    *slot = (loader_slot){.is_ready = false};
+}
+
+static recmap_status check_options(const recmap_loader_options *options, recmap_error *error) {
+    if (options->version != RECMAP_LOADER_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "the loader's options have version %u, not %d",
+                    options->version, RECMAP_LOADER_OPTIONS_VERSION);
+    if (options->rank >= options->world_size)
+        return fail(error, RECMAP_INVALID, "rank %u is not below %u, the size of the world",
+                    options->rank, options->world_size);
+    if (options->bad_record > RECMAP_BAD_RECORD_SUBSTITUTE)
+        return fail(error, RECMAP_INVALID, "%d is no policy for bad records",
+                    (int)options->bad_record);
+    if (options->readahead > RECMAP_READAHEAD_ON)
+        return fail(error, RECMAP_INVALID, "%d is no way to read ahead", (int)options->readahead);
+    if (options->thread_count > RECMAP_LOADER_THREADS_MOST)
+        return fail(error, RECMAP_INVALID, "%u threads are too many: a loader has at most %d",
+                    options->thread_count, RECMAP_LOADER_THREADS_MOST);
+    if (options->batches_ahead > RECMAP_LOADER_BATCHES_AHEAD_MOST)
+        return fail(error, RECMAP_INVALID, "%u batches ahead are too many: at most %d can be",
+                    options->batches_ahead, RECMAP_LOADER_BATCHES_AHEAD_MOST);
+    return RECMAP_OK;
+}
+
+static recmap_status check_order(const recmap_dataset *dataset, const recmap_order *order,
+                                 recmap_error *error) {
+    uint64_t limit = recmap_order_number_limit(order), have = recmap_dataset_count(dataset);
+    if (limit <= have) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the order is of %llu records, the data set has %llu", (ull)limit,
+         (ull)have);
+    fail_advise(error, "make the order with recmap_dataset_count(dataset) records");
+    return RECMAP_INVALID;
+}
+
+/* Options with every default put in. */
+static void set_options(recmap_loader *loader, const recmap_loader_options *options) {
+    enum { BATCHES_LEAST = 4, BATCHES_A_THREAD = 2 };
+    loader->options = *options;
+    if (!options->thread_count)
+        loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MOST);
+    if (!options->batches_ahead) {
+        loader->options.batches_ahead = loader->options.thread_count * BATCHES_A_THREAD;
+        if (loader->options.batches_ahead < BATCHES_LEAST)
+            loader->options.batches_ahead = BATCHES_LEAST;
+    }
+    loader->deal = (recmap_deal_options)RECMAP_DEAL_OPTIONS_INIT;
+    loader->deal.world_size = options->world_size;
+    loader->deal.batch_size = options->batch_size;
+    loader->deal.last = options->last;
+}
+
+static recmap_status allocate(recmap_loader *loader, recmap_error *error) {
+    loader->slot_count = loader->options.batches_ahead;
+    loader->spare_capacity = loader->slot_count + loader->options.thread_count + 1;
+    loader->slots = calloc(loader->slot_count, sizeof *loader->slots);
+    loader->spares = calloc(loader->spare_capacity, sizeof *loader->spares);
+    if (!loader->slots || !loader->spares) return fail_memory(error);
+    return recmap_order_describe(&loader->order_text, loader->order, error);
+}
+
+recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *dataset,
+                                   recmap_order *order, const recmap_loader_options *options,
+                                   recmap_error *error) {
+    static const recmap_loader_options defaults = RECMAP_LOADER_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    recmap_status status = check_options(options, error);
+    if (status == RECMAP_OK) status = check_order(dataset, order, error);
+    if (status != RECMAP_OK) return status;
+    recmap_loader *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    made->dataset = dataset;
+    made->order = recmap_order_retain(order);
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->changed_work, NULL);
+    pthread_cond_init(&made->changed_results, NULL);
+    set_options(made, options);
+    status = allocate(made, error);
+    if (status == RECMAP_OK) status = walk_begin(&made->walk, order, 0, 0, &made->deal, error);
+    if (status == RECMAP_OK) *loader = made;
+    else recmap_loader_destroy(made);
+    return status;
+}
+
+static void stop_workers(recmap_loader *loader) {
+    pthread_mutex_lock(&loader->lock);
+    loader->is_closing = true;
+    pthread_cond_broadcast(&loader->changed_work);
+    pthread_mutex_unlock(&loader->lock);
+    workers_join(&loader->workers);
+}
+
+void recmap_loader_destroy(recmap_loader *loader) {
+    /* In a child the lock may be taken for ever, and what threads had in hand is half done. */
+    if (!loader || loader_check_process(loader, NULL) != RECMAP_OK) return;
+    stop_workers(loader);
+    for (size_t i = 0; loader->slots && i < loader->slot_count; i++) {
+        recmap_batch_destroy(loader->slots[i].result.batch);
+        loader->slots[i].result.batch = NULL;
+        loader_clear_slot(loader, &loader->slots[i]);
+    }
+    for (size_t i = 0; i < loader->spare_count; i++) recmap_batch_destroy(loader->spares[i]);
+    recmap_batch_destroy(loader->returned);
+    pthread_cond_destroy(&loader->changed_results);
+    pthread_cond_destroy(&loader->changed_work);
+    pthread_mutex_destroy(&loader->lock);
+    recmap_text_free(&loader->order_text);
+    recmap_order_release(loader->order);
+    free(loader->skipped);
+    free(loader->spares);
+    free(loader->slots);
+    free(loader);
+}
+
+static recmap_status start_workers(recmap_loader *loader, recmap_error *error) {
+    if (loader->owner) return RECMAP_OK;
+    recmap_status status =
+        workers_start(&loader->workers, loader->options.thread_count, loader_work, loader, error);
+    if (status != RECMAP_OK) return status;
+    pthread_mutex_lock(&loader->lock);
+    loader->statistics.thread_count = loader->workers.count;
+    pthread_mutex_unlock(&loader->lock);
+    loader->owner = process_id();
+    return RECMAP_OK;
+}
+
+static loader_slot *wait_for_slot(recmap_loader *loader) {
+    loader_slot *slot = &loader->slots[loader->taken % loader->slot_count];
+    if (slot->is_ready) return slot;
+    uint64_t begun_ns = clock_ns();
+    while (!slot->is_ready) pthread_cond_wait(&loader->changed_results, &loader->lock);
+    loader->statistics.caller_wait_ns += clock_ns() - begun_ns;
+    return slot;
+}
+
+static recmap_status raise(const loader_slot *slot, recmap_error *error) {
+    if (!slot->error) return fail_memory(error);
+    if (error) *error = *slot->error;
+    return slot->status;
+}
+
+/* What is not kept for lack of memory is counted all the same. */
+static void keep_skipped(recmap_loader *loader, const filled *result) {
+    loader->statistics.skipped_count += result->skipped_count;
+    for (size_t i = 0; i < result->skipped_count; i++) {
+        if (loader->skipped_count == RECMAP_LOADER_SKIPPED_MOST) return;
+        if (!array_reserve(&loader->skipped, &loader->skipped_capacity, loader->skipped_count + 1,
+                           sizeof *loader->skipped))
+            return;
+        loader->skipped[loader->skipped_count++] = result->skipped[i];
+    }
+}
+
+static void count_taken(recmap_loader *loader, const filled *result) {
+    loader->statistics.batches_ready--;
+    if (!result->batch) return;
+    loader->statistics.batch_count++;
+    loader->statistics.record_count += recmap_batch_count(result->batch);
+    loader->statistics.byte_count += result->byte_count;
+    if (result->skipped_count) keep_skipped(loader, result);
+}
+
+/* Takes what stands in the next slot; the lock is held. */
+static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
+    loader_slot *slot = wait_for_slot(loader);
+    if (slot->status != RECMAP_OK) {
+        loader->must_begin_anew = true;
+        return raise(slot, error);
+    }
+    count_taken(loader, &slot->result);
+    loader->epoch = slot->result.epoch;
+    loader->position = slot->result.position;
+    *batch = slot->result.batch;
+    slot->result.batch = NULL;
+    loader_clear_slot(loader, slot);
+    loader->taken++;
+    pthread_cond_signal(&loader->changed_work);
+    return RECMAP_OK;
+}
+
+recmap_status recmap_loader_next(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
+    recmap_status status = loader_check_process(loader, error);
+    if (status == RECMAP_OK && loader->must_begin_anew)
+        status = loader_go_to(loader, loader->epoch, loader->position, error);
+    if (status == RECMAP_OK) status = start_workers(loader, error);
+    if (status != RECMAP_OK) return status;
+    recmap_batch *next = NULL;
+    pthread_mutex_lock(&loader->lock);
+    loader_add_spare(loader, loader->returned);
+    loader->returned = NULL;
+    status = take(&next, loader, error);
+    pthread_mutex_unlock(&loader->lock);
+    if (status != RECMAP_OK) return status;
+    if (*batch) recmap_batch_clear(*batch);
+    loader->returned = *batch;
+    *batch = next;
+    return RECMAP_OK;
+}

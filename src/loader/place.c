@@ -1,0 +1,94 @@
+/* Where a loader stands, and going elsewhere. */
+#include "base/error.h"
+#include "loader/loader.h"
+
+recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position, const recmap_loader *loader,
+                                 recmap_error *error) {
+    recmap_status status = loader_check_process(loader, error);
+    if (status != RECMAP_OK) return status;
+    *epoch = loader->epoch;
+    *position = loader->position;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_loader_steps_left(uint64_t *step_count, const recmap_loader *loader,
+                                       recmap_error *error) {
+    recmap_deal deal;
+    recmap_status status = loader_check_process(loader, error);
+    if (status == RECMAP_OK)
+        status = recmap_deal_init(&deal, loader->order, loader->epoch, loader->position,
+                                  &loader->deal, error);
+    if (status == RECMAP_OK) *step_count = deal.step_count;
+    return status;
+}
+
+static recmap_state_info info_here(const recmap_loader *loader) {
+    const recmap_dataset_info *info = recmap_dataset_get_info(loader->dataset);
+    return (recmap_state_info){
+        .format_version = RECMAP_STATE_FORMAT_VERSION,
+        .fingerprint = info->fingerprint,
+        .record_count = info->record_count,
+        .position_count = recmap_order_count(loader->order),
+        .epoch = loader->epoch,
+        .position = loader->position,
+        .order = loader->order_text.data,
+    };
+}
+
+recmap_status recmap_loader_save(recmap_state **state, const recmap_loader *loader,
+                                 recmap_error *error) {
+    recmap_status status = loader_check_process(loader, error);
+    if (status != RECMAP_OK) return status;
+    recmap_state_info info = info_here(loader);
+    return recmap_state_create(state, &info, error);
+}
+
+/* All that was read ahead is of no use now. */
+static void forget_ahead(recmap_loader *loader) {
+    loader->generation++;
+    loader->is_stuck = false;
+    for (size_t i = 0; i < loader->slot_count; i++) loader_clear_slot(loader, &loader->slots[i]);
+    loader->issued = loader->taken = 0;
+    loader->statistics.batches_ready = 0;
+}
+
+recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,
+                           recmap_error *error) {
+    walk begun;
+    recmap_status status = walk_begin(&begun, loader->order, epoch, position, &loader->deal, error);
+    if (status != RECMAP_OK) return status;
+    pthread_mutex_lock(&loader->lock);
+    forget_ahead(loader);
+    loader->walk = begun;
+    pthread_cond_broadcast(&loader->changed_work);
+    pthread_mutex_unlock(&loader->lock);
+    loader->epoch = epoch;
+    loader->position = position;
+    loader->must_begin_anew = false;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch, uint64_t position,
+                                 recmap_error *error) {
+    recmap_status status = loader_check_process(loader, error);
+    return status == RECMAP_OK ? loader_go_to(loader, epoch, position, error) : status;
+}
+
+recmap_status recmap_loader_seek_record(recmap_loader *loader, uint64_t epoch, uint64_t number,
+                                        recmap_error *error) {
+    uint64_t position;
+    recmap_status status = loader_check_process(loader, error);
+    if (status == RECMAP_OK)
+        status = recmap_order_position_of(&position, loader->order, epoch, number, error);
+    return status == RECMAP_OK ? loader_go_to(loader, epoch, position, error) : status;
+}
+
+recmap_status recmap_loader_load(recmap_loader *loader, const recmap_state *state,
+                                 recmap_error *error) {
+    recmap_status status = loader_check_process(loader, error);
+    if (status != RECMAP_OK) return status;
+    recmap_state_info here = info_here(loader);
+    const recmap_state_info *info = recmap_state_get_info(state);
+    status = recmap_state_check(state, &here, error);
+    return status == RECMAP_OK ? loader_go_to(loader, info->epoch, info->position, error) : status;
+}

@@ -1,0 +1,29 @@
+/* What a loader has done so far. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "loader/loader.h"
+
+recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
+                                           recmap_loader *loader, recmap_error *error) {
+    recmap_status status = loader_check_process(loader, error);
+    if (status != RECMAP_OK) return status;
+    pthread_mutex_lock(&loader->lock);
+    *statistics = loader->statistics;
+    pthread_mutex_unlock(&loader->lock);
+    return RECMAP_OK;
+}
+
+recmap_status recmap_loader_get_skipped(recmap_skipped *skipped, size_t *count,
+                                        recmap_loader *loader, size_t first, size_t capacity,
+                                        recmap_error *error) {
+    recmap_status status = loader_check_process(loader, error);
+    if (status != RECMAP_OK) return status;
+    pthread_mutex_lock(&loader->lock);
+    size_t have = first < loader->skipped_count ? loader->skipped_count - first : 0;
+    size_t copied = (size_t)min_u64(have, capacity);
+    if (copied) memcpy(skipped, loader->skipped + first, copied * sizeof *skipped);
+    pthread_mutex_unlock(&loader->lock);
+    *count = copied;
+    return RECMAP_OK;
+}
