@@ -45,8 +45,9 @@ RECMAP_API recmap_status recmap_order_with_replacement(recmap_order **order, uin
                                                        uint64_t seed, uint64_t size,
                                                        recmap_error *error);
 
-/* `size` draws an epoch (0: n), each of record i with probability weights[i] / sum, to 2^-61 of the
- * sum. A weight of 0 never comes, any other can. Memory: 16 bytes a record. */
+/* `size` draws an epoch (0: n), each of record i with probability weights[i] / sum; weights are
+ * taken to 62 - log2(n) bits of the largest one. A weight of 0 never comes, any other can. Memory:
+ * 16 bytes a record. */
 RECMAP_API recmap_status recmap_order_weighted(recmap_order **order, const double *weights,
                                                size_t n, uint64_t seed, uint64_t size,
                                                recmap_error *error);
