@@ -230,8 +230,8 @@ static void check_draws(recmap_order *order, const double *weights, size_t n) {
 static void test_draws(void **state) {
     (void)state;
     enum { DRAWS = 40000 };
-    double even[40], slope[40], with_zeros[] = {0, 1, 0, 0, 2, 3, 0}, one[] = {0, 0, 1};
-    for (int i = 0; i < 40; i++) {
+    double even[41], slope[41], with_zeros[] = {0, 1, 0, 0, 2, 3, 0}, one[] = {0, 0, 1};
+    for (int i = 0; i < 41; i++) {
         even[i] = 1;
         slope[i] = i;
     }
