@@ -10,6 +10,13 @@ TARGET static inline __attribute__((always_inline)) vector broadcast(uint32_t x)
     return (vector)_mm256_set1_epi32((int)x);
 }
 
+/* Shifting each lane by its own count is one step here, all by one number two. */
+typedef vector shift_count;
+
+TARGET static inline __attribute__((always_inline)) shift_count shift_by(unsigned n) {
+    return broadcast(n);
+}
+
 TARGET static inline __attribute__((always_inline)) vector multiply(vector a, vector b) {
     return a * b;
 }

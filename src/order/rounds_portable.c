@@ -8,6 +8,12 @@ static inline vector broadcast(uint32_t x) {
     return x;
 }
 
+typedef int shift_count;
+
+static inline shift_count shift_by(unsigned n) {
+    return (int)n;
+}
+
 static inline vector multiply(vector a, vector b) {
     return a * b;
 }

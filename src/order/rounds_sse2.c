@@ -10,6 +10,12 @@ static inline __attribute__((always_inline)) vector broadcast(uint32_t x) {
     return (vector)_mm_set1_epi32((int)x);
 }
 
+typedef int shift_count;
+
+static inline __attribute__((always_inline)) shift_count shift_by(unsigned n) {
+    return (int)n;
+}
+
 typedef struct products {
     __m128 even, odd;
 } products;
