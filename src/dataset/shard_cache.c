@@ -20,6 +20,7 @@ struct open_shard {
     shard_image image; /* in use when fd is -1 */
     int fd;            /* -1 once it is in memory */
     bool is_passing;   /* not in the cache: closed when it is unpinned */
+    atomic_bool expects_random;
     uint32_t pins;
     open_shard *newer, *older; /* among the unpinned; by last use */
 };
@@ -354,6 +355,24 @@ const uint8_t *open_shard_bytes(const open_shard *shard) {
 
 bool open_shard_was_cut(const open_shard *shard) {
     return image_was_cut(&shard->image);
+}
+
+bool open_shard_is_resident(const open_shard *shard, uint64_t offset, uint64_t size) {
+    if (shard->fd >= 0) return file_is_resident(shard->fd, offset, size);
+    return !shard->image.map || map_is_resident(shard->image.map, offset, size);
+}
+
+void open_shard_will_need(const open_shard *shard, uint64_t offset, uint64_t size) {
+    if (shard->fd >= 0) file_will_need(shard->fd, offset, size);
+    else if (shard->image.map) map_advise(shard->image.map, offset, size, MAP_ADVICE_WILL_NEED);
+}
+
+void open_shard_expect_random(open_shard *shard) {
+    if (atomic_load_explicit(&shard->expects_random, memory_order_relaxed)) return;
+    atomic_store_explicit(&shard->expects_random, true, memory_order_relaxed);
+    if (shard->fd >= 0) file_expect_random(shard->fd);
+    else if (shard->image.map)
+        map_advise(shard->image.map, 0, shard->image.size, MAP_ADVICE_RANDOM);
 }
 
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,

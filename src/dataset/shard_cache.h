@@ -57,6 +57,14 @@ const uint8_t *open_shard_bytes(const open_shard *shard);
 /* The guard had to put zeros into the mapped file. */
 bool open_shard_was_cut(const open_shard *shard);
 
+/* What will be read next of a shard's file, where it is not in memory by itself (inflated). Advice
+ * only: nothing fails. */
+bool open_shard_is_resident(const open_shard *shard, uint64_t offset, uint64_t size);
+void open_shard_will_need(const open_shard *shard, uint64_t offset, uint64_t size);
+
+/* Records of the shard will be read in no order: the kernel need not read what lies around them. */
+void open_shard_expect_random(open_shard *shard);
+
 /* Copies bytes of the shard, in memory or not. Errors: IO. */
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
                               recmap_error *error);

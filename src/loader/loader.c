@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "dataset/dataset.h"
 #include "os/process.h"
 
 typedef unsigned long long ull; /* for printf */
@@ -105,10 +106,15 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     pthread_cond_init(&made->changed_work, NULL);
     pthread_cond_init(&made->changed_results, NULL);
     set_options(made, options);
+    readahead_init(&made->readahead, dataset, order, options, dataset->access == RECMAP_ACCESS_MAP);
     status = allocate(made, error);
     if (status == RECMAP_OK) status = walk_begin(&made->walk, order, 0, 0, &made->deal, error);
-    if (status == RECMAP_OK) *loader = made;
-    else recmap_loader_destroy(made);
+    if (status == RECMAP_OK) {
+        readahead_begin(&made->readahead, &made->walk);
+        *loader = made;
+    } else {
+        recmap_loader_destroy(made);
+    }
     return status;
 }
 

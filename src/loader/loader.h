@@ -14,6 +14,7 @@
 #include <recmap/loader.h>
 
 #include "loader/filler.h"
+#include "loader/readahead.h"
 #include "loader/walk.h"
 #include "os/thread.h"
 
@@ -47,6 +48,7 @@ struct recmap_loader {
     bool is_stuck; /* no station could be had; its slot has the error */
     uint64_t generation;
     walk walk; /* of the next station to be issued */
+    readahead readahead;
     uint64_t issued;
     uint64_t taken;
     loader_slot *slots; /* station modulo slot_count */

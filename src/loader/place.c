@@ -60,6 +60,7 @@ recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t posit
     pthread_mutex_lock(&loader->lock);
     forget_ahead(loader);
     loader->walk = begun;
+    readahead_begin(&loader->readahead, &begun);
     pthread_cond_broadcast(&loader->changed_work);
     pthread_mutex_unlock(&loader->lock);
     loader->epoch = epoch;

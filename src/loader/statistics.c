@@ -10,6 +10,7 @@ recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
     if (status != RECMAP_OK) return status;
     pthread_mutex_lock(&loader->lock);
     *statistics = loader->statistics;
+    if (loader->readahead.is_cold) statistics->readahead_records = loader->readahead.window;
     pthread_mutex_unlock(&loader->lock);
     return RECMAP_OK;
 }

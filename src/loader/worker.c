@@ -14,6 +14,8 @@ typedef struct job {
     recmap_status status;
     recmap_error error;
     filled result;
+    readahead_plan plan;
+    thread_waits after;
 } job;
 
 static bool has_room(const recmap_loader *loader) {
@@ -36,6 +38,7 @@ static void take_on(job *taken, recmap_loader *loader) {
     taken->result = (filled){.batch = NULL};
     taken->generation = loader->generation;
     taken->number = loader->issued++;
+    readahead_plan_for(&taken->plan, &loader->readahead, taken->number);
     taken->status = walk_next(&taken->at, &loader->walk, &taken->error);
     if (taken->status != RECMAP_OK) loader->is_stuck = true;
     else if (!taken->at.is_end && loader->spare_count)
@@ -52,6 +55,15 @@ static recmap_status fill(job *at, filler *with) {
     return filler_fill(&at->result, with, &at->at, &at->error);
 }
 
+/* Asks for what comes, then fills what is due. */
+static void do_job(job *at, recmap_loader *loader, filler *with, readahead_room *room) {
+    if (at->plan.station_count)
+        readahead_do(&at->plan, room, loader->dataset, loader->options.rank);
+    at->plan.before = thread_get_waits();
+    at->status = fill(at, with);
+    at->after = thread_get_waits();
+}
+
 /* A failed one leaves its batch, which is empty, to others. */
 static void put_failed(recmap_loader *loader, loader_slot *slot, job *done) {
     slot->error = malloc(sizeof *slot->error);
@@ -61,7 +73,15 @@ static void put_failed(recmap_loader *loader, loader_slot *slot, job *done) {
     filled_clear(&done->result);
 }
 
+static void learn(recmap_loader *loader, const job *done) {
+    loader->statistics.readahead_count += done->plan.asked_count;
+    if (done->status == RECMAP_OK && done->result.batch)
+        readahead_learn(&loader->readahead, &done->plan, &done->after,
+                        recmap_batch_count(done->result.batch));
+}
+
 static void put(recmap_loader *loader, job *done) {
+    learn(loader, done);
     if (done->generation != loader->generation) {
         if (done->result.batch) recmap_batch_clear(done->result.batch);
         loader_add_spare(loader, done->result.batch);
@@ -82,16 +102,18 @@ void *loader_work(void *context) {
     filler with = {.dataset = loader->dataset,
                    .rank = loader->options.rank,
                    .policy = loader->options.bad_record};
+    readahead_room room = {NULL, 0};
     job at;
     pthread_mutex_lock(&loader->lock);
     while (wait_for_room(loader)) {
         take_on(&at, loader);
         pthread_mutex_unlock(&loader->lock);
-        if (at.status == RECMAP_OK) at.status = fill(&at, &with);
+        if (at.status == RECMAP_OK) do_job(&at, loader, &with, &room);
         pthread_mutex_lock(&loader->lock);
         put(loader, &at);
     }
     pthread_mutex_unlock(&loader->lock);
     filler_free(&with);
+    free(room.numbers);
     return NULL;
 }

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -147,6 +148,28 @@ recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, con
         offset += (uint64_t)n;
     }
     return RECMAP_OK;
+}
+
+void file_will_need(int fd, uint64_t offset, uint64_t size) {
+    posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
+}
+
+void file_expect_random(int fd) {
+    posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+}
+
+static bool byte_is_resident(int fd, uint64_t offset) {
+    char byte;
+    struct iovec there = {&byte, 1};
+    return preadv2(fd, &there, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+}
+
+bool file_is_resident(int fd, uint64_t offset, uint64_t size) {
+    int saved = errno;
+    bool is_resident = !size ||
+                       (byte_is_resident(fd, offset) && byte_is_resident(fd, offset + size - 1));
+    errno = saved;
+    return is_resident;
 }
 
 recmap_status file_write_at(int fd, const void *data, size_t size, uint64_t offset,

@@ -39,6 +39,15 @@ void file_close(int fd);
 recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, const char *path,
                            recmap_error *error);
 
+/* Asks the kernel to read this ahead of use, and says that the file is read in no order. Advice
+ * only: nothing fails. */
+void file_will_need(int fd, uint64_t offset, uint64_t size);
+void file_expect_random(int fd);
+
+/* Whether the first and the last of the bytes could be read without waiting for a device. True
+ * where the kernel cannot tell. */
+bool file_is_resident(int fd, uint64_t offset, uint64_t size);
+
 /* Writes all of it at `offset`. */
 recmap_status file_write_at(int fd, const void *data, size_t size, uint64_t offset,
                             const char *path, recmap_error *error);

@@ -146,6 +146,23 @@ void map_advise(const file_map *map, uint64_t offset, uint64_t size, map_advice 
     errno = saved;
 }
 
+bool map_is_resident(const file_map *map, uint64_t offset, uint64_t size) {
+    enum { PAGES_MOST = 64 };
+    unsigned char pages[PAGES_MOST];
+    if (!size || offset >= map->size) return true;
+    if (size > map->size - offset) size = map->size - offset;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = ((uintptr_t)map->data + offset) & ~(uintptr_t)(page - 1);
+    size_t count = ((uintptr_t)map->data + offset + size - start + page - 1) / page;
+    if (count > PAGES_MOST) count = PAGES_MOST;
+    int saved = errno;
+    bool is_known = mincore((void *)start, count * page, pages) == 0;
+    errno = saved;
+    for (size_t i = 0; is_known && i < count; i++)
+        if (!(pages[i] & 1)) return false;
+    return true;
+}
+
 static struct sigaction previous_action;
 static size_t guard_page_size;
 

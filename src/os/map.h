@@ -36,6 +36,10 @@ typedef enum map_advice {
 } map_advice;
 void map_advise(const file_map *map, uint64_t offset, uint64_t size, map_advice advice);
 
+/* Whether the bytes are in memory, as far as the kernel tells: of a file that the process may not
+ * write and does not own, it says so always. Of a long stretch the beginning alone is looked at. */
+bool map_is_resident(const file_map *map, uint64_t offset, uint64_t size);
+
 /* Turns SIGBUS on maps made by map_create into zeros and `was_cut`. */
 recmap_status guard_install(recmap_error *error);
 

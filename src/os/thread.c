@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -16,6 +17,12 @@ unsigned core_count(void) {
     }
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (unsigned)online : 1;
+}
+
+thread_waits thread_get_waits(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage)) return (thread_waits){0, 0};
+    return (thread_waits){(uint64_t)usage.ru_majflt, (uint64_t)usage.ru_nvcsw};
 }
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;

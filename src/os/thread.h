@@ -3,6 +3,7 @@
 #define RECMAP_OS_THREAD_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 #include <recmap/status.h>
 
@@ -13,6 +14,13 @@ unsigned core_count(void);
  * a child never inherits it taken by a thread that it does not have. Not recursive. */
 void process_lock(void);
 void process_unlock(void);
+
+/* How often this thread had to wait so far. */
+typedef struct thread_waits {
+    uint64_t faults; /* for a page of a map to be read from a device */
+    uint64_t sleeps; /* for anything: a device, a lock */
+} thread_waits;
+thread_waits thread_get_waits(void);
 
 /* Threads that run the same function until it returns. Signals are blocked in them: they belong to
  * the application's threads. */

@@ -1,0 +1,142 @@
+#include "loader/readahead.h"
+
+#include "base/array.h"
+#include "base/bytes.h"
+#include "dataset/advise.h"
+
+enum {
+    WINDOW_BYTES = 4 << 20, /* to begin with */
+    WINDOW_BYTES_MOST = 16 << 20,
+    WINDOW_LEAST = 16, /* records */
+    WINDOW_MOST = 4096,
+    SAMPLE_STEP = 128,   /* one record of so many is looked at while nothing is known to miss */
+    QUIET_ENOUGH = 2048, /* records */
+    CALM_ENOUGH = 65536, /* records */
+    SURPRISES_MOST = 3,
+    LATE_SHARE = 16, /* waits for one record of so many are too many */
+};
+
+static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
+    return value < least ? least : min_u64(value, most);
+}
+
+void readahead_init(readahead *made, const recmap_dataset *dataset, const recmap_order *order,
+                    const recmap_loader_options *options, bool is_mapped) {
+    const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
+    uint64_t record_size = info->record_count ? info->byte_count / info->record_count + 1 : 1;
+    uint64_t batch_count = recmap_order_batch_count(order);
+    *made = (readahead){
+        .mode = options->readahead,
+        .counts_sleeps = !is_mapped,
+        .station_size = batch_count ? recmap_order_count(order) / batch_count + 1
+                                    : options->batch_size,
+        .window_least = WINDOW_LEAST,
+        .window_most = clamp(WINDOW_BYTES_MOST / record_size, WINDOW_LEAST, WINDOW_MOST),
+        .is_cold = options->readahead == RECMAP_READAHEAD_ON,
+    };
+    made->window = clamp(WINDOW_BYTES / record_size, WINDOW_LEAST, made->window_most);
+}
+
+void readahead_begin(readahead *ahead, const walk *begun) {
+    ahead->walk = *begun;
+    ahead->next_station = 0;
+}
+
+/* Samples of a station: by its place among all records, so that of small batches one in many is
+ * looked at. */
+static uint64_t samples_of(const readahead *ahead, uint64_t station_number) {
+    uint64_t size = min_u64(ahead->station_size, UINT32_MAX);
+    uint64_t first = (station_number & UINT32_MAX) * size, end = first + size;
+    return (end + SAMPLE_STEP - 1) / SAMPLE_STEP - (first + SAMPLE_STEP - 1) / SAMPLE_STEP;
+}
+
+void readahead_plan_for(readahead_plan *plan, readahead *ahead, uint64_t station_number) {
+    plan->station_count = 0;
+    plan->seen_count = plan->asked_count = 0;
+    if (ahead->mode == RECMAP_READAHEAD_OFF) return;
+    plan->is_cold = ahead->is_cold;
+    plan->is_blind = ahead->is_blind;
+    uint64_t stations = (ahead->window + ahead->station_size - 1) / ahead->station_size;
+    while (ahead->next_station <= station_number + stations &&
+           plan->station_count < READAHEAD_STATIONS_MOST) {
+        station *at = &plan->stations[plan->station_count];
+        if (walk_next(at, &ahead->walk, NULL) != RECMAP_OK) break;
+        uint64_t number = ahead->next_station++;
+        if (at->is_end) continue;
+        plan->samples[plan->station_count] = plan->is_cold ? 0 : samples_of(ahead, number);
+        if (plan->is_cold || plan->samples[plan->station_count]) plan->station_count++;
+    }
+}
+
+/* Whether all of some records of a share, spread over it, are in memory. */
+static bool sample(const station *at, const recmap_share *share, uint64_t samples,
+                   recmap_dataset *dataset) {
+    for (uint64_t i = 0; i < samples && i < share->count; i++) {
+        recmap_share one = {share->first + i * share->count / samples, 1};
+        uint64_t number;
+        if (recmap_deal_numbers(&number, &at->deal, &one, NULL) != RECMAP_OK) return true;
+        if (!dataset_is_resident(dataset, number)) return false;
+    }
+    return true;
+}
+
+static void ask(readahead_plan *plan, readahead_room *room, const station *at,
+                const recmap_share *share, recmap_dataset *dataset) {
+    size_t count = (size_t)share->count;
+    if (!array_reserve(&room->numbers, &room->capacity, count, sizeof *room->numbers) ||
+        recmap_deal_numbers(room->numbers, &at->deal, share, NULL) != RECMAP_OK)
+        return;
+    plan->seen_count += count;
+    plan->asked_count += dataset_will_need(dataset, room->numbers, count, !plan->is_blind);
+}
+
+void readahead_do(readahead_plan *plan, readahead_room *room, recmap_dataset *dataset,
+                  uint32_t rank) {
+    for (unsigned i = 0; i < plan->station_count; i++) {
+        const station *at = &plan->stations[i];
+        recmap_share share;
+        if (recmap_deal_share(&share, &at->deal, at->step, rank, NULL) != RECMAP_OK) return;
+        if (!plan->is_cold && !sample(at, &share, plan->samples[i], dataset)) plan->is_cold = true;
+        if (plan->is_cold) ask(plan, room, at, &share, dataset);
+    }
+}
+
+/* What is missing where. */
+static void learn_temperature(readahead *ahead, const readahead_plan *plan, bool has_waited) {
+    if (!plan->is_blind && plan->asked_count) {
+        ahead->is_cold = true;
+        ahead->quiet_count = 0;
+        ahead->surprises = 0;
+        return;
+    }
+    ahead->quiet_count += plan->seen_count;
+    if (ahead->is_cold && ahead->mode == RECMAP_READAHEAD_AUTO &&
+        ahead->quiet_count >= QUIET_ENOUGH)
+        ahead->is_cold = false;
+    if (!has_waited || plan->is_cold || ahead->is_cold) return;
+    ahead->is_cold = true;
+    ahead->quiet_count = 0;
+    if (++ahead->surprises >= SURPRISES_MOST) ahead->is_blind = true;
+}
+
+static void learn_window(readahead *ahead, uint64_t waits, uint64_t record_count) {
+    if (waits * LATE_SHARE > record_count) {
+        ahead->calm_count = 0;
+        ahead->window = min_u64(ahead->window + ahead->window / 8 + 1, ahead->window_most);
+        return;
+    }
+    ahead->calm_count += record_count;
+    if (ahead->calm_count < CALM_ENOUGH) return;
+    ahead->calm_count = 0;
+    ahead->window =
+        clamp(ahead->window - ahead->window / 8, ahead->window_least, ahead->window_most);
+}
+
+void readahead_learn(readahead *ahead, const readahead_plan *plan, const thread_waits *after,
+                     uint64_t record_count) {
+    if (ahead->mode == RECMAP_READAHEAD_OFF) return;
+    uint64_t faults = after->faults - plan->before.faults;
+    uint64_t sleeps = after->sleeps - plan->before.sleeps;
+    learn_temperature(ahead, plan, ahead->counts_sleeps ? sleeps > 0 : faults > 0);
+    if (plan->is_cold) learn_window(ahead, faults + sleeps, record_count);
+}
