@@ -32,7 +32,7 @@ TARGET static inline __attribute__((always_inline)) vector wrap(vector d, vector
     return (vector)_mm256_min_epu32((__m256i)d, (__m256i)(d + b));
 }
 
-#include "order/rounds_vector.h"
+#include "order/rounds_body.inc"
 
 const rounds_path rounds_avx2 = {forward, backward};
 #endif

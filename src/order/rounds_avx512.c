@@ -32,7 +32,7 @@ TARGET static inline __attribute__((always_inline)) vector wrap(vector d, vector
     return (vector)_mm512_min_epu32((__m512i)d, (__m512i)(d + b));
 }
 
-#include "order/rounds_vector.h"
+#include "order/rounds_body.inc"
 
 const rounds_path rounds_avx512 = {forward, backward};
 #endif

@@ -26,6 +26,6 @@ static inline vector wrap(vector d, vector b) {
     return d + ((0 - (d >> 31)) & b);
 }
 
-#include "order/rounds_vector.h"
+#include "order/rounds_body.inc"
 
 const rounds_path rounds_portable = {forward, backward};

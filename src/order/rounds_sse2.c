@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) vector wrap(vector d, vector b) {
     return d + ((vector)_mm_srai_epi32((__m128i)d, 31) & b);
 }
 
-#include "order/rounds_vector.h"
+#include "order/rounds_body.inc"
 
 const rounds_path rounds_sse2 = {forward, backward};
 #endif
