@@ -1,0 +1,199 @@
+/* Shuffled records of data that is not in memory: what share of the device's speed does the loader
+ * reach, by what fio makes of the same files at its best queue depth? And what does a bare loop
+ * over the mapped files?
+ *
+ * Makes sets of its own (2 GB each) whose frames begin at multiples of their size, so that fio asks
+ * for the same. Before each measurement the files are dropped from the page cache; a tenth of the
+ * epoch is read, so that few records lie in a page that another one brought in.
+ *
+ * usage: bench_cold FOLDER [REPEATS] */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <recmap/recmap.h>
+
+#include "measure.h"
+#include "random.h"
+#include "set.h"
+
+enum { SHARD_COUNT = 8, OVERHEAD = 16, BATCH = 64, LARGEST = 102400 };
+
+#define SET_BYTES ((uint64_t)2 << 30)
+
+static void write_shard(const char *path, uint64_t frame_size, uint64_t count, uint64_t seed) {
+    static uint64_t payload[LARGEST / 8];
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_writer *writer;
+    must(recmap_writer_create(&writer, path, NULL, &error), &error);
+    for (uint64_t i = 0; i < LARGEST / 8; i++) payload[i] = random_next(&seed);
+    for (uint64_t i = 0; i < count; i++) {
+        payload[0] = i;
+        must(recmap_writer_write(writer, payload, frame_size - OVERHEAD, &error), &error);
+    }
+    must(recmap_writer_close(writer, &error), &error);
+    recmap_writer_destroy(writer);
+}
+
+static void make_set(const char *folder, const char *set, uint64_t frame_size) {
+    recmap_shards *shards;
+    char path[SET_PATH_SIZE];
+    if (set_find(&shards, folder, set)) {
+        recmap_shards_destroy(shards);
+        return;
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, set);
+    if (mkdir(path, 0777)) exit(4);
+    for (unsigned i = 0; i < SHARD_COUNT; i++) {
+        set_shard_path(path, folder, set, i, SHARD_COUNT);
+        write_shard(path, frame_size, SET_BYTES / SHARD_COUNT / frame_size, i);
+    }
+}
+
+/* No shard may be mapped when it is dropped. */
+static void drop_cache(const char *folder, const char *set) {
+    char path[SET_PATH_SIZE];
+    for (unsigned i = 0; i < SHARD_COUNT; i++) {
+        set_shard_path(path, folder, set, i, SHARD_COUNT);
+        int fd = open(path, O_RDONLY);
+        if (fd < 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)) exit(4);
+        close(fd);
+    }
+}
+
+typedef enum cold_way {
+    COLD_LOADER,
+    COLD_LOADER_READ,  /* pread */
+    COLD_LOADER_ALONE, /* on one thread */
+    COLD_LOADER_OFF,
+    COLD_BARE,
+    COLD_WAYS
+} cold_way;
+
+static const char *const way_names[COLD_WAYS] = {"loader", "loader, pread", "loader, one thread",
+                                                 "loader without readahead",
+                                                 "bare loop over the maps"};
+
+static void walk_loader(recmap_dataset *dataset, recmap_order *order, cold_way way,
+                        uint64_t count) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
+    options.batch_size = BATCH;
+    if (way == COLD_LOADER_OFF) options.readahead = RECMAP_READAHEAD_OFF;
+    if (way == COLD_LOADER_ALONE) options.thread_count = 1;
+    recmap_loader *loader;
+    recmap_batch *batch = NULL;
+    must(recmap_loader_create(&loader, dataset, order, &options, &error), &error);
+    for (uint64_t i = 0; i < count; i += BATCH)
+        must(recmap_loader_next(&batch, loader, &error), &error);
+    recmap_batch_destroy(batch);
+    recmap_loader_destroy(loader);
+}
+
+static void walk_bare(recmap_dataset *dataset, recmap_order *order, uint64_t count) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t number;
+        recmap_record record;
+        must(recmap_order_at(&number, order, 0, &i, 1, &error), &error);
+        must(recmap_dataset_get(dataset, number, &record, &error), &error);
+        recmap_record_release(&record);
+    }
+}
+
+/* Records a second, in thousands. */
+static double time_way(const char *folder, const char *set, cold_way way, uint64_t seed) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    if (way == COLD_LOADER_READ) options.access = RECMAP_ACCESS_READ;
+    recmap_dataset *dataset = set_open(folder, set, false, &options);
+    recmap_order *order;
+    uint64_t records = recmap_dataset_count(dataset), count = records / 10 / BATCH * BATCH;
+    if (way >= COLD_LOADER_OFF) count = count / 4 / BATCH * BATCH; /* they take long */
+    must(recmap_order_shuffled(&order, records, seed, &error), &error);
+    drop_cache(folder, set);
+    uint64_t start = now_ns();
+    if (way == COLD_BARE) walk_bare(dataset, order, count);
+    else walk_loader(dataset, order, way, count);
+    double rate = (double)count * 1e6 / (double)(now_ns() - start);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+    return rate;
+}
+
+/* What fio reads, in thousands of blocks a second; 0 where there is no fio. */
+static double time_fio(const char *folder, const char *set, uint64_t block, unsigned depth,
+                       unsigned jobs) {
+    char command[8192], path[SET_PATH_SIZE], line[4096];
+    int at = snprintf(command, sizeof command,
+                      "fio --name=read --rw=randread --bs=%llu --direct=1 --ioengine=libaio "
+                      "--iodepth=%u --numjobs=%u --group_reporting --time_based --runtime=2 "
+                      "--norandommap --randrepeat=0 --output-format=terse --terse-version=3 "
+                      "--readonly --filename=",
+                      (unsigned long long)block, depth, jobs);
+    for (unsigned i = 0; i < SHARD_COUNT && (size_t)at < sizeof command; i++) {
+        set_shard_path(path, folder, set, i, SHARD_COUNT);
+        at += snprintf(command + at, sizeof command - (size_t)at, "%s%s", i ? ":" : "", path);
+    }
+    FILE *fio = popen(command, "r");
+    double rate = 0;
+    while (fio && fgets(line, sizeof line, fio)) {
+        const char *field = line;
+        for (int i = 0; field && i < 7; i++)
+            field = strchr(field, ';') ? strchr(field, ';') + 1 : NULL;
+        if (line[0] == '3' && field) rate = strtod(field, NULL) / 1e3;
+    }
+    if (fio) pclose(fio);
+    return rate;
+}
+
+static double best_of_fio(const char *folder, const char *set, uint64_t block) {
+    static const unsigned depths[] = {8, 16, 32, 64};
+    double best = 0;
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++)
+        for (unsigned jobs = 1; jobs <= 2; jobs++) {
+            double rate = time_fio(folder, set, block, depths[i], jobs);
+            if (rate > best) best = rate;
+        }
+    return best;
+}
+
+static void measure(const char *folder, const char *set, uint64_t frame_size, int repeats) {
+    samples fio = {.count = 0}, rates[COLD_WAYS] = {{.count = 0}},
+            ratios[COLD_WAYS] = {{.count = 0}};
+    samples over_bare = {.count = 0};
+    make_set(folder, set, frame_size);
+    recmap_dataset_close(set_open(folder, set, false, NULL)); /* builds its index */
+    for (int r = 0; r < repeats; r++) {
+        double device = best_of_fio(folder, set, frame_size);
+        double rate[COLD_WAYS];
+        if (device > 0) samples_add(&fio, device);
+        for (int way = 0; way < COLD_WAYS; way++) {
+            rate[way] = time_way(folder, set, (cold_way)way, (uint64_t)r);
+            samples_add(&rates[way], rate[way]);
+            if (device > 0) samples_add(&ratios[way], rate[way] / device);
+        }
+        samples_add(&over_bare, rate[COLD_LOADER] / rate[COLD_BARE]);
+    }
+    print_row(&fio, "thousand/s", NO_GOAL, "%s: fio randread, best of 8 settings", set);
+    for (int way = 0; way < COLD_WAYS; way++)
+        print_row(&rates[way], "thousand records/s", NO_GOAL, "%s: %s", set, way_names[way]);
+    for (int way = 0; way < COLD_WAYS; way++)
+        print_row(&ratios[way], "x fio", way ? NO_GOAL : AT_LEAST(0.95), "%s: %s", set,
+                  way_names[way]);
+    print_row(&over_bare, "x bare loop", AT_LEAST(2), "%s: loader", set);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s FOLDER [REPEATS]\n", argv[0]);
+        return 2;
+    }
+    int repeats = parse_repeats(argv[2], 3);
+    measure(argv[1], "cold-2k", 2048, repeats);
+    measure(argv[1], "cold-100k", LARGEST, repeats);
+    return 0;
+}
