@@ -50,7 +50,7 @@ typedef struct draw {
 } draw;
 
 /* Positions are worked on in pieces, so that each source is asked for many at once. */
-enum { PIECE = 1024, RUN = 256 };
+enum { PIECE = 256 };
 
 static draw draw_at(const schedule *s, uint64_t position, uint32_t item) {
     schedule_slot slot = s->slots[position % s->period];
@@ -76,7 +76,7 @@ static void draw_all(draw *sorted, const schedule *s, uint64_t start, const uint
 static recmap_status take(uint64_t *numbers, const mixture_order *mixture, uint64_t epoch,
                           const draw *draws, size_t count, recmap_error *error) {
     const recmap_order *source = mixture->sources[draws->source];
-    uint64_t values[RUN];
+    uint64_t values[PIECE];
     for (size_t i = 0; i < count; i++) values[i] = draws[i].position - epoch * source->count;
     recmap_status status = source->kind->at(values, source, epoch, values, count, error);
     if (status != RECMAP_OK) return status;
@@ -91,7 +91,7 @@ static recmap_status take_all(uint64_t *numbers, const mixture_order *mixture, c
         uint64_t size = mixture->sources[draws[i].source]->count;
         uint64_t epoch = draws[i].position / size, first = epoch * size;
         size_t end = i + 1;
-        while (end < count && end - i < RUN && draws[end].source == draws[i].source &&
+        while (end < count && draws[end].source == draws[i].source &&
                draws[end].position - first < size)
             end++;
         recmap_status status = take(numbers, mixture, epoch, draws + i, end - i, error);
@@ -107,7 +107,7 @@ static recmap_status mixture_at(uint64_t *numbers, const recmap_order *order, ui
     uint64_t start = 0;
     recmap_status status = epoch_start(&start, mixture, epoch, error);
     for (size_t done = 0; status == RECMAP_OK && done < count;) {
-        draw draws[PIECE];
+        draw draws[PIECE] = {{0}};
         size_t here = count - done < PIECE ? count - done : PIECE;
         draw_all(draws, &mixture->schedule, start, positions + done, here);
         status = take_all(numbers + done, mixture, draws, here, error);
