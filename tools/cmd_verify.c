@@ -113,4 +113,5 @@ static const char help[] =
     "      --threads N     0, the default: one a core\n"
     "      --help\n";
 
-const tool_command cmd_verify = {"verify", "check every byte of index and shards", help, false, run};
+const tool_command cmd_verify = {"verify", "check every byte of index and shards", help, false,
+                                 run};

@@ -28,6 +28,13 @@ static bool is_same_id(const recmap_value *a, const recmap_value *b) {
            (!a->as.bytes.size || !memcmp(a->as.bytes.data, b->as.bytes.data, a->as.bytes.size));
 }
 
+static void name_place(const recmap_dataset *dataset, uint64_t number, recmap_error *error) {
+    index_place place;
+    if (index_locate(&place, dataset->index, number, NULL) != RECMAP_OK) return;
+    fail_at(error, index_shards(dataset->index)[place.shard_index].entry.path, number,
+            place.offset);
+}
+
 static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t number,
                             const recmap_value *id, recmap_error *error) {
     recmap_record record;
@@ -35,7 +42,7 @@ static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t num
     if (status != RECMAP_OK) return status;
     recmap_value its_id;
     status = extractor_read_id(&its_id, dataset->extractor, record.data, record.size, error);
-    if (status != RECMAP_OK) fail_at(error, NULL, number, RECMAP_NO_OFFSET);
+    if (status != RECMAP_OK) name_place(dataset, number, error);
     else *matches = is_same_id(&its_id, id);
     recmap_record_release(&record);
     return status;

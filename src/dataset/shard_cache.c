@@ -143,9 +143,16 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
     recmap_status status =
         index_locate(&place, shard->cache->index, indexed->first_record + record_index, error);
     if (status != RECMAP_OK) return status;
-    uint8_t *frame_bytes = malloc((size_t)place.frame_size);
-    if (!frame_bytes) return fail_memory(error);
-    status = open_shard_read(shard, frame_bytes, (size_t)place.frame_size, place.offset, error);
+    /* In memory only the frame's ends are touched; else there is no way but to read it. */
+    uint8_t *copy = NULL;
+    const uint8_t *frame_bytes = NULL;
+    if (shard->fd < 0) {
+        frame_bytes = open_shard_bytes(shard) + place.offset;
+    } else {
+        frame_bytes = copy = malloc((size_t)place.frame_size);
+        if (!copy) return fail_memory(error);
+        status = open_shard_read(shard, copy, (size_t)place.frame_size, place.offset, error);
+    }
     frame found;
     if (status == RECMAP_OK && (framing->parse(&found, frame_bytes, place.frame_size,
                                                FRAME_CHECK_STORED, NULL) != FRAME_GOOD ||
@@ -153,7 +160,7 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
         status = fail_stale(&indexed->entry, "its content is another", error);
         fail_at(error, NULL, indexed->first_record + record_index, place.offset);
     }
-    free(frame_bytes);
+    free(copy);
     return status;
 }
 

@@ -59,8 +59,8 @@ typedef struct framing {
     bool (*begins_frame)(const uint8_t *bytes, uint64_t size);
 
     /* The first place in [from, limit) of `size` bytes where a whole good frame begins, or
-     * FRAME_NOWHERE. It gives up after reading `budget` bytes of payload in vain; with `sums` (of
-     * the same bytes as before) it reads none twice. */
+     * FRAME_NOWHERE. It gives up rather than read more than `budget` bytes of payload; with
+     * `sums` (of the same bytes as before) it reads none twice. */
     uint64_t (*find)(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t limit,
                      uint64_t budget, crc_sums *sums);
 } framing;

@@ -33,10 +33,16 @@ static const signature signatures[] = {
     {"<?xml", 5, {"an XML document", "the download went wrong: fetch the file again"}},
 };
 
+/* Bytes that no text has, be it ASCII or UTF-8. */
+static bool is_binary(uint8_t byte) {
+    return byte == 0x7f || byte == 0xc0 || byte == 0xc1 || byte >= 0xf5 ||
+           (byte < 0x20 && !memchr("\t\n\r\f", byte, 4));
+}
+
 static bool is_text(const uint8_t *bytes, uint64_t size) {
     uint64_t seen = size < 512 ? size : 512;
     for (uint64_t i = 0; i < seen; i++)
-        if (bytes[i] == 0x7f || (bytes[i] < 0x20 && !memchr("\t\n\r\f", bytes[i], 4))) return false;
+        if (is_binary(bytes[i])) return false;
     return seen > 0;
 }
 

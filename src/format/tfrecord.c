@@ -80,8 +80,8 @@ static uint64_t find(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_
         if (load64(bytes + at) > most - at) continue;
         frame found = {0};
         if (parse(&found, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD) continue;
-        if (check_payload(&found, bytes, at, sums, NULL) == FRAME_GOOD) return at;
         if (found.data_size > budget) return FRAME_NOWHERE;
+        if (check_payload(&found, bytes, at, sums, NULL) == FRAME_GOOD) return at;
         budget -= found.data_size;
     }
     return FRAME_NOWHERE;

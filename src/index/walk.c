@@ -7,6 +7,10 @@
 #include "base/array.h"
 #include "base/error.h"
 
+/* What a guess may read: enough for a large record, while bytes made to look like headers of long
+ * ones cannot make it read the file to its end in each segment. */
+#define GUESS_PAYLOAD_MOST ((uint64_t)256 << 20)
+
 bool findings_init(walk_findings *findings, const extractor *extractor) {
     *findings = (walk_findings){0};
     return run_init(&findings->run, extractor_has_ids(extractor),
@@ -151,8 +155,7 @@ bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *
                      uint64_t *entry, const uint8_t *bytes, uint64_t size, uint64_t begin,
                      uint64_t end) {
     clear(findings);
-    /* Bytes made to look like many headers must not cost more than walking honestly would. */
-    uint64_t at = walker->framing->find(bytes, size, begin, end, end - begin, NULL);
+    uint64_t at = walker->framing->find(bytes, size, begin, end, GUESS_PAYLOAD_MOST, NULL);
     if (at == FRAME_NOWHERE) return false;
     *entry = at;
     *state = (walk_state){.position = at};
