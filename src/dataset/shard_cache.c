@@ -344,7 +344,10 @@ recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t s
 
 void shard_cache_unpin(open_shard *shard) {
     shard_cache *cache = shard->cache;
-    if (shard->is_passing) free_shard(shard);
+    if (shard->is_passing) {
+        free_shard(shard);
+        return;
+    }
     if (!cache->evicts) return;
     open_shard *surplus = NULL;
     process_lock();
