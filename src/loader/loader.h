@@ -48,7 +48,7 @@ struct recmap_loader {
     bool is_stuck; /* no station could be had; its slot has the error */
     uint64_t generation;
     walk walk; /* of the next station to be issued */
-    readahead readahead;
+    readahead_state readahead;
     uint64_t issued;
     uint64_t taken;
     loader_slot *slots; /* station modulo slot_count */

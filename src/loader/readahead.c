@@ -20,12 +20,12 @@ static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
     return value < least ? least : min_u64(value, most);
 }
 
-void readahead_init(readahead *made, const recmap_dataset *dataset, const recmap_order *order,
+void readahead_init(readahead_state *made, const recmap_dataset *dataset, const recmap_order *order,
                     const recmap_loader_options *options, bool is_mapped) {
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     uint64_t record_size = info->record_count ? info->byte_count / info->record_count + 1 : 1;
     uint64_t batch_count = recmap_order_batch_count(order);
-    *made = (readahead){
+    *made = (readahead_state){
         .mode = options->readahead,
         .counts_sleeps = !is_mapped,
         .station_size = batch_count ? recmap_order_count(order) / batch_count + 1
@@ -37,20 +37,20 @@ void readahead_init(readahead *made, const recmap_dataset *dataset, const recmap
     made->window = clamp(WINDOW_BYTES / record_size, WINDOW_LEAST, made->window_most);
 }
 
-void readahead_begin(readahead *ahead, const walk *begun) {
+void readahead_begin(readahead_state *ahead, const walk *begun) {
     ahead->walk = *begun;
     ahead->next_station = 0;
 }
 
 /* Samples of a station: by its place among all records, so that of small batches one in many is
  * looked at. */
-static uint64_t samples_of(const readahead *ahead, uint64_t station_number) {
+static uint64_t samples_of(const readahead_state *ahead, uint64_t station_number) {
     uint64_t size = min_u64(ahead->station_size, UINT32_MAX);
     uint64_t first = (station_number & UINT32_MAX) * size, end = first + size;
     return (end + SAMPLE_STEP - 1) / SAMPLE_STEP - (first + SAMPLE_STEP - 1) / SAMPLE_STEP;
 }
 
-void readahead_plan_for(readahead_plan *plan, readahead *ahead, uint64_t station_number) {
+void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t station_number) {
     plan->station_count = 0;
     plan->seen_count = plan->asked_count = 0;
     if (ahead->mode == RECMAP_READAHEAD_OFF) return;
@@ -63,8 +63,7 @@ void readahead_plan_for(readahead_plan *plan, readahead *ahead, uint64_t station
         if (walk_next(at, &ahead->walk, NULL) != RECMAP_OK) break;
         uint64_t number = ahead->next_station++;
         if (at->is_end) continue;
-        plan->samples[plan->station_count] = plan->is_cold ? 0 : samples_of(ahead, number);
-        if (plan->is_cold || plan->samples[plan->station_count]) plan->station_count++;
+        plan->samples[plan->station_count++] = plan->is_cold ? 0 : samples_of(ahead, number);
     }
 }
 
@@ -101,25 +100,36 @@ void readahead_do(readahead_plan *plan, readahead_room *room, recmap_dataset *da
     }
 }
 
-/* What is missing where. */
-static void learn_temperature(readahead *ahead, const readahead_plan *plan, bool has_waited) {
-    if (!plan->is_blind && plan->asked_count) {
-        ahead->is_cold = true;
-        ahead->quiet_count = 0;
-        ahead->surprises = 0;
-        return;
-    }
+/* What was passed without a look, and no worker has taken on yet, is looked at now. */
+static void turn_cold(readahead_state *ahead, const walk *issued, uint64_t issued_count) {
+    ahead->quiet_count = 0;
+    if (ahead->is_cold) return;
+    ahead->is_cold = true;
+    ahead->walk = *issued;
+    ahead->next_station = issued_count;
+}
+
+void readahead_learn_missing(readahead_state *ahead, const readahead_plan *plan, const walk *issued,
+                             uint64_t issued_count) {
+    if (plan->is_blind || !plan->asked_count) return;
+    ahead->surprises = 0;
+    turn_cold(ahead, issued, issued_count);
+}
+
+/* Whether nothing is missing any more, or something is after all. */
+static void learn_temperature(readahead_state *ahead, const readahead_plan *plan, bool has_waited,
+                              const walk *issued, uint64_t issued_count) {
+    if (!plan->is_blind && plan->asked_count) return;
     ahead->quiet_count += plan->seen_count;
     if (ahead->is_cold && ahead->mode == RECMAP_READAHEAD_AUTO &&
         ahead->quiet_count >= QUIET_ENOUGH)
         ahead->is_cold = false;
     if (!has_waited || plan->is_cold || ahead->is_cold) return;
-    ahead->is_cold = true;
-    ahead->quiet_count = 0;
+    turn_cold(ahead, issued, issued_count);
     if (++ahead->surprises >= SURPRISES_MOST) ahead->is_blind = true;
 }
 
-static void learn_window(readahead *ahead, uint64_t waits, uint64_t record_count) {
+static void learn_window(readahead_state *ahead, uint64_t waits, uint64_t record_count) {
     if (waits * LATE_SHARE > record_count) {
         ahead->calm_count = 0;
         ahead->window = min_u64(ahead->window + ahead->window / 8 + 1, ahead->window_most);
@@ -132,11 +142,13 @@ static void learn_window(readahead *ahead, uint64_t waits, uint64_t record_count
         clamp(ahead->window - ahead->window / 8, ahead->window_least, ahead->window_most);
 }
 
-void readahead_learn(readahead *ahead, const readahead_plan *plan, const thread_waits *after,
-                     uint64_t record_count) {
+void readahead_learn_waits(readahead_state *ahead, const readahead_plan *plan,
+                           const thread_waits *after, uint64_t record_count, const walk *issued,
+                           uint64_t issued_count) {
     if (ahead->mode == RECMAP_READAHEAD_OFF) return;
     uint64_t faults = after->faults - plan->before.faults;
     uint64_t sleeps = after->sleeps - plan->before.sleeps;
-    learn_temperature(ahead, plan, ahead->counts_sleeps ? sleeps > 0 : faults > 0);
+    learn_temperature(ahead, plan, ahead->counts_sleeps ? sleeps > 0 : faults > 0, issued,
+                      issued_count);
     if (plan->is_cold) learn_window(ahead, faults + sleeps, record_count);
 }

@@ -17,7 +17,7 @@
 #include "os/thread.h"
 
 /* What all workers know together; the loader's lock guards it. */
-typedef struct readahead {
+typedef struct readahead_state {
     recmap_readahead mode;
     bool counts_sleeps; /* without maps there are no faults to count */
     walk walk;
@@ -31,13 +31,13 @@ typedef struct readahead {
     unsigned surprises;   /* in a row: waits for what was said to be there */
     uint64_t quiet_count; /* records in a row of which none was missing */
     uint64_t calm_count;  /* records in a row that no worker waited for */
-} readahead;
+} readahead_state;
 
-void readahead_init(readahead *made, const recmap_dataset *dataset, const recmap_order *order,
+void readahead_init(readahead_state *made, const recmap_dataset *dataset, const recmap_order *order,
                     const recmap_loader_options *options, bool is_mapped);
 
 /* Goes elsewhere: what was learned stays. */
-void readahead_begin(readahead *ahead, const walk *begun);
+void readahead_begin(readahead_state *ahead, const walk *begun);
 
 /* What one worker is to look at, and what came of it. */
 enum { READAHEAD_STATIONS_MOST = 8 };
@@ -53,7 +53,7 @@ typedef struct readahead_plan {
 } readahead_plan;
 
 /* The stations that are to be looked at before `station_number` is filled; the lock is held. */
-void readahead_plan_for(readahead_plan *plan, readahead *ahead, uint64_t station_number);
+void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t station_number);
 
 /* Looks and asks, with room for numbers of its own. */
 typedef struct readahead_room {
@@ -63,9 +63,13 @@ typedef struct readahead_room {
 void readahead_do(readahead_plan *plan, readahead_room *room, recmap_dataset *dataset,
                   uint32_t rank);
 
-/* Learns from what the plan came to, once a batch of `record_count` was filled; the lock is
- * held. */
-void readahead_learn(readahead *ahead, const readahead_plan *plan, const thread_waits *after,
-                     uint64_t record_count);
+/* Learn from what the plan came to: as soon as it was carried out, and once a batch of
+ * `record_count` was filled. `issued` is the walk of those who fill, at its station `issued_count`;
+ * the lock is held. */
+void readahead_learn_missing(readahead_state *ahead, const readahead_plan *plan, const walk *issued,
+                             uint64_t issued_count);
+void readahead_learn_waits(readahead_state *ahead, const readahead_plan *plan,
+                           const thread_waits *after, uint64_t record_count, const walk *issued,
+                           uint64_t issued_count);
 
 #endif

@@ -55,10 +55,19 @@ static recmap_status fill(job *at, filler *with) {
     return filler_fill(&at->result, with, &at->at, &at->error);
 }
 
+/* The others learn it before this batch is filled, which takes its time. */
+static void tell_missing(recmap_loader *loader, const job *at) {
+    pthread_mutex_lock(&loader->lock);
+    readahead_learn_missing(&loader->readahead, &at->plan, &loader->walk, loader->issued);
+    pthread_mutex_unlock(&loader->lock);
+}
+
 /* Asks for what comes, then fills what is due. */
 static void do_job(job *at, recmap_loader *loader, filler *with, readahead_room *room) {
-    if (at->plan.station_count)
+    if (at->plan.station_count) {
         readahead_do(&at->plan, room, loader->dataset, loader->options.rank);
+        if (at->plan.asked_count) tell_missing(loader, at);
+    }
     at->plan.before = thread_get_waits();
     at->status = fill(at, with);
     at->after = thread_get_waits();
@@ -76,8 +85,9 @@ static void put_failed(recmap_loader *loader, loader_slot *slot, job *done) {
 static void learn(recmap_loader *loader, const job *done) {
     loader->statistics.readahead_count += done->plan.asked_count;
     if (done->status == RECMAP_OK && done->result.batch)
-        readahead_learn(&loader->readahead, &done->plan, &done->after,
-                        recmap_batch_count(done->result.batch));
+        readahead_learn_waits(&loader->readahead, &done->plan, &done->after,
+                              recmap_batch_count(done->result.batch), &loader->walk,
+                              loader->issued);
 }
 
 static void put(recmap_loader *loader, job *done) {
