@@ -84,7 +84,7 @@ static void test_lags(void **state) {
     static const uint64_t sizes[] = {65536,     1000000,    30000000,    60000000,
                                      67108866,  100000000,  200000000,   268435456,
                                      300000000, 1000000000, 17179869184, 1000000000000};
-    const size_t count = is_long() ? 1000000 : 100000;
+    const size_t count = is_long() ? 1000000 : 200000;
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (uint64_t seed = 0; seed < 2; seed++) {
             check_lags(sizes[i], seed, 0, count);
@@ -102,7 +102,7 @@ static uint64_t size_of_width(unsigned bits, unsigned which) {
 
 static void test_lags_at_every_width(void **state) {
     (void)state;
-    const size_t count = is_long() ? 1000000 : 30000;
+    const size_t count = is_long() ? 1000000 : 60000;
     for (unsigned bits = 13; bits <= WIDTH_MOST; bits++)
         for (unsigned which = 0; which < 3; which++)
             for (uint64_t seed = 10; seed < (is_long() ? 14u : 11u); seed++) {
@@ -288,6 +288,33 @@ static void test_places(void **state) {
     }
 }
 
+/* How far apart records go that stood side by side, or one low half of the network apart, over many
+ * keys: every distance alike. The test that too few rounds fail last, at the smallest sizes. */
+static void check_chosen_pairs(uint64_t n, uint64_t apart, uint64_t keys) {
+    enum { MOST = 1024 };
+    uint32_t bins[MOST] = {0};
+    uint64_t all[MOST];
+    for (uint64_t key = 0; key < keys; key++) {
+        permutation p;
+        permutation_init(&p, n, key, 4, 0);
+        for (uint64_t i = 0; i < n; i++) all[i] = i;
+        permutation_at(&p, all, all, n);
+        for (uint64_t i = 0; i < n; i++) bins[(all[(i + apart) % n] + n - all[i]) % n]++;
+    }
+    double z = chi_z(bins + 1, n - 1, (double)(keys * n));
+    if (bins[0] || z > 5) fail_msg("n = %llu: pairs %llu apart: z = %.1f", (ull)n, (ull)apart, z);
+}
+
+static void test_chosen_pairs(void **state) {
+    (void)state;
+    static const uint64_t sizes[] = {12, 20, 50, 100, 257, 300, 400, 512, 513, 600};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        uint64_t keys = (is_long() ? 150000000u : 3000000u) / sizes[i];
+        check_chosen_pairs(sizes[i], 1, keys);
+        check_chosen_pairs(sizes[i], (uint64_t)1 << bit_length(sizes[i] - 1) / 2, keys);
+    }
+}
+
 /* ---- P6: seeds, epochs, streams and sizes beside each other have nothing in common. */
 
 static void check_unrelated(const permutation *p, const permutation *q, uint64_t n) {
@@ -375,6 +402,7 @@ int main(void) {
         cmocka_unit_test(test_cycles),
         cmocka_unit_test(test_tiny),
         cmocka_unit_test(test_places),
+        cmocka_unit_test(test_chosen_pairs),
         cmocka_unit_test(test_neighbouring_keys),
         cmocka_unit_test(test_close_neighbours),
         cmocka_unit_test(test_classes_in_batches),
