@@ -71,7 +71,7 @@ RECMAP_API recmap_status recmap_order_mixture(recmap_order **order, recmap_order
 
 /* Batches of up to `batch_size` records of one group, in shuffled order; records shuffled in their
  * group. Each record once an epoch: a group's last batch may be smaller. Records with equal labels
- * make a group. n < 2^32. Memory: 8 bytes a record, and 8 a batch. */
+ * make a group. n < 2^32 - 1. Memory: 8 bytes a record, and 8 a batch. */
 RECMAP_API recmap_status recmap_order_grouped(recmap_order **order, const int64_t *labels, size_t n,
                                               uint64_t batch_size, uint64_t seed,
                                               recmap_error *error);
@@ -93,7 +93,7 @@ RECMAP_API recmap_status recmap_order_bucketed(recmap_order **order, const int64
 
 /* Batches of `batch_size` records that hold each label in its share of all records: the counts
  * differ from the share by less than 2. The last batch may be smaller. Each record once an epoch.
- * n < 2^32. Memory: 16 bytes a record. Cost: up to a microsecond a record to make. */
+ * n < 2^32 - 1. Memory: 16 bytes a record. Cost: up to a microsecond a record to make. */
 RECMAP_API recmap_status recmap_order_stratified(recmap_order **order, const int64_t *labels,
                                                  size_t n, uint64_t batch_size, uint64_t seed,
                                                  recmap_error *error);

@@ -54,7 +54,7 @@ static recmap_status range_position_of(uint64_t *position, const recmap_order *o
     uint64_t stride = is_down ? 0 - (uint64_t)view->step : (uint64_t)view->step;
     if (is_down ? number > view->first : number < view->first) return fail_absent(error, number);
     uint64_t distance = is_down ? view->first - number : number - view->first;
-    if (distance % stride || distance / stride >= view->size) return fail_absent(error, number);
+    if (distance % stride) return fail_absent(error, number);
     return position_in_base(position, view, epoch, distance / stride, number, error);
 }
 
