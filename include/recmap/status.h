@@ -50,10 +50,11 @@ typedef enum recmap_status {
  * RECMAP_ERROR_INIT and pass it to any number of calls. Every function takes NULL for it too. */
 typedef struct recmap_error {
     recmap_status status;
-    int system_errno;   /* errno behind RECMAP_IO and RECMAP_NO_MEMORY, else 0 */
-    uint64_t record;    /* record number in the data set, or RECMAP_NO_RECORD */
-    uint64_t offset;    /* byte in the file at `path`, or RECMAP_NO_OFFSET */
-    char path[4096];    /* the file, or "" */
+    int system_errno; /* errno behind RECMAP_IO and RECMAP_NO_MEMORY, else 0 */
+    uint64_t record;  /* record number in the data set, or RECMAP_NO_RECORD */
+    uint64_t offset; /* byte in the file at `path`, or RECMAP_NO_OFFSET; of a record in a compressed
+                        shard, in what it inflates to */
+    char path[4096]; /* the file, or "" */
     char message[1024]; /* what was found, and what was expected; one line, no full stop */
     char advice[512];   /* what to do; one line, or "" */
 } recmap_error;

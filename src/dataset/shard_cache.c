@@ -252,6 +252,11 @@ static recmap_status open_file(open_shard *shard, const char *path, recmap_error
     while (status == RECMAP_IO && local.system_errno == EMFILE &&
            cache->options.access == RECMAP_ACCESS_READ && close_oldest(cache));
     if (status != RECMAP_OK && error) *error = local;
+    if (status == RECMAP_IO && local.system_errno != EMFILE)
+        fail_advise(error,
+                    "the index has this shard in %s: bring the indexed file back, or build the "
+                    "index again with `recmap index`",
+                    path[0] == '/' ? "another folder" : cache->folder);
     return status;
 }
 

@@ -33,6 +33,7 @@ typedef struct verification {
     uint64_t shard_index;
     uint64_t next;          /* the record that the index has next */
     size_t findings_before; /* of other shards */
+    uint64_t good_before;
     bool is_first;
 } verification;
 
@@ -81,6 +82,7 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
     at->is_first = false;
     at->next = shard_at(at)->first_record;
     at->findings_before = at->report->count;
+    at->good_before = at->report->good_count;
     identity_begin(at->identity);
     return RECMAP_OK;
 }
@@ -145,6 +147,7 @@ static recmap_status end_shard(void *context, const shard_end *end, recmap_error
     if (!memcmp(found.hash, entry->identity.hash, sizeof found.hash) ||
         at->report->count > at->findings_before)
         return RECMAP_OK;
+    at->report->good_count = at->good_before;
     return add_finding(at, RECMAP_NO_RECORD, 0, 0,
                        "the shard is whole, but its records are not those that were indexed",
                        error);
@@ -204,7 +207,8 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
         return fail(error, RECMAP_INVALID, "recmap_verify_options has version %u, expected %d",
                     options->version, RECMAP_VERIFY_OPTIONS_VERSION);
     recmap_report *made = calloc(1, sizeof *made);
-    verification at = {made, dataset, identity_create(), 0, 0, 0, true};
+    verification at = {
+        .report = made, .dataset = dataset, .identity = identity_create(), .is_first = true};
     recmap_status status = made && at.identity ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) {
         made->dataset = dataset;

@@ -52,8 +52,18 @@ static bool begins_length(const uint8_t *bytes, uint64_t size) {
     return size >= 8 && load32(bytes + 4) == 0;
 }
 
+/* An LMDB file: a meta page, whose magic stands behind the head of 16 bytes. */
+static bool is_lmdb(const uint8_t *bytes, uint64_t size) {
+    return size >= 20 && load32(bytes + 16) == 0xbeefc0de;
+}
+
 const file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
-    static const file_kind text = {"text", "name TFRecord files"};
+    static const file_kind text = {"text",
+                                   "name TFRecord files; a pattern (*.tfrecord) leaves others out"};
+    static const file_kind index = {
+        "a recmap index or another LMDB file",
+        "name TFRecord files; a pattern (*.tfrecord) leaves others out"};
+    if (is_lmdb(bytes, size)) return &index;
     if (begins_length(bytes, size)) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
         const signature *known = &signatures[i];

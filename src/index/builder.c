@@ -11,6 +11,7 @@
 #include "index/packer.h"
 #include "index/replay.h"
 #include "index/scan.h"
+#include "index/target.h"
 #include "os/file.h"
 #include "os/map.h"
 
@@ -78,6 +79,7 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
     packer_options packing = {made->options.id_feature, options->extract != NULL,
                               options->on_corrupt == RECMAP_ON_CORRUPT_SKIP, made->options.lifts,
                               made->options.lift_count};
+    if (status == RECMAP_OK) status = target_check(path, error);
     if (status == RECMAP_OK) status = packer_create(&made->packer, path, &packing, error);
     if (status == RECMAP_OK && options->guard) status = guard_install(error);
     if (status == RECMAP_OK) *builder = made;
@@ -141,8 +143,11 @@ static recmap_status check_fits(const recmap_index_builder *builder, const index
     if (fits) return RECMAP_OK;
     fail(error, RECMAP_MISMATCH, "the index was built with other ids or columns");
     fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-    fail_advise(error, "see `recmap info` for its ids and columns, and name the same with --id and "
-                       "--lift, in the same order; or build it again");
+    fail_advise(error,
+                part->extracted_by_caller
+                    ? "its ids and columns were read by a callback: use the same one, in C"
+                    : "see `recmap info` for its ids and columns, and name the same with --id "
+                      "and --lift, in the same order; or build it again");
     return RECMAP_MISMATCH;
 }
 
@@ -235,7 +240,7 @@ static int compare_texts(const void *a, const void *b) {
 static recmap_status fail_twice(const char *path, recmap_error *error) {
     fail(error, RECMAP_INVALID, "the shard is named twice, or is in the index already");
     fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-    fail_advise(error, "name each shard once; to build the index anew leave --append away");
+    fail_advise(error, "name each shard once");
     return RECMAP_INVALID;
 }
 
@@ -302,6 +307,7 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
         .thread_count = builder->options.thread_count,
         .on_corrupt = builder->options.on_corrupt,
         .extractor = builder->extractor,
+        .refuses_others = true,
         .progress = builder->options.progress,
         .progress_context = builder->options.progress_context,
         .totals = &builder->progress,

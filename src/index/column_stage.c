@@ -77,7 +77,8 @@ static recmap_status check_value(column_stage *stage, const recmap_value *value,
         if (stage->default_value) return RECMAP_OK;
         fail(error, RECMAP_FEATURE, "has no value of feature \"%s\", which is to be lifted",
              stage->name);
-        fail_advise(error, "name a default for such records: --lift %s=DEFAULT", stage->name);
+        fail_advise(error, "build the index with a default for such records: --lift %s=DEFAULT",
+                    stage->name);
         return RECMAP_FEATURE;
     }
     if (stage->type == RECMAP_TYPE_NONE) return set_type(stage, value->type, error);

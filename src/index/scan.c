@@ -255,6 +255,14 @@ static const file_kind *kind_of(const scan *scan, const scan_shard *shard, uint6
     return sniff_file(image->data, image->size);
 }
 
+static recmap_status fail_kind(const scan_shard *shard, const file_kind *kind,
+                               recmap_error *error) {
+    fail(error, RECMAP_CORRUPT, "is no TFRecord file: it is %s", kind->name);
+    fail_at(error, shard->path, RECMAP_NO_RECORD, 0);
+    fail_advise(error, "%s", kind->advice);
+    return RECMAP_CORRUPT;
+}
+
 /* The error of a walk that stopped, with its place. */
 static recmap_status fail_walk(scan *scan, const scan_shard *shard, const walk_findings *findings,
                                recmap_error *error) {
@@ -263,14 +271,10 @@ static recmap_status fail_walk(scan *scan, const scan_shard *shard, const walk_f
     fail_at(error, shard->path, scan->progress->record_count, findings->stopped_at);
     if (findings->status != RECMAP_CORRUPT) return findings->status;
     const file_kind *kind = kind_of(scan, shard, findings->stopped_at);
-    if (!kind) {
-        fail_advise(error, "restore the file, or index with `--on-corrupt skip` to number the good "
-                           "records and list the damage");
-        return RECMAP_CORRUPT;
-    }
-    fail(error, RECMAP_CORRUPT, "is no TFRecord file: it is %s", kind->name);
-    fail_at(error, shard->path, RECMAP_NO_RECORD, 0);
-    fail_advise(error, "%s", kind->advice);
+    if (kind) return fail_kind(shard, kind, error);
+    fail_advise(error,
+                "restore the file, or index with `--on-corrupt skip` to number the good records "
+                "and list the damage");
     return RECMAP_CORRUPT;
 }
 
@@ -351,12 +355,24 @@ static recmap_status join_segments(scan *scan, scan_shard *shard, recmap_error *
     return status;
 }
 
+/* Skipping is for damaged shards. A file without a single record that is known to be something else
+ * was named by mistake. */
+static recmap_status check_is_shard(const scan *scan, const scan_shard *shard, uint64_t records,
+                                    recmap_error *error) {
+    if (records || !shard->image.size || !scan->options->refuses_others) return RECMAP_OK;
+    const file_kind *kind = kind_of(scan, shard, 0);
+    return kind ? fail_kind(shard, kind, error) : RECMAP_OK;
+}
+
 static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *error) {
+    uint64_t before = scan->progress->record_count;
     recmap_status status = scan->sink->begin_shard(scan->sink->context, shard->path, error);
     if (status == RECMAP_OK) status = join_segments(scan, shard, error);
     if (status != RECMAP_OK) return status;
     if (is_skipped(scan, shard))
         return scan->sink->skip_shard(scan->sink->context, &shard->error, error);
+    status = check_is_shard(scan, shard, scan->progress->record_count - before, error);
+    if (status != RECMAP_OK) return status;
     int fd = -1;
     file_stat now;
     status = open_file(&fd, &now, scan, shard->path, error);

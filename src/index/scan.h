@@ -19,6 +19,8 @@ typedef struct scan_options {
     recmap_on_corrupt on_corrupt;
     const extractor *extractor;
     uint64_t segment_size; /* 0: the default; tests make it small */
+    bool refuses_others;   /* a file that holds no record and is known to be something else is an
+                              error even where damage is skipped */
     /* Opens a shard by its name; NULL: the name is a path. */
     recmap_status (*open)(int *fd, void *context, const char *name, recmap_error *error);
     void *open_context;

@@ -202,7 +202,7 @@ class Ids(CliTest):
         start = len(frame(example(x=1)))
         self.check("index", "a", "--lift", "x", status=3, err=(
             f'recmap: a: record 1 at byte {start}: has no value of feature "x", which is to be '
-            "lifted\n  name a default for such records: --lift x=DEFAULT\n"))
+            "lifted\n  build the index with a default for such records: --lift x=DEFAULT\n"))
         self.assertEqual(self.files(), ["a"])
 
 
@@ -245,7 +245,7 @@ class Appending(CliTest):
         before = self.read("x.rmx")
         self.check("index", "--append", "-o", "x.rmx", "s-0", status=2, err=(
             "recmap: s-0: the shard is named twice, or is in the index already\n"
-            "  name each shard once; to build the index anew leave --append away\n"))
+            "  name each shard once\n"))
         self.assertEqual(self.read("x.rmx"), before)
 
 
