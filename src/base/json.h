@@ -1,5 +1,4 @@
-/* Writing JSON into a recmap_text. A writer remembers the first failure and then writes nothing.
- * (No name here is one of jansson's, which reads JSON: both may end up in one static program.) */
+/* Writing JSON into a recmap_text. A writer remembers the first failure and then writes nothing. */
 #ifndef RECMAP_BASE_JSON_H
 #define RECMAP_BASE_JSON_H
 

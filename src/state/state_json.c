@@ -1,10 +1,11 @@
 /* A state as JSON: one object, whose checksum is that of the bytes of the same values. */
-#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "state/json_reader.h"
 #include "state/state.h"
 
 /* A number as bytes in the order in which people write its digits. */
@@ -49,19 +50,32 @@ recmap_status recmap_state_to_json(recmap_text *text, const recmap_state *state,
     return fail_memory(error);
 }
 
-static bool read_number(uint64_t *number, const json_t *object, const char *key) {
-    const json_t *member = json_object_get(object, key);
-    if (!json_is_integer(member) || json_integer_value(member) < 0) return false;
-    *number = (uint64_t)json_integer_value(member);
-    return true;
-}
+/* The members, by the order in which they are written. */
+enum { VERSION, FINGERPRINT, RECORDS, POSITIONS, ORDER, EPOCH, POSITION, CHECKSUM, MEMBER_COUNT };
+
+static const char *const names[MEMBER_COUNT] = {
+    "format_version", "fingerprint", "record_count", "position_count",
+    "order",          "epoch",       "position",     "checksum",
+};
+
+/* What was read so far. */
+typedef struct reading {
+    json_reader reader;
+    uint64_t numbers[MEMBER_COUNT]; /* of those that are numbers */
+    uint8_t fingerprint[16];
+    uint8_t checksum[8];
+    char *order; /* `capacity` bytes */
+    size_t capacity;
+    bool is_there[MEMBER_COUNT];
+    const char *bad; /* the first member that is not as it should be, */
+    bool is_other;   /* or that there is one that no state has */
+} reading;
 
 /* Lower-case digits only, so that a value has one text. */
-static bool read_hex(uint8_t *bytes, size_t size, const json_t *object, const char *key) {
+static bool read_hex(uint8_t *bytes, size_t size, json_reader *reader) {
     static const char digits[] = "0123456789abcdef";
-    const json_t *member = json_object_get(object, key);
-    if (!json_is_string(member) || json_string_length(member) != 2 * size) return false;
-    const char *text = json_string_value(member);
+    char text[33];
+    if (!json_read_text(reader, text, sizeof text) || strlen(text) != 2 * size) return false;
     for (size_t i = 0; i < size; i++) {
         const char *high = strchr(digits, text[2 * i]), *low = strchr(digits, text[2 * i + 1]);
         if (!high || !low) return false;
@@ -70,47 +84,79 @@ static bool read_hex(uint8_t *bytes, size_t size, const json_t *object, const ch
     return true;
 }
 
-static bool read_text(const char **text, const json_t *object, const char *key) {
-    const json_t *member = json_object_get(object, key);
-    *text = json_string_value(member);
-    return *text != NULL;
+static bool read_value(reading *at, int member) {
+    switch (member) {
+    case FINGERPRINT: return read_hex(at->fingerprint, sizeof at->fingerprint, &at->reader);
+    case CHECKSUM: return read_hex(at->checksum, sizeof at->checksum, &at->reader);
+    case ORDER: return json_read_text(&at->reader, at->order, at->capacity);
+    default: return json_read_uint64(&at->reader, &at->numbers[member]);
+    }
 }
 
-/* The name of a member that is missing or of another kind; NULL when all are there. */
-static const char *read_members(recmap_state_info *info, uint8_t checksum[8],
-                                const json_t *object) {
-    if (!read_hex(info->fingerprint.bytes, sizeof info->fingerprint.bytes, object, "fingerprint"))
-        return "fingerprint";
-    if (!read_number(&info->record_count, object, "record_count")) return "record_count";
-    if (!read_number(&info->position_count, object, "position_count")) return "position_count";
-    if (!read_text(&info->order, object, "order")) return "order";
-    if (!read_number(&info->epoch, object, "epoch")) return "epoch";
-    if (!read_number(&info->position, object, "position")) return "position";
-    if (!read_hex(checksum, 8, object, "checksum")) return "checksum";
-    return NULL;
+/* Reads one member. What is wrong with its value is noted: the version may stand behind it. */
+static bool read_member(reading *at) {
+    char name[32];
+    if (!json_read_text(&at->reader, name, sizeof name) || !json_take(&at->reader, ':'))
+        return false;
+    int member = 0;
+    while (member < MEMBER_COUNT && strcmp(name, names[member])) member++;
+    if (member == MEMBER_COUNT) {
+        at->is_other = true;
+        json_skip_value(&at->reader);
+        return true;
+    }
+    const char *value = at->reader.at;
+    if (!at->is_there[member] && read_value(at, member)) {
+        at->is_there[member] = true;
+        return true;
+    }
+    if (!at->bad) at->bad = names[member];
+    at->reader.at = value;
+    json_skip_value(&at->reader);
+    return true;
 }
 
-enum { MEMBER_COUNT = 8 };
+static bool read_object(reading *at) {
+    if (!json_take(&at->reader, '{')) return false;
+    if (!json_take(&at->reader, '}')) {
+        do
+            if (!read_member(at)) return false;
+        while (json_take(&at->reader, ','));
+        if (!json_take(&at->reader, '}')) return false;
+    }
+    return json_at_end(&at->reader);
+}
 
-static recmap_status create_from(recmap_state **state, const json_t *object, recmap_error *error) {
-    uint64_t version, due;
-    uint8_t checksum[8], due_checksum[8];
-    if (!json_is_object(object)) return state_fail(error, "it is no JSON object");
-    if (!read_number(&version, object, "format_version"))
-        return state_fail(error, "it has no format_version");
-    if (version > RECMAP_STATE_FORMAT_VERSION) return state_fail_newer(error, version);
-    recmap_state_info info = {.format_version = (uint32_t)version};
-    const char *bad = read_members(&info, checksum, object);
+static recmap_status check_members(reading *at, recmap_error *error) {
     char reason[64];
-    snprintf(reason, sizeof reason, "%s is missing or no such value", bad ? bad : "");
-    if (bad) return state_fail(error, reason);
-    if (json_object_size(object) != MEMBER_COUNT) return state_fail(error, "it has other members");
+    if (!at->is_there[VERSION]) return state_fail(error, "it has no format_version");
+    if (at->numbers[VERSION] > RECMAP_STATE_FORMAT_VERSION)
+        return state_fail_newer(error, at->numbers[VERSION]);
+    for (int i = 0; !at->bad && i < MEMBER_COUNT; i++)
+        if (!at->is_there[i]) at->bad = names[i];
+    snprintf(reason, sizeof reason, "%s is missing or no such value", at->bad ? at->bad : "");
+    if (at->bad) return state_fail(error, reason);
+    return at->is_other ? state_fail(error, "it has other members") : RECMAP_OK;
+}
+
+static recmap_status create_from(recmap_state **state, const reading *at, recmap_error *error) {
+    uint64_t due;
+    uint8_t due_checksum[8];
+    recmap_state_info info = {
+        .format_version = (uint32_t)at->numbers[VERSION],
+        .record_count = at->numbers[RECORDS],
+        .position_count = at->numbers[POSITIONS],
+        .epoch = at->numbers[EPOCH],
+        .position = at->numbers[POSITION],
+        .order = at->order,
+    };
+    memcpy(info.fingerprint.bytes, at->fingerprint, sizeof at->fingerprint);
     const char *fault = state_fault(&info);
     if (fault) return state_fail(error, fault);
     recmap_status status = state_checksum(&due, &info, error);
     if (status != RECMAP_OK) return status;
     store_digits(due_checksum, due);
-    if (memcmp(checksum, due_checksum, sizeof checksum))
+    if (memcmp(at->checksum, due_checksum, sizeof due_checksum))
         return state_fail(error, "its checksum does not hold");
     return recmap_state_create(state, &info, error);
 }
@@ -118,15 +164,13 @@ static recmap_status create_from(recmap_state **state, const json_t *object, rec
 recmap_status recmap_state_from_json(recmap_state **state, const char *text, size_t size,
                                      recmap_error *error) {
     if (size > STATE_SIZE_MOST) return state_fail(error, "it is larger than any state");
-    json_error_t found;
-    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &found);
-    if (!object) {
-        if (json_error_code(&found) == json_error_out_of_memory) return fail_memory(error);
-        char reason[JSON_ERROR_TEXT_LENGTH + 32];
-        snprintf(reason, sizeof reason, "it is no JSON: %s", found.text);
-        return state_fail(error, reason);
-    }
-    recmap_status status = create_from(state, object, error);
-    json_decref(object);
+    reading at = {.reader = {text, text + size}, .capacity = size + 1};
+    at.order = malloc(at.capacity);
+    if (!at.order) return fail_memory(error);
+    recmap_status status = RECMAP_OK;
+    if (!read_object(&at)) status = state_fail(error, "it is no JSON object of a state");
+    if (status == RECMAP_OK) status = check_members(&at, error);
+    if (status == RECMAP_OK) status = create_from(state, &at, error);
+    free(at.order);
     return status;
 }

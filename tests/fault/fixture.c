@@ -30,15 +30,15 @@ uint64_t test_seed(void) {
     return seed;
 }
 
-uint64_t random_next(uint64_t *state) {
+uint64_t choose_next(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
 }
 
-uint64_t random_below(uint64_t *state, uint64_t limit) {
-    return random_next(state) % limit;
+uint64_t choose_below(uint64_t *state, uint64_t limit) {
+    return choose_next(state) % limit;
 }
 
 void folder_create(char *folder, size_t capacity) {
@@ -124,8 +124,8 @@ size_t payload_make(uint8_t bytes[PAYLOAD_MOST], uint64_t number) {
     at = put_feature(at, "label", 3, packed, (size_t)(packed_end - packed));
     snprintf(name, sizeof name, "n%d", (int)(number % 5));
     at = put_feature(at, "name", 1, name, strlen(name));
-    size_t image_size = random_below(&state, sizeof image);
-    for (size_t i = 0; i < image_size; i++) image[i] = (uint8_t)random_next(&state);
+    size_t image_size = choose_below(&state, sizeof image);
+    for (size_t i = 0; i < image_size; i++) image[i] = (uint8_t)choose_next(&state);
     at = put_feature(at, "image", 1, image, image_size);
     return (size_t)(put_field(bytes, 1, features, (size_t)(at - features)) - bytes);
 }
@@ -268,7 +268,7 @@ static const char *check_gather(recmap_dataset *dataset, uint64_t record_count,
     uint64_t numbers[MOST], state = record_count;
     size_t count = record_count < MOST ? (size_t)record_count : MOST;
     recmap_batch *batch;
-    for (size_t i = 0; i < count; i++) numbers[i] = random_below(&state, record_count);
+    for (size_t i = 0; i < count; i++) numbers[i] = choose_below(&state, record_count);
     if (recmap_batch_create(&batch, error) != RECMAP_OK) return "no batch";
     const char *wrong = NULL;
     if (recmap_dataset_gather(batch, dataset, numbers, count, error) != RECMAP_OK)

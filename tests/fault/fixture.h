@@ -81,8 +81,8 @@ void folder_create(char *folder, size_t capacity);
 
 bool test_is_long(void);
 uint64_t test_seed(void); /* printed once */
-uint64_t random_next(uint64_t *state);
-uint64_t random_below(uint64_t *state, uint64_t limit);
+uint64_t choose_next(uint64_t *state);
+uint64_t choose_below(uint64_t *state, uint64_t limit);
 
 /* Stops the test program: its own preparation failed. */
 void require(bool holds, const char *what);

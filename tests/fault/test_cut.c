@@ -194,7 +194,7 @@ typedef enum harm { HARM_CUT, HARM_OVERWRITE, HARM_REPLACE, HARM_REMOVE, HARMS }
 
 static void do_harm(harm harm, uint64_t random) {
     uint64_t state = random;
-    size_t size = data.new_index.size, at = random_below(&state, size);
+    size_t size = data.new_index.size, at = choose_below(&state, size);
     char other[PATH_MOST + 8];
     snprintf(other, sizeof other, "%s.other", data.index);
     if (harm == HARM_CUT) require(!truncate(data.index, (off_t)at), "truncate");
@@ -207,7 +207,7 @@ static void do_harm(harm harm, uint64_t random) {
     FILE *stream = fopen(data.index, "r+b");
     require(stream && !fseek(stream, (long)at, SEEK_SET), "open the index");
     for (size_t i = at; i < size && i < at + 2 * PAGE; i++)
-        fputc((int)random_below(&state, 256), stream);
+        fputc((int)choose_below(&state, 256), stream);
     require(!fclose(stream), "overwrite the index");
 }
 

@@ -35,7 +35,7 @@ static const char *get_many(recmap_dataset *dataset, size_t count, uint64_t rand
     for (size_t i = 0; i < count; i++) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record;
-        uint64_t number = random_below(&random, FIXTURE_RECORDS);
+        uint64_t number = choose_below(&random, FIXTURE_RECORDS);
         if (recmap_dataset_get(dataset, number, &record, &error) != RECMAP_OK)
             return case_says("%s", error.message);
         bool holds = payload_holds(&record, number);

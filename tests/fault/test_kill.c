@@ -171,7 +171,7 @@ static const char *build_with_threads(void *context, size_t number) {
 /* Where in the stream of builds the signal hits is left to the clock. */
 static const char *kill_at_random(void *context, size_t number) {
     uint64_t random = test_seed() + number;
-    long delay = (long)random_below(&random, *(const long *)context);
+    long delay = (long)choose_below(&random, *(const long *)context);
     struct timespec pause = {0, delay};
     fixture_reset(&data);
     pid_t pid = fork();

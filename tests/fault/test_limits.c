@@ -72,7 +72,7 @@ static void *read_random(void *context) {
     at->error = (recmap_error)RECMAP_ERROR_INIT;
     for (int i = 0; !at->wrong && i < 500; i++) {
         recmap_record record;
-        uint64_t number = random_below(&at->random, record_count);
+        uint64_t number = choose_below(&at->random, record_count);
         if (recmap_dataset_get(at->dataset, number, &record, &at->error) != RECMAP_OK) {
             at->wrong = at->error.message;
             break;

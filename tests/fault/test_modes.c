@@ -153,12 +153,12 @@ static void restore_shard(size_t i) {
 /* Changes some bytes of a file; `keep_time` leaves it its time, so that nothing looks stale. */
 static void damage(const char *path, const file_bytes *from, const struct stat *keep_time,
                    uint64_t *random) {
-    size_t flips = 1 + random_below(random, FLIPS_MOST);
+    size_t flips = 1 + choose_below(random, FLIPS_MOST);
     uint8_t *bytes = malloc(from->size);
     require(bytes != NULL, "memory");
     memcpy(bytes, from->bytes, from->size);
     for (size_t i = 0; i < flips; i++)
-        bytes[random_below(random, from->size)] ^= (uint8_t)(1u << random_below(random, 8));
+        bytes[choose_below(random, from->size)] ^= (uint8_t)(1u << choose_below(random, 8));
     file_bytes_save(path, bytes, from->size);
     free(bytes);
     if (!keep_time) return;
@@ -168,7 +168,7 @@ static void damage(const char *path, const file_bytes *from, const struct stat *
 
 static const char *run_case(void *context, size_t number) {
     uint64_t random = test_seed() * 1000003 + number;
-    size_t shard = random_below(&random, FIXTURE_SHARDS);
+    size_t shard = choose_below(&random, FIXTURE_SHARDS);
     (void)context;
     for (size_t i = 0; i < FIXTURE_SHARDS; i++) restore_shard(i);
     fixture_reset(&data);

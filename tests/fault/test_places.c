@@ -38,7 +38,7 @@ static uint64_t listing(const char *folder) {
         for (const char *at = entry->d_name; *at; at++) one = one * 31 + (unsigned char)*at;
         one = one * 31 + (uint64_t)st.st_ino;
         if (strcmp(entry->d_name, ".")) one = one * 31 + (uint64_t)st.st_mtim.tv_nsec;
-        sum += random_next(&one);
+        sum += choose_next(&one);
     }
     closedir(stream);
     return sum;

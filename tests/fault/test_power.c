@@ -88,8 +88,8 @@ static void image_write(const event *at, size_t from, size_t size) {
 }
 
 static bool survives(loss loss, uint64_t *random) {
-    if (loss == LOSS_DESPITE_SYNC) return random_below(random, 8) > 0;
-    return loss == LOSS_NONE || (loss == LOSS_SOME && random_below(random, 2));
+    if (loss == LOSS_DESPITE_SYNC) return choose_below(random, 8) > 0;
+    return loss == LOSS_NONE || (loss == LOSS_SOME && choose_below(random, 2));
 }
 
 /* The events on a file that happened before `cut` and are on disk for certain: those up to the

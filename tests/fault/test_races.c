@@ -74,7 +74,7 @@ static const char *race_builders(void *context, size_t number) {
     (void)context;
     unlink(data.index);
     /* Half of the races begin at once, where the narrow gaps are. */
-    for (int i = 0; i < 2; i++) skew[i] = number % 2 ? random_below(&random, 6000000) : 0;
+    for (int i = 0; i < 2; i++) skew[i] = number % 2 ? choose_below(&random, 6000000) : 0;
     pid_t first = start(build_one, 0), second = start(build_one, 1);
     bool first_passed = has_passed(first), second_passed = has_passed(second);
     if (!first_passed || !second_passed) return "a builder failed";
@@ -173,7 +173,7 @@ static const char *race_appenders(void *context, size_t number) {
                 !recmap_index_builder_finish(builder, NULL, NULL),
             "the index of one shard");
     recmap_index_builder_destroy(builder);
-    for (int i = 0; i < 2; i++) skew[i] = number % 2 ? random_below(&random, 6000000) : 0;
+    for (int i = 0; i < 2; i++) skew[i] = number % 2 ? choose_below(&random, 6000000) : 0;
     pid_t first = start(append_one, 1), second = start(append_one, 2);
     bool first_passed = has_passed(first), second_passed = has_passed(second);
     if (!first_passed || !second_passed) return "a builder failed";

@@ -206,6 +206,17 @@ static void test_json_by_others(void **unused) {
         "{\"format_version\":1}",
         "{\"format_version\":-1}",
         "{\"format_version\":1.0}",
+        "{\"format_version\":01}",
+        "{\"format_version\":18446744073709551617}",
+        "{\"format_version\"",
+        "{\"format_version\":1",
+        "{\"format_version\":1,",
+        "{\"format_version\":1,}",
+        "{\"format_version\":1}}",
+        "{,}",
+        "{\"a\":\"\\",
+        "\"",
+        "{\"\\u00",
         "nonsense",
         "{\"format_version\":1,\"format_version\":1}",
     };
@@ -221,6 +232,73 @@ static void test_json_by_others(void **unused) {
     char deep[5000];
     memset(deep, '[', sizeof deep);
     assert_int_equal(recmap_state_from_json(&state, deep, sizeof deep, &error), RECMAP_CORRUPT);
+    recmap_text_free(&text);
+}
+
+/* A text as others may write it, escapes and all: the same state, or none. */
+static void assert_order_text(const char *order, const char *written, bool is_same) {
+    recmap_state_info info = plain_info();
+    recmap_error error = RECMAP_ERROR_INIT;
+    info.order = order;
+    recmap_text text = json_of(&info);
+    char other[1024];
+    const char *begin = strstr(text.data, "\"order\":") + 8, *end = strstr(begin, ",\"epoch");
+    snprintf(other, sizeof other, "%.*s%s%s", (int)(begin - text.data), text.data, written, end);
+    buffer exact = BUFFER_INIT; /* so that reading behind it is seen */
+    buffer_add(&exact, other, strlen(other));
+    recmap_state *state = NULL;
+    recmap_status status =
+        recmap_state_from_json(&state, (const char *)exact.data, exact.size, &error);
+    assert_int_equal(status, is_same ? RECMAP_OK : RECMAP_CORRUPT);
+    if (is_same) assert_same(state, &info);
+    recmap_state_destroy(state);
+    buffer_free(&exact);
+    recmap_text_free(&text);
+}
+
+static void test_json_texts(void **unused) {
+    (void)unused;
+    static const char order[] = "{\"\\/\b\f\n\r\t\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80}";
+    assert_order_text(order, "\"{\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83d\\uDE00}\"", true);
+    assert_order_text(order,
+                      "\"\\u007b\\u0022\\u005c/\\u0008\\u000c\\u000A\\u000d\\u0009\xc3\xa9"
+                      "\xe2\x82\xac\xf0\x9f\x98\x80\\u007d\"",
+                      true);
+    static const char *const bad[] = {
+        "\"{}\"",        "\"{\\u0000}\"", "\"{\\ud83d}\"", "\"{\\ud83d\\u0041}\"",
+        "\"{\\ude00}\"", "\"{\\u12g4}\"", "\"{\\x}\"",     "\"{\n}\"",
+        "\"{\xff}\"",    "\"{\\u\"",      "\"{",           "7",
+        "[\"{}\"]",      "{\"a\":\"}\"}", "\"{}\" 1",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_order_text(order, bad[i], false);
+}
+
+/* Random damage of the text: the same state or none, and nothing read outside of it. */
+static void test_random_json(void **unused) {
+    (void)unused;
+    static const char pieces[] = "{}[]\",:\\u0123456789 \n-e.tfx\x01\xc3\xff";
+    recmap_state_info info = plain_info();
+    recmap_text text = json_of(&info);
+    recmap_error error = RECMAP_ERROR_INIT;
+    rng random = {9};
+    for (int i = 0; i < 30000; i++) {
+        buffer other = BUFFER_INIT;
+        buffer_add(&other, text.data, text.size);
+        for (uint64_t n = rng_below(&random, 3) + 1; n; n--) {
+            size_t at = (size_t)rng_below(&random, other.size);
+            uint8_t piece = (uint8_t)pieces[rng_below(&random, sizeof pieces - 1)];
+            if (rng_one_in(&random, 3)) buffer_insert(&other, at, &piece, 1);
+            else if (rng_one_in(&random, 3)) other.size = at + 1;
+            else other.data[at] = piece;
+        }
+        uint8_t *exact = must_copy(other.data, other.size);
+        recmap_state *state = NULL;
+        if (recmap_state_from_json(&state, (const char *)exact, other.size, &error) == RECMAP_OK)
+            assert_same(state, &info);
+        recmap_state_destroy(state);
+        free(exact);
+        buffer_free(&other);
+    }
     recmap_text_free(&text);
 }
 
@@ -369,7 +447,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_size),
         cmocka_unit_test(test_mutated_bytes),    cmocka_unit_test(test_mutated_json),
-        cmocka_unit_test(test_json_by_others),   cmocka_unit_test(test_hostile_values),
+        cmocka_unit_test(test_json_by_others),   cmocka_unit_test(test_json_texts),
+        cmocka_unit_test(test_random_json),      cmocka_unit_test(test_hostile_values),
         cmocka_unit_test(test_random_forgeries), cmocka_unit_test(test_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
