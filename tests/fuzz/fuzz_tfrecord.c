@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_first(data, size, &due);
     /* Where damage comes first, the search ends where the plain reader's does, unless that stepped
      * over a record whose length holds. */
-    uint64_t found = tfrecord_framing.find(data, size, 0, size, UINT64_MAX, NULL);
+    uint64_t found = tfrecord_framing.find(data, size, 0, size, SEARCH_UNBOUNDED, NULL);
     require((found == FRAME_NOWHERE || found < size));
     if (due.record_count) require(found <= due.records[0].offset);
     if (found != FRAME_NOWHERE) {
