@@ -39,7 +39,7 @@ typedef struct recmap_loader_options {
     uint64_t batch_size;    /* records a rank and step; ignored where the order makes its own */
     unsigned thread_count;  /* 0: one a core that this process may use */
     unsigned batches_ahead; /* most batches that are ready before they are asked for; 0: two a
-                               thread, four at least */
+                               thread, but at least four and 1,024 records */
     recmap_bad_record bad_record;
     recmap_readahead readahead;
 } recmap_loader_options;

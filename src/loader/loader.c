@@ -66,14 +66,15 @@ static recmap_status check_order(const recmap_dataset *dataset, const recmap_ord
 
 /* Options with every default put in. */
 static void set_options(recmap_loader *loader, const recmap_loader_options *options) {
-    enum { BATCHES_LEAST = 4, BATCHES_A_THREAD = 2 };
+    enum { BATCHES_LEAST = 4, BATCHES_A_THREAD = 2, RECORDS = 1024 };
     loader->options = *options;
     if (!options->thread_count)
         loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MOST);
     if (!options->batches_ahead) {
         loader->options.batches_ahead = loader->options.thread_count * BATCHES_A_THREAD;
-        if (loader->options.batches_ahead < BATCHES_LEAST)
-            loader->options.batches_ahead = BATCHES_LEAST;
+        uint64_t least = options->batch_size ? RECORDS / options->batch_size : 0;
+        if (least < BATCHES_LEAST) least = BATCHES_LEAST;
+        if (loader->options.batches_ahead < least) loader->options.batches_ahead = (unsigned)least;
     }
     loader->deal = (recmap_deal_options)RECMAP_DEAL_OPTIONS_INIT;
     loader->deal.world_size = options->world_size;
@@ -196,6 +197,15 @@ static void count_taken(recmap_loader *loader, const filled *result) {
     if (result->skipped_count) keep_skipped(loader, result);
 }
 
+/* Where there are many slots, a worker that waits is not woken for one. When the last of them began
+ * to wait all slots were taken, so none is forgotten. */
+static void wake_worker(recmap_loader *loader) {
+    enum { SLOTS_A_STEP = 8 };
+    uint64_t step = loader->slot_count / SLOTS_A_STEP + 1;
+    uint64_t free_count = loader->slot_count - (loader->issued - loader->taken);
+    if (free_count % step == 0) pthread_cond_signal(&loader->changed_work);
+}
+
 /* Takes what stands in the next slot; the lock is held. */
 static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
     loader_slot *slot = wait_for_slot(loader);
@@ -210,7 +220,7 @@ static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_er
     slot->result.batch = NULL;
     loader_clear_slot(loader, slot);
     loader->taken++;
-    pthread_cond_signal(&loader->changed_work);
+    wake_worker(loader);
     return RECMAP_OK;
 }
 

@@ -53,9 +53,11 @@ static uint64_t samples_of(const readahead_state *ahead, uint64_t station_number
 void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t station_number) {
     plan->station_count = 0;
     plan->seen_count = plan->asked_count = 0;
+    plan->is_measured = false;
     if (ahead->mode == RECMAP_READAHEAD_OFF) return;
     plan->is_cold = ahead->is_cold;
     plan->is_blind = ahead->is_blind;
+    plan->is_measured = plan->is_cold;
     uint64_t stations = (ahead->window + ahead->station_size - 1) / ahead->station_size;
     while (ahead->next_station <= station_number + stations &&
            plan->station_count < READAHEAD_STATIONS_MOST) {
@@ -63,7 +65,9 @@ void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t s
         if (walk_next(at, &ahead->walk, NULL) != RECMAP_OK) break;
         uint64_t number = ahead->next_station++;
         if (at->is_end) continue;
-        plan->samples[plan->station_count++] = plan->is_cold ? 0 : samples_of(ahead, number);
+        uint64_t samples = plan->is_cold ? 0 : samples_of(ahead, number);
+        plan->is_measured |= samples > 0;
+        plan->samples[plan->station_count++] = samples;
     }
 }
 

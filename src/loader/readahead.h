@@ -47,6 +47,7 @@ typedef struct readahead_plan {
     unsigned station_count;
     bool is_cold;
     bool is_blind;
+    bool is_measured;    /* whether the batch is to be filled between two looks at the waits */
     thread_waits before; /* the batch was filled */
     uint64_t seen_count; /* records looked at, or asked for without looking */
     uint64_t asked_count;

@@ -68,9 +68,9 @@ static void do_job(job *at, recmap_loader *loader, filler *with, readahead_room 
         readahead_do(&at->plan, room, loader->dataset, loader->options.rank);
         if (at->plan.asked_count) tell_missing(loader, at);
     }
-    at->plan.before = thread_get_waits();
+    if (at->plan.is_measured) at->plan.before = thread_get_waits();
     at->status = fill(at, with);
-    at->after = thread_get_waits();
+    if (at->plan.is_measured) at->after = thread_get_waits();
 }
 
 /* A failed one leaves its batch, which is empty, to others. */
@@ -84,7 +84,7 @@ static void put_failed(recmap_loader *loader, loader_slot *slot, job *done) {
 
 static void learn(recmap_loader *loader, const job *done) {
     loader->statistics.readahead_count += done->plan.asked_count;
-    if (done->status == RECMAP_OK && done->result.batch)
+    if (done->status == RECMAP_OK && done->plan.is_measured && done->result.batch)
         readahead_learn_waits(&loader->readahead, &done->plan, &done->after,
                               recmap_batch_count(done->result.batch), &loader->walk,
                               loader->issued);
