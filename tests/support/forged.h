@@ -1,0 +1,45 @@
+/* An index taken apart, to be put together again with something wrong: its values are written
+ * through the store's writer, so that their hashes and the seal are right whatever they say. */
+#ifndef RECMAP_TESTS_SUPPORT_FORGED_H
+#define RECMAP_TESTS_SUPPORT_FORGED_H
+
+#include "index/manifest.h"
+#include "index/store.h"
+
+typedef struct forged_value {
+    store_key key;
+    uint8_t *data;
+    size_t size;
+} forged_value;
+
+enum { FORGED_VALUES_MOST = 64 }; /* in a table */
+
+typedef struct forged_table {
+    forged_value values[FORGED_VALUES_MOST];
+    size_t count;
+} forged_table;
+
+typedef struct forged {
+    manifest manifest;
+    shard_entry *shards;
+    size_t shard_count; /* may be less than the manifest says */
+    damage_entry *damages;
+    size_t damage_count;
+    forged_table tables[STORE_TABLE_COUNT];
+} forged;
+
+/* Takes apart a sound index of few shards. What fails ends the test. */
+forged forged_read(const char *path);
+void forged_free(forged *freed);
+
+/* Encodes manifest, shards and damages as they stand now into the first values of their tables. */
+void forged_encode(forged *index);
+
+/* Adds a value behind those of a table, or takes the last one away. */
+void forged_add(forged *index, store_table table, store_key key, const void *data, size_t size);
+void forged_drop(forged *index, store_table table);
+
+/* Writes all values to a sealed file. */
+void forged_write(const forged *index, const char *path);
+
+#endif
