@@ -1,0 +1,173 @@
+/* Which shards stay open where not all may: those used last. A shard that is open is read although
+ * its file has no name any more, one that was closed is not, which tells them apart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+enum { SHARDS = 8 };
+
+/* A shard has one record: its number. */
+static int enter(void **state) {
+    if (folder_enter(state)) return -1;
+    for (uint8_t i = 0; i < SHARDS; i++) {
+        buffer bytes = BUFFER_INIT;
+        oracle_add_record(&bytes, &i, 1);
+        file_write(shard_names(SHARDS)[i], bytes.data, bytes.size);
+        buffer_free(&bytes);
+    }
+    index_build("set.rmx", NULL, shard_names(SHARDS), SHARDS);
+    return 0;
+}
+
+static recmap_dataset *open_limited(int access, unsigned limit) {
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.access = (recmap_access)access;
+    options.shard_limit = limit;
+    return dataset_open("set.rmx", &options);
+}
+
+static void hide(size_t shard) {
+    assert_int_equal(rename(shard_names(SHARDS)[shard], "hidden"), 0);
+}
+
+static void show(size_t shard) {
+    assert_int_equal(rename("hidden", shard_names(SHARDS)[shard]), 0);
+}
+
+/* Reads the record of a shard, by get or gather. */
+static recmap_status use(recmap_dataset *dataset, uint64_t shard, bool gathers) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_record record;
+    recmap_batch *batch = NULL;
+    recmap_status status;
+    if (gathers) {
+        ASSERT_OK(recmap_batch_create(&batch, &error), &error);
+        status = recmap_dataset_gather(batch, dataset, &shard, 1, &error);
+        if (status == RECMAP_OK) record = recmap_batch_records(batch)[0];
+    } else {
+        status = recmap_dataset_get(dataset, shard, &record, &error);
+    }
+    if (status == RECMAP_OK) assert_int_equal(record.data[0], shard);
+    else assert_string_equal(error.path, shard_names(SHARDS)[shard]);
+    if (status == RECMAP_OK && !gathers) recmap_record_release(&record);
+    recmap_batch_destroy(batch);
+    return status;
+}
+
+/* Whether the shard is open: then this is a use of it. */
+static bool is_open(recmap_dataset *dataset, size_t shard, bool gathers) {
+    hide(shard);
+    recmap_status status = use(dataset, shard, gathers);
+    show(shard);
+    if (status != RECMAP_OK) assert_int_equal(status, RECMAP_IO);
+    return status == RECMAP_OK;
+}
+
+static void test_oldest_closes(void **state) {
+    (void)state;
+    for (int access = 0; access < 2; access++) {
+        recmap_dataset *dataset = open_limited(access, 2);
+        assert_int_equal(use(dataset, 0, false), RECMAP_OK);
+        assert_int_equal(use(dataset, 1, false), RECMAP_OK);
+        assert_int_equal(use(dataset, 0, false), RECMAP_OK);
+        assert_int_equal(use(dataset, 2, false), RECMAP_OK);
+        assert_false(is_open(dataset, 1, false));
+        assert_true(is_open(dataset, 0, false));
+        assert_true(is_open(dataset, 2, false));
+        recmap_dataset_close(dataset);
+    }
+}
+
+/* What should be open, the shard used last first. */
+typedef struct model {
+    size_t shards[SHARDS];
+    size_t count;
+    size_t limit;
+} model;
+
+/* Moves the shard to the front; false when it was not open. */
+static bool model_use(model *cache, size_t shard) {
+    size_t at = 0;
+    while (at < cache->count && cache->shards[at] != shard) at++;
+    bool was_open = at < cache->count;
+    if (!was_open && cache->count < cache->limit) cache->count++;
+    if (!was_open) at = cache->count - 1;
+    memmove(cache->shards + 1, cache->shards, at * sizeof *cache->shards);
+    cache->shards[0] = shard;
+    return was_open;
+}
+
+static void test_as_a_list_does(void **state) {
+    (void)state;
+    rng random = {11};
+    for (unsigned limit = 1; limit <= SHARDS; limit++) {
+        bool gathers = rng_one_in(&random, 2);
+        recmap_dataset *dataset = open_limited((int)rng_below(&random, 2), limit);
+        model cache = {.limit = limit};
+        for (int i = 0; i < 300; i++) {
+            size_t shard = (size_t)rng_below(&random, SHARDS);
+            bool was_open = model_use(&cache, shard);
+            assert_int_equal(is_open(dataset, shard, gathers), was_open);
+            if (!was_open) assert_int_equal(use(dataset, shard, gathers), RECMAP_OK);
+        }
+        recmap_dataset_close(dataset);
+    }
+}
+
+/* A record that is held keeps its shard open, beyond the limit too, until it is released. */
+static void test_held_stays(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_limited(RECMAP_ACCESS_MAP, 2);
+    recmap_record held;
+    ASSERT_OK(recmap_dataset_get(dataset, 0, &held, &error), &error);
+    for (uint64_t shard = 1; shard < SHARDS; shard++)
+        assert_int_equal(use(dataset, shard, false), RECMAP_OK);
+    assert_int_equal(held.data[0], 0);
+    assert_false(is_open(dataset, SHARDS - 2, false));
+    assert_true(is_open(dataset, SHARDS - 1, false));
+    assert_true(is_open(dataset, 0, false));
+    /* Released it is the one used last. */
+    recmap_record_release(&held);
+    assert_int_equal(use(dataset, 1, false), RECMAP_OK);
+    assert_true(is_open(dataset, 0, false));
+    assert_false(is_open(dataset, SHARDS - 1, false));
+    recmap_dataset_close(dataset);
+}
+
+/* Beyond the limit a shard closes as soon as it can: when another opens, or when its record is
+ * released. */
+static void test_closes_at_once(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = open_limited(RECMAP_ACCESS_MAP, 2);
+    recmap_record held[3];
+    ASSERT_OK(recmap_dataset_get(dataset, 0, &held[0], &error), &error);
+    assert_int_equal(use(dataset, 1, false), RECMAP_OK);
+    ASSERT_OK(recmap_dataset_get(dataset, 2, &held[2], &error), &error);
+    assert_false(is_open(dataset, 1, false));
+    ASSERT_OK(recmap_dataset_get(dataset, 1, &held[1], &error), &error);
+    recmap_record_release(&held[0]);
+    assert_false(is_open(dataset, 0, false));
+    assert_int_equal(held[1].data[0], 1);
+    recmap_record_release(&held[1]);
+    recmap_record_release(&held[2]);
+    assert_true(is_open(dataset, 1, false));
+    assert_true(is_open(dataset, 2, false));
+    recmap_dataset_close(dataset);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, enter, folder_leave)
+    const struct CMUnitTest tests[] = {TEST(oldest_closes), TEST(as_a_list_does), TEST(held_stays),
+                                       TEST(closes_at_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
