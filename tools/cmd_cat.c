@@ -95,7 +95,8 @@ static int run(int argc, char **argv) {
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &job.args);
     if (exit_status) return exit_status;
-    exit_status = run_cat(&job, dataset);
+    exit_status = output_check(job.path, job.args.operands[0], dataset);
+    if (!exit_status) exit_status = run_cat(&job, dataset);
     recmap_dataset_close(dataset);
     return exit_status;
 }

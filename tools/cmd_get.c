@@ -68,9 +68,13 @@ static recmap_status write_records(recmap_dataset *dataset, const number_list *l
 
 static int run_get(const tool_args *args, const number_list *list, const char *path,
                    output_format format) {
-    recmap_dataset *dataset;
+    recmap_dataset *dataset = NULL;
     int exit_status = args_open(&dataset, args);
-    if (exit_status) return exit_status;
+    if (!exit_status) exit_status = output_check(path, args->operands[0], dataset);
+    if (exit_status) {
+        recmap_dataset_close(dataset);
+        return exit_status;
+    }
     tool_output output = {.stream = NULL};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = check_numbers(dataset, list, &error);

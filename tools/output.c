@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include "interrupt.h"
 #include "message.h"
+#include "partial.h"
 #include "preview.h"
 
 static const char stdout_name[] = "standard output";
@@ -43,34 +45,20 @@ static mode_t mode_for(const struct stat *old) {
     return 0666 & ~mask;
 }
 
-/* Creates the file under its temporary name; `temporary` ends with XXXXXX. */
-static recmap_status create_temporary(tool_output *output, char *temporary, mode_t mode,
-                                      recmap_error *error) {
-    int fd = mkstemp(temporary);
-    if (fd < 0) return message_fail_errno(error, output->path, "create the file");
-    if (!fchmod(fd, mode)) output->stream = fdopen(fd, "w");
-    if (output->stream) return RECMAP_OK;
-    message_fail_errno(error, output->path, "create the file");
-    unlink(temporary);
-    close(fd);
-    return RECMAP_IO;
-}
-
 static recmap_status open_regular(tool_output *output, const struct stat *old,
                                   recmap_error *error) {
     /* A link stays a link: the file behind it is replaced. */
     output->target = old ? realpath(output->path, NULL) : strdup(output->path);
     if (!output->target) return message_fail_errno(error, output->path, "resolve the path");
-    size_t size = strlen(output->target) + sizeof ".tmp-XXXXXX";
-    char *temporary = malloc(size);
-    if (!temporary) return message_fail_errno(error, output->path, "create the file");
-    snprintf(temporary, size, "%s.tmp-XXXXXX", output->target);
     /* From here on a signal must not end the process before the file is removed. */
     interrupt_watch();
-    recmap_status status = create_temporary(output, temporary, mode_for(old), error);
-    if (status == RECMAP_OK) output->temporary = temporary;
-    else free(temporary);
-    return status;
+    int fd = partial_create(&output->temporary, output->target, mode_for(old));
+    if (fd < 0) return message_fail_errno(error, output->path, "create the file");
+    output->stream = fdopen(fd, "w");
+    if (output->stream) return RECMAP_OK;
+    message_fail_errno(error, output->path, "create the file");
+    close(fd);
+    return RECMAP_IO;
 }
 
 static recmap_status open_path(tool_output *output, recmap_error *error) {
@@ -82,6 +70,38 @@ static recmap_status open_path(tool_output *output, recmap_error *error) {
     output->stream = fopen(output->path, "w");
     if (output->stream) return RECMAP_OK;
     return message_fail_errno(error, output->path, "open the file");
+}
+
+static bool is_same_file(const struct stat *one, const struct stat *other) {
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+/* Whether `file` is the shard `name`, as an index in the folder of `index_path` names it. */
+static bool is_shard(const struct stat *file, const char *name, const char *index_path) {
+    const char *slash = strrchr(index_path, '/');
+    int folder_size = name[0] == '/' || !slash ? 0 : (int)(slash - index_path) + 1;
+    char path[PATH_MAX];
+    struct stat shard;
+    int size = snprintf(path, sizeof path, "%.*s%s", folder_size, index_path, name);
+    return size > 0 && size < PATH_MAX && !stat(path, &shard) && is_same_file(file, &shard);
+}
+
+int output_check(const char *path, const char *index_path, const recmap_dataset *dataset) {
+    struct stat file, index;
+    if (!path || stat(path, &file)) return 0;
+    const char *advice = "name another file with -o";
+    if (!stat(index_path, &index) && is_same_file(&file, &index))
+        return message_error(RECMAP_INVALID, path, advice,
+                             "is the index itself, and the output would replace it");
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
+    for (uint64_t i = 0; i < count; i++) {
+        recmap_shard_info shard;
+        if (recmap_dataset_get_shard(&shard, dataset, i, NULL) == RECMAP_OK &&
+            is_shard(&file, shard.path, index_path))
+            return message_error(RECMAP_INVALID, path, advice,
+                                 "is one of the shards, and the output would replace it");
+    }
+    return 0;
 }
 
 recmap_status output_open(tool_output *output, const char *path, output_format format,

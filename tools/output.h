@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <recmap/record.h>
+#include <recmap/dataset.h>
 #include <recmap/text.h>
 
 typedef enum output_format {
@@ -32,6 +32,10 @@ typedef struct tool_output {
     bool has_colour;
     recmap_text text;
 } tool_output;
+
+/* What is written must replace neither the index nor a shard. Returns 0, or the exit status of
+ * wrong usage after saying so. Nothing is wrong with a `path` of NULL. */
+int output_check(const char *path, const char *index_path, const recmap_dataset *dataset);
 
 /* After an error too, the output is to be closed. */
 recmap_status output_open(tool_output *output, const char *path, output_format format,

@@ -240,6 +240,66 @@ class OutputFiles(CliTest):
         self.check("cat", "a.rmx", "-o", "/dev/stdout", "--format", "number",
                    out="0\n1\n2\n3\n4\n")
 
+    def test_neither_the_index_nor_a_shard_is_replaced(self):
+        os.mkdir(self.path("in"))
+        os.mkdir(self.path("far"))
+        os.rename(self.path("a"), self.path("in/b"))
+        self.write("in/c", tfrecord(EXAMPLES))
+        self.index("-o", "a.rmx", "in/b", "in/c")
+        self.index("-o", "far/a.rmx", "in/b")
+        os.symlink("in/c", self.path("link"))
+        os.link(self.path("in/b"), self.path("hard"))
+        self.write("other", b"")
+        for index, name, what in (
+                ("a.rmx", "a.rmx", "is the index itself"),
+                ("a.rmx", "./in/../a.rmx", "is the index itself"),
+                ("a.rmx", "in/b", "is one of the shards"), ("a.rmx", "link", "is one of the shards"),
+                ("a.rmx", "hard", "is one of the shards"),
+                (self.path("a.rmx"), "in/c", "is one of the shards"),
+                ("far/a.rmx", "in/b", "is one of the shards")):
+            for words in (["cat"], ["get", "0"]):
+                self.check(*words[:1], index, *words[1:], "-o", name, status=2, err=(
+                    f"recmap: {name}: {what}, and the output would replace it\n"
+                    "  name another file with -o\n"))
+        self.assertEqual(self.read("in/b"), tfrecord(EXAMPLES))
+        self.check("cat", "a.rmx", "-o", "other")
+        self.check("cat", "far/a.rmx", "-o", "in/c")
+
+    def test_a_killed_run_is_cleaned_up_by_the_next(self):
+        self.write("big", tfrecord([b"x" * 8000]) * 20000)
+        self.index("big")
+        self.write("out.tmp-keep", b"")
+        files = self.files()
+
+        def begin():
+            before = self.files()
+            process = subprocess.Popen(
+                [COMMAND, "cat", "big.rmx", "--format", "json", "-o", "out"], cwd=self.folder,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            # A stopped process must not outlive the test.
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            while process.poll() is None:
+                new = set(self.files()) - set(before)
+                if any(os.path.getsize(self.path(name)) for name in new):
+                    break
+                time.sleep(0.001)
+            return process
+
+        killed = begin()
+        killed.kill()
+        self.assertEqual(killed.wait(timeout=60), -signal.SIGKILL)
+        self.assertEqual(len(self.files()), len(files) + 1)
+        # What a living process writes stays.
+        stopped = begin()
+        stopped.send_signal(signal.SIGSTOP)
+        self.assertEqual(len(self.files()), len(files) + 1)
+        self.check("cat", "a.rmx", "-o", "out")
+        self.assertEqual(len(self.files()), len(files) + 2)
+        stopped.send_signal(signal.SIGCONT)
+        self.assertEqual(stopped.wait(timeout=120), 0)
+        self.assertEqual(self.files(), sorted([*files, "out"]))
+
     def test_failures(self):
         advice = "  check the path, its permissions and the state of the device\n"
         self.check("cat", "a.rmx", "-o", "no/out", status=4, err="recmap: no/out: cannot create "
