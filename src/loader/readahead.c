@@ -8,7 +8,8 @@ enum {
     WINDOW_BYTES = 4 << 20, /* to begin with */
     WINDOW_BYTES_MOST = 16 << 20,
     WINDOW_LEAST = 16, /* records */
-    WINDOW_MOST = 4096,
+    WINDOW_BEGIN_MOST = 1024,
+    WINDOW_MOST = 2048,
     SAMPLE_STEP = 128,   /* one record of so many is looked at while nothing is known to miss */
     QUIET_ENOUGH = 2048, /* records */
     CALM_ENOUGH = 65536, /* records */
@@ -34,7 +35,7 @@ void readahead_init(readahead_state *made, const recmap_dataset *dataset, const 
         .window_most = clamp(WINDOW_BYTES_MOST / record_size, WINDOW_LEAST, WINDOW_MOST),
         .is_cold = options->readahead == RECMAP_READAHEAD_ON,
     };
-    made->window = clamp(WINDOW_BYTES / record_size, WINDOW_LEAST, made->window_most);
+    made->window = clamp(WINDOW_BYTES / record_size, WINDOW_LEAST, WINDOW_BEGIN_MOST);
 }
 
 void readahead_begin(readahead_state *ahead, const walk *begun) {
