@@ -64,11 +64,14 @@ static bool names_option(const tool_args *args, const char *word) {
 static int wrong_option(const tool_args *args) {
     const char *word = args->argv[optind - 1];
     if (optopt > 0 && optopt < ARGS_LONG) {
-        if (optopt >= '0' && optopt <= '9')
+        if (optopt >= '0' && optopt <= '9') {
+            /* getopt passes a word of several letters when it is through with all of them. */
+            if (word[0] != '-' || word[1] != optopt) word = args->argv[optind];
             return args_wrong(args,
-                              "unknown option '-%c' (write -- before operands that begin "
+                              "unknown option '%s' (write -- before operands that begin "
                               "with a dash)",
-                              optopt);
+                              word);
+        }
         return args_wrong(args, "unknown option '-%c'", optopt);
     }
     if (optopt)

@@ -114,6 +114,8 @@ static const char help[] =
     "                        number: their numbers; no data is read\n"
     "                        without it: raw into a file or pipe, a preview on a terminal\n"
     "  -o, --output FILE     a file, which appears when it is whole\n"
+    "      --access A        map (the default) or pread: how the bytes of shards are reached\n"
+    "      --check C         data (the default) or header: what of a record is checked\n"
     "      --help\n";
 
 const tool_command cmd_cat = {"cat", "write records in order", help, true, run};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <recmap/dataset.h>
 
@@ -56,6 +57,13 @@ static recmap_status find_text(recmap_dataset *dataset, const char *text, match_
     return find(dataset, &id, matches, error);
 }
 
+/* A program gets the id as it is, a terminal as it can be shown. */
+static void print_match(const char *id, uint64_t number) {
+    if (isatty(STDOUT_FILENO) == 1) print_readable(stdout, id, strlen(id));
+    else fputs(id, stdout);
+    printf("\t%llu\n", (unsigned long long)number);
+}
+
 static int find_operands(recmap_dataset *dataset, const tool_args *args) {
     match_list matches = {NULL, 0, 0};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -66,8 +74,7 @@ static int find_operands(recmap_dataset *dataset, const tool_args *args) {
             exit_status = recmap_error_print(&error, stderr);
             break;
         }
-        for (size_t k = 0; k < matches.count; k++)
-            printf("%s\t%llu\n", id, (unsigned long long)matches.numbers[k]);
+        for (size_t k = 0; k < matches.count; k++) print_match(id, matches.numbers[k]);
         if (!matches.count)
             exit_status = message_error(RECMAP_NOT_FOUND, args->operands[0],
                                         "ids are compared byte for byte; 'recmap info' tells "
@@ -99,6 +106,8 @@ static const char help[] =
     "with --id. An ID that is not found as it stands, and is a decimal integer, is looked for\n"
     "as an int64. The exit status is 1 when an ID is not there.\n"
     "\n"
+    "      --access A  map (the default) or pread: how the bytes of shards are reached\n"
+    "      --check C   data (the default) or header: what of a record is checked\n"
     "      --help\n"
     "      --          before an ID that begins with a dash\n";
 

@@ -115,6 +115,8 @@ static const char help[] =
     "                      number: their numbers\n"
     "                      without it: raw into a file or pipe, a preview on a terminal\n"
     "  -o, --output FILE   a file, which appears when it is whole\n"
+    "      --access A      map (the default) or pread: how the bytes of shards are reached\n"
+    "      --check C       data (the default) or header: what of a record is checked\n"
     "      --help\n";
 
 const tool_command cmd_get = {"get", "write records by number", help, true, run};

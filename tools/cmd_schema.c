@@ -22,23 +22,41 @@ static recmap_status add_record(void *context, const recmap_record *record, recm
     return recmap_schema_add(context, record->data, record->size, error);
 }
 
-static void print_feature(const recmap_schema_feature *feature) {
+/* Digits of the least and the most values, so that all rows are aligned. */
+typedef struct column_widths {
+    int least;
+    int most;
+} column_widths;
+
+static void widen(int *width, uint64_t number) {
+    int size = snprintf(NULL, 0, "%llu", (unsigned long long)number);
+    if (size > *width) *width = size;
+}
+
+static void print_feature(const recmap_schema_feature *feature, column_widths widths) {
     printf("%-6s  %6.2f %%  ", feature->kind, feature->share * 100);
     if (feature->min_length == feature->max_length)
-        printf("%12llu", (unsigned long long)feature->min_length);
+        printf("%*llu", widths.least + 2 + widths.most, (unsigned long long)feature->min_length);
     else
-        printf("%5llu..%-5llu", (unsigned long long)feature->min_length,
+        printf("%*llu..%-*llu", widths.least, (unsigned long long)feature->min_length, widths.most,
                (unsigned long long)feature->max_length);
     fputs("  ", stdout);
-    print_safe_sized(stdout, feature->name, feature->name_size);
+    print_readable(stdout, feature->name, feature->name_size);
     putchar('\n');
 }
 
 static void print_human(const recmap_schema *schema) {
-    puts("kind       share        values  feature");
-    for (size_t i = 0; i < recmap_schema_feature_count(schema); i++) {
+    size_t count = recmap_schema_feature_count(schema);
+    column_widths widths = {5, 5};
+    for (size_t i = 0; i < count; i++) {
         recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
-        print_feature(&feature);
+        widen(&widths.least, feature.min_length);
+        widen(&widths.most, feature.max_length);
+    }
+    printf("kind       share  %*s  feature\n", widths.least + 2 + widths.most, "values");
+    for (size_t i = 0; i < count; i++) {
+        recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
+        print_feature(&feature, widths);
     }
 }
 
@@ -115,6 +133,8 @@ static const char help[] =
     "\n"
     "      --sample N    look at N records, spread evenly (1000); 0: at all\n"
     "      --json        {NAME: {\"kind\", \"share\", \"min_length\", \"max_length\"}}\n"
+    "      --access A    map (the default) or pread: how the bytes of shards are reached\n"
+    "      --check C     data (the default) or header: what of a record is checked\n"
     "      --help\n";
 
 const tool_command cmd_schema = {"schema", "list the features of tf.Example records", help, true,

@@ -75,7 +75,9 @@ static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, co
         else print_human(report, recmap_dataset_get_info(dataset), path, verify->index_only != 0);
     }
     recmap_report_destroy(report);
-    if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
+    if (status == RECMAP_CANCELLED)
+        exit_status = message_error(status, path, NULL, "interrupted before all was checked");
+    else if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
     return interrupt_finish(exit_status);
 }
 

@@ -14,13 +14,17 @@ static void make_safe(char *text) {
         if (is_control((unsigned char)*text)) *text = '?';
 }
 
-void print_safe_sized(FILE *stream, const char *text, size_t size) {
-    for (size_t i = 0; i < size; i++)
-        putc(is_control((unsigned char)text[i]) ? '?' : text[i], stream);
+void print_safe(FILE *stream, const char *text) {
+    for (; *text; text++) putc(is_control((unsigned char)*text) ? '?' : *text, stream);
 }
 
-void print_safe(FILE *stream, const char *text) {
-    print_safe_sized(stream, text, strlen(text));
+void print_readable(FILE *stream, const char *text, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '\t') fputs("\\t", stream);
+        else if (text[i] == '\n') fputs("\\n", stream);
+        else if (is_control((unsigned char)text[i])) fprintf(stream, "\\u%04x", text[i]);
+        else putc(text[i], stream);
+    }
 }
 
 void message(const char *format, ...) {

@@ -28,6 +28,8 @@ const char *plural(uint64_t count);
 
 /* Text from files, with `?` for what a terminal would obey. */
 void print_safe(FILE *stream, const char *text);
-void print_safe_sized(FILE *stream, const char *text, size_t size);
+
+/* The same, with \t and \u001b for them. */
+void print_readable(FILE *stream, const char *text, size_t size);
 
 #endif

@@ -279,6 +279,20 @@ class Stopping(CliTest):
             self.assertRegex(err.decode(), r"^recmap: [^\n]*cancelled[^\n]*\n(  [^\n]*\n)?$")
             self.assertEqual(self.files(), ["big"])
 
+    def test_an_interrupted_verify(self):
+        self.index("big")
+        process = subprocess.Popen([COMMAND, "verify", "big.rmx", "--threads", "1"],
+                                   cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, preexec_fn=signals_as_usual)
+        caught = 0
+        while not caught & 1 << (signal.SIGINT - 1) and process.poll() is None:
+            with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+                caught = int(file.read().split("SigCgt:")[1].split()[0], 16)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((out, process.returncode), (b"", -signal.SIGINT))
+        self.assertEqual(err, b"recmap: big.rmx: interrupted before all was checked\n")
+
     def test_a_signal_that_is_ignored_stays_ignored(self):
         def ignore():
             signal.signal(signal.SIGHUP, signal.SIG_IGN)

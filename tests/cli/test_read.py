@@ -168,6 +168,13 @@ class Formats(CliTest):
         self.assertEqual(json.loads(result.out)["weights"],
                          {"kind": "float", "share": 5 / 8, "min_length": 2, "max_length": 2})
 
+    def test_a_schema_is_aligned(self):
+        self.write("b", tfrecord([example(**{"a\tb\x1b": 1, "n": [1] * 1234567}),
+                                  example(n=[1])]))
+        self.index("b")
+        self.check("schema", "b.rmx", out=("kind       share          values  feature\n"
+                                           "int64    50.00 %               1  a\\tb\\u001b\n"
+                                           "int64   100.00 %      1..1234567  n\n"))
 
     def test_a_sample_is_spread_evenly(self):
         for count, sample in ((10, 4), (10, 3), (10, 10), (7, 5), (300, 299)):

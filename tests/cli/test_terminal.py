@@ -71,6 +71,13 @@ class Terminal(CliTest):
     def test_a_named_format_is_kept(self):
         self.assertEqual(self.on_terminal("get", "a.rmx", "1", "--format", "number"), "1\n")
 
+    def test_ids_are_printable(self):
+        self.write("b", tfrecord([example(id="id\t7\x1b[1m")]))
+        self.index("b", "--id", "id")
+        self.assertEqual(self.on_terminal("find", "b.rmx", "id\t7\x1b[1m"),
+                         "id\\t7\\u001b[1m\t0\n")
+        self.check("find", "b.rmx", "id\t7\x1b[1m", out="id\t7\x1b[1m\t0\n")
+
     def test_progress(self):
         record = frame(example(id="x", label=1))
         self.write("big", record * (64 * 1024 * 1024 // len(record)))

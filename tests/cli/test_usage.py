@@ -52,11 +52,11 @@ class Help(CliTest):
             self.assertIn(f'"recmap {version}"', manual(name))
 
     def test_help_and_manual_name_the_same_options(self):
-        hidden = {"--access", "--check"}
         for command in COMMANDS:
             told = long_options(self.run_recmap(command, "--help").out.decode())
             marked = marked_options(manual(f"recmap-{command}"))
-            self.assertEqual(marked, told | (hidden if command in READERS else set()), command)
+            self.assertEqual(marked, told, command)
+            self.assertEqual({"--access", "--check"} <= told, command in READERS, command)
             self.assertGreater(len(told), 0)
 
     def test_every_option_of_the_help_is_taken(self):
@@ -105,8 +105,9 @@ class WrongUsage(CliTest):
                              what="--format is raw, tfrecord, json or number, not 'xml'")
         self.check_wrong("info", "--json=1", "a.rmx", what="option '--json' takes no argument")
         self.check_wrong("cat", "--f", "raw", "a.rmx", what="option '--f' is ambiguous")
-        self.check_wrong("find", "a.rmx", "-7", what=(
-            "unknown option '-7' (write -- before operands that begin with a dash)"))
+        for word in ("-7", "-500", "-5x"):
+            self.check_wrong("find", "a.rmx", word, what=(
+                f"unknown option '{word}' (write -- before operands that begin with a dash)"))
 
     def test_of_operands(self):
         for command in (*READERS, "info", "verify"):
