@@ -1,11 +1,13 @@
 /* What goes wrong below a loader: raised at its place, left out or replaced by policy, and gone
  * once the cause is. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -217,6 +219,35 @@ static void test_what_is_not_skipped(void **unused) {
         }
 }
 
+/* A damaged record and one that cannot be read in one batch: the first is skipped, the other is
+ * raised all the same, although its shard is open. */
+static void test_cut_beside_bad(void **unused) {
+    (void)unused;
+    numbered_write(RECORDS, 1);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset_options opened = RECMAP_DATASET_OPTIONS_INIT;
+    opened.access = RECMAP_ACCESS_READ;
+    recmap_dataset *dataset = dataset_open("set.rmx", &opened);
+    recmap_order *order = order_of_kind(1, RECORDS, 0);
+    recmap_record record;
+    recmap_location last;
+    ASSERT_OK(recmap_dataset_get(dataset, 0, &record, &error), &error); /* opens the shard */
+    recmap_record_release(&record);
+    ASSERT_OK(recmap_dataset_locate(&last, dataset, RECORDS - 1, 1, &error), &error);
+    numbered_flip(dataset, RECORDS - 5);
+    assert_int_equal(truncate(shard_names(1)[0], (off_t)last.offset), 0);
+    for (int policy = RECMAP_BAD_RECORD_SKIP; policy <= RECMAP_BAD_RECORD_SUBSTITUTE; policy++) {
+        recmap_loader *loader = make(dataset, order, (recmap_bad_record)policy);
+        ASSERT_OK(recmap_loader_seek(loader, 0, RECORDS - BATCH, &error), &error);
+        recmap_batch *batch = NULL;
+        assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_IO);
+        assert_stands_at(loader, 0, RECORDS - BATCH);
+        recmap_loader_destroy(loader);
+    }
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
 /* All records bad: skipped, batches are empty; with nothing to put in their place, an error. */
 static void test_all_bad(void **unused) {
     (void)unused;
@@ -275,8 +306,8 @@ static void test_many_skipped(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(raise),   TEST(policies),     TEST(policy_and_resume), TEST(what_is_not_skipped),
-        TEST(all_bad), TEST(many_skipped),
+        TEST(raise),          TEST(policies), TEST(policy_and_resume), TEST(what_is_not_skipped),
+        TEST(cut_beside_bad), TEST(all_bad),  TEST(many_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
