@@ -40,6 +40,14 @@ typedef enum frame_check {
 
 #define FRAME_NOWHERE UINT64_MAX
 
+/* What a search may cost: places that must be looked at one by one, and payload that is read. */
+typedef struct search_budget {
+    uint64_t place_count;
+    uint64_t payload_size;
+} search_budget;
+
+static const search_budget SEARCH_UNBOUNDED = {UINT64_MAX, UINT64_MAX};
+
 typedef struct framing {
     const char *name; /* as it stands in the index */
 
@@ -59,10 +67,10 @@ typedef struct framing {
     bool (*begins_frame)(const uint8_t *bytes, uint64_t size);
 
     /* The first place in [from, limit) of `size` bytes where a whole good frame begins, or
-     * FRAME_NOWHERE. It gives up rather than read more than `budget` bytes of payload; with
-     * `sums` (of the same bytes as before) it reads none twice. */
+     * FRAME_NOWHERE. It gives up rather than go over its budget; with `sums` (of the same bytes as
+     * before) it reads no payload twice. */
     uint64_t (*find)(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t limit,
-                     uint64_t budget, crc_sums *sums);
+                     search_budget budget, crc_sums *sums);
 } framing;
 
 /* The framing of that name, or NULL. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
@@ -70,19 +71,29 @@ static bool begins_frame(const uint8_t *bytes, uint64_t size) {
     return size >= TFRECORD_HEADER_SIZE && load32(bytes + 8) == crc32c_mask(crc32c(bytes, 8));
 }
 
+/* The first place in [from, limit) whose length could be one: its highest byte is zero, as in any
+ * file below 2^56 bytes. Of random payload one byte in 256 is; memchr passes over the others. */
+static uint64_t next_plausible(const uint8_t *bytes, uint64_t from, uint64_t limit) {
+    enum { HIGHEST = 7 };
+    if (from >= limit || !bytes[from + HIGHEST]) return from;
+    const uint8_t *zero = memchr(bytes + from + HIGHEST, 0, (size_t)(limit - from));
+    return zero ? (uint64_t)(zero - bytes) - HIGHEST : limit;
+}
+
 static uint64_t find(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t limit,
-                     uint64_t budget, crc_sums *sums) {
+                     search_budget budget, crc_sums *sums) {
     if (size < TFRECORD_OVERHEAD) return FRAME_NOWHERE;
     uint64_t most = size - TFRECORD_OVERHEAD; /* the last place where a frame could begin */
     if (limit > most + 1) limit = most + 1;
-    for (uint64_t at = from; at < limit; at++) {
-        /* Nearly every place fails here: eight bytes of payload are a huge length. */
+    for (uint64_t at = next_plausible(bytes, from, limit); at < limit;
+         at = next_plausible(bytes, at + 1, limit)) {
+        if (!budget.place_count--) return FRAME_NOWHERE;
         if (load64(bytes + at) > most - at) continue;
         frame found = {0};
         if (parse(&found, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD) continue;
-        if (found.data_size > budget) return FRAME_NOWHERE;
+        if (found.data_size > budget.payload_size) return FRAME_NOWHERE;
         if (check_payload(&found, bytes, at, sums, NULL) == FRAME_GOOD) return at;
-        budget -= found.data_size;
+        budget.payload_size -= found.data_size;
     }
     return FRAME_NOWHERE;
 }

@@ -12,7 +12,11 @@
 #include "os/thread.h"
 
 enum {
-    SEGMENT_SIZE = 8 << 20,
+    SEGMENT_MOST = 8 << 20,
+    SEGMENT_LEAST = 1 << 20,
+    SLOTS_MOST = 64,
+    SEGMENTS_TOTAL = 64 << 20, /* bytes of file in flight: what is found in them takes up to twice
+                                  as many (of empty records), whatever the number of threads */
     INFLATED_AHEAD = 64 << 20,
     SLOTS_PER_THREAD = 2,
     PROGRESS_NS = 50 * 1000 * 1000,
@@ -415,11 +419,24 @@ static uint64_t segment_count(const scan *scan) {
     return count;
 }
 
+/* How many segments are in flight, and how large they are: bounded together, so that memory does
+ * not grow with the number of threads. */
+static size_t choose_segments(scan *scan, unsigned threads) {
+    size_t slots = (size_t)threads * SLOTS_PER_THREAD + 2;
+    if (slots > SLOTS_MOST) slots = SLOTS_MOST;
+    uint64_t size = SEGMENTS_TOTAL / slots;
+    if (size > SEGMENT_MOST) size = SEGMENT_MOST;
+    if (size < SEGMENT_LEAST) size = SEGMENT_LEAST;
+    scan->segment_size = scan->options->segment_size ? scan->options->segment_size : size;
+    return slots;
+}
+
 static recmap_status start(scan *scan, recmap_error *error) {
     unsigned threads = scan->options->thread_count ? scan->options->thread_count : core_count();
+    size_t slots = choose_segments(scan, threads);
     uint64_t segments = segment_count(scan);
     if (threads > segments) threads = (unsigned)segments;
-    size_t slots = (size_t)threads * SLOTS_PER_THREAD + 2;
+    if (slots > segments + 1) slots = (size_t)segments + 1;
     scan->slots = calloc(slots, sizeof *scan->slots);
     if (!scan->slots) return fail_memory(error);
     for (; scan->slot_count < slots; scan->slot_count++)
@@ -452,7 +469,6 @@ recmap_status scan_shards(const char *const *paths, size_t path_count, const sca
         .options = options,
         .sink = sink,
         .walker = {&tfrecord_framing, options->extractor, options->on_corrupt},
-        .segment_size = options->segment_size ? options->segment_size : SEGMENT_SIZE,
         .shards = calloc(path_count + 1, sizeof *scan.shards),
         .shard_count = path_count,
         .progress = options->totals,

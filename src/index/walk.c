@@ -7,9 +7,11 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* What a guess may read: enough for a large record, while bytes made to look like headers of long
- * ones cannot make it read the file to its end in each segment. */
-#define GUESS_PAYLOAD_MOST ((uint64_t)256 << 20)
+/* What a guess may cost: enough for what lies before a frame in most files, and for a large record;
+ * but payload of zeros or small numbers, which looks like headers everywhere, and bytes made to
+ * look like headers of long records must not make it cost more than walking. */
+static const search_budget GUESS_BUDGET = {.place_count = 1 << 17,
+                                           .payload_size = (uint64_t)256 << 20};
 
 bool findings_init(walk_findings *findings, const extractor *extractor) {
     *findings = (walk_findings){0};
@@ -100,7 +102,7 @@ static void meet_damage(const walker *walker, walk_findings *findings, walk_stat
 static void find_back(const walker *walker, walk_findings *findings, walk_state *state,
                       const uint8_t *bytes, uint64_t size, uint64_t end) {
     uint64_t at =
-        walker->framing->find(bytes, size, state->position, end, UINT64_MAX, &findings->sums);
+        walker->framing->find(bytes, size, state->position, end, SEARCH_UNBOUNDED, &findings->sums);
     if (at == FRAME_NOWHERE) {
         state->position = end;
         if (end < size) return;
@@ -155,7 +157,7 @@ bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *
                      uint64_t *entry, const uint8_t *bytes, uint64_t size, uint64_t begin,
                      uint64_t end) {
     clear(findings);
-    uint64_t at = walker->framing->find(bytes, size, begin, end, GUESS_PAYLOAD_MOST, NULL);
+    uint64_t at = walker->framing->find(bytes, size, begin, end, GUESS_BUDGET, NULL);
     if (at == FRAME_NOWHERE) return false;
     *entry = at;
     *state = (walk_state){.position = at};

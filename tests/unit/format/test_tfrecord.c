@@ -78,7 +78,7 @@ static void test_find_equals_plain_search(void **state) {
             uint64_t limit = rng_below(&random, bytes.size + 20);
             uint64_t due = next < limit ? next : FRAME_NOWHERE;
             assert_int_equal(
-                tfrecord_framing.find(exact, bytes.size, from, limit, UINT64_MAX, NULL), due);
+                tfrecord_framing.find(exact, bytes.size, from, limit, SEARCH_UNBOUNDED, NULL), due);
         }
         free(exact);
         buffer_free(&bytes);
@@ -96,11 +96,14 @@ static void test_find_within_budget(void **state) {
     }
     uint64_t good = bytes.size;
     oracle_add_record(&bytes, "good", 4);
-    uint64_t at = tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, UINT64_MAX, NULL);
+    uint64_t at =
+        tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, SEARCH_UNBOUNDED, NULL);
     assert_int_equal(at, good);
-    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, 4000, NULL),
+    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size,
+                                           (search_budget){100000, 4000}, NULL),
                      FRAME_NOWHERE);
-    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, 5004, NULL),
+    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size,
+                                           (search_budget){100000, 5004}, NULL),
                      good);
     buffer_free(&bytes);
 }
