@@ -1,5 +1,6 @@
 #include <recmap/shards.h>
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,12 @@
 struct recmap_shards {
     path_list list;
 };
+
+/* Where list files that name list files have led to. */
+typedef struct list_walk {
+    unsigned depth; /* list files that are being read */
+    bool is_placed; /* the error names its list file and line */
+} list_walk;
 
 recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) {
     recmap_shards *created = calloc(1, sizeof *created);
@@ -79,26 +86,34 @@ static recmap_status add_folder(path_list *list, const char *name, recmap_error 
     return RECMAP_OK;
 }
 
-static recmap_status add_matches(path_list *list, const char *pattern, recmap_error *error) {
+static const char *start_of_names(unsigned depth) {
+    return depth ? "relative names start at the list file's folder"
+                 : "relative paths start at the current folder";
+}
+
+static recmap_status add_matches(path_list *list, const char *pattern, unsigned depth,
+                                 recmap_error *error) {
     size_t first = list->count;
     recmap_status status = list_matches(list, pattern, shard_name_is_possible, error);
     if (status != RECMAP_OK) return status;
-    if (list->count == first)
-        return fail_name(error, pattern, "no file matches",
-                         "check the pattern; relative paths start at the current folder");
+    if (list->count == first) {
+        fail_name(error, pattern, "no file matches", "");
+        fail_advise(error, "check the pattern; %s", start_of_names(depth));
+        return RECMAP_INVALID;
+    }
     sort_from(list, first);
     return RECMAP_OK;
 }
 
-static recmap_status add_name(path_list *list, const char *name, unsigned depth,
+static recmap_status add_name(path_list *list, const char *name, list_walk *walk,
                               recmap_error *error);
 
 /* A line of the list file at `list_path`; `line` is NUL-terminated. */
 static recmap_status add_line(path_list *list, const char *list_path, const char *line,
-                              unsigned depth, recmap_error *error) {
+                              list_walk *walk, recmap_error *error) {
     bool is_list = line[0] == '@';
     const char *name = line + is_list;
-    if (name[0] == '/') return add_name(list, line, depth, error);
+    if (name[0] == '/') return add_name(list, line, walk, error);
     char *folder = path_folder(list_path);
     /* Names beside a list file in the current folder stay as they are written. */
     char *path = !folder ? NULL : strcmp(folder, ".") ? path_join(folder, name) : strdup(name);
@@ -109,25 +124,47 @@ static recmap_status add_line(path_list *list, const char *list_path, const char
     if (whole) snprintf(whole, size, "%s%s", is_list ? "@" : "", path);
     free(path);
     if (!whole) return fail_memory(error);
-    recmap_status status = add_name(list, whole, depth, error);
+    recmap_status status = add_name(list, whole, walk, error);
     free(whole);
     return status;
 }
 
+static bool is_blank(const char *line) {
+    return !line[strspn(line, " \t\r")];
+}
+
+/* Names the line that an error comes from: that of the innermost list file. */
+static void place_error(recmap_error *error, list_walk *walk, const char *list_path,
+                        uint64_t number) {
+    if (!error || walk->is_placed || error->status == RECMAP_NO_MEMORY) return;
+    recmap_error inner = *error;
+    fail(error, inner.status, "line %llu: %s: %s", (unsigned long long)number, inner.path,
+         inner.message);
+    fail_at(error, list_path, inner.record, inner.offset);
+    fail_advise(error, "%s", inner.advice);
+    if (inner.system_errno == ENOENT) fail_advise(error, "check the path; %s", start_of_names(1));
+    error->system_errno = inner.system_errno;
+    walk->is_placed = true;
+}
+
 static recmap_status add_lines(path_list *list, const char *list_path, char *text, size_t size,
-                               unsigned depth, recmap_error *error) {
+                               list_walk *walk, recmap_error *error) {
     if (memchr(text, 0, size))
         return fail_name(error, list_path, "is no list file: it holds NUL bytes",
                          "a list file names one shard a line; without the @ the file itself is "
                          "meant");
-    for (char *line = text, *end = text + size; line < end;) {
+    uint64_t number = 1;
+    for (char *line = text, *end = text + size; line < end; number++) {
         char *newline = memchr(line, '\n', (size_t)(end - line));
         char *stop = newline ? newline : end;
         *stop = 0;
         if (stop > line && stop[-1] == '\r') stop[-1] = 0;
-        if (line[0] && line[0] != '#') {
-            recmap_status status = add_line(list, list_path, line, depth, error);
-            if (status != RECMAP_OK) return status;
+        if (!is_blank(line) && line[0] != '#') {
+            recmap_status status = add_line(list, list_path, line, walk, error);
+            if (status != RECMAP_OK) {
+                place_error(error, walk, list_path, number);
+                return status;
+            }
         }
         line = stop + 1;
     }
@@ -157,16 +194,18 @@ static recmap_status read_list(char **text, size_t *size, const char *path, recm
     return RECMAP_OK;
 }
 
-static recmap_status add_list(path_list *list, const char *path, unsigned depth,
+static recmap_status add_list(path_list *list, const char *path, list_walk *walk,
                               recmap_error *error) {
-    if (depth >= LIST_DEPTH_LIMIT)
+    if (walk->depth >= LIST_DEPTH_LIMIT)
         return fail_name(error, path, "list files name each other too deep",
                          "look for a list file that names itself");
     char *text = NULL;
     size_t size = 0;
     size_t first = list->count;
     recmap_status status = read_list(&text, &size, path, error);
-    if (status == RECMAP_OK) status = add_lines(list, path, text, size, depth + 1, error);
+    walk->depth++;
+    if (status == RECMAP_OK) status = add_lines(list, path, text, size, walk, error);
+    walk->depth--;
     free(text);
     if (status == RECMAP_OK && list->count == first)
         return fail_name(error, path, "the list file names no shards", "write one name a line");
@@ -175,22 +214,24 @@ static recmap_status add_list(path_list *list, const char *path, unsigned depth,
 
 /* What exists under a name goes before what the name could mean: a file may be called `@a` or
  * `[1].tfrecord`. */
-static recmap_status add_name(path_list *list, const char *name, unsigned depth,
+static recmap_status add_name(path_list *list, const char *name, list_walk *walk,
                               recmap_error *error) {
     path_kind kind;
     recmap_status status = path_get_kind(&kind, name, error);
     if (status != RECMAP_OK) return status;
     if (kind == PATH_FOLDER) return add_folder(list, name, error);
     if (kind != PATH_MISSING) return add_file(list, name, error);
-    if (name[0] == '@') return add_list(list, name + 1, depth, error);
-    if (strpbrk(name, "*?[")) return add_matches(list, name, error);
-    return fail_name(error, name, "there is no such file or folder",
-                     "check the path; relative paths start at the current folder");
+    if (name[0] == '@') return add_list(list, name + 1, walk, error);
+    if (strpbrk(name, "*?[")) return add_matches(list, name, walk->depth, error);
+    fail_name(error, name, "there is no such file or folder", "");
+    fail_advise(error, "check the path; %s", start_of_names(walk->depth));
+    return RECMAP_INVALID;
 }
 
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
     size_t first = shards->list.count;
-    recmap_status status = add_name(&shards->list, name, 0, error);
+    list_walk walk = {0, false};
+    recmap_status status = add_name(&shards->list, name, &walk, error);
     if (status != RECMAP_OK) path_list_cut(&shards->list, first);
     return status;
 }

@@ -56,7 +56,7 @@ class Naming(CliTest):
     def test_a_list_file(self):
         for name in ("d/b", "d/a", "d/c-2", "d/c-10", "e"):
             self.write(name, shard(name))
-        self.write("d/list", b"# shards\r\n\nb\na\r\nc-*\n" + self.path("e").encode())
+        self.write("d/list", b"# shards\r\n\n \t\nb\na\r\nc-*\n" + self.path("e").encode())
         self.index("-o", "l.rmx", "@d/list")
         self.assertEqual(self.payloads("l.rmx"), [b"d/b", b"d/a", b"d/c-2", b"d/c-10", b"e"])
 
@@ -86,7 +86,8 @@ class Naming(CliTest):
         self.check("index", "x*", status=2, err="recmap: x*: no file matches\n" +
                    CHECK_PATH.replace("path;", "pattern;"))
         self.check("index", "@list", status=2,
-                   err=f"recmap: nothing: there is no such file or folder\n{CHECK_PATH}")
+                   err="recmap: list: line 1: nothing: there is no such file or folder\n"
+                   "  check the path; relative names start at the list file's folder\n")
         self.check("index", "@none", status=4, err="recmap: none: cannot open the file: No such "
                    "file or directory\n" + CHECK_PATH)
         self.check("index", "empty", status=2, err="recmap: empty: the folder holds no shards\n"

@@ -182,9 +182,20 @@ static void test_refusals(void **state) {
     write_file("list", "# nothing\n\n\r\n");
     assert_refused("@list", RECMAP_INVALID, "list", "the list file names no shards");
     write_file("list", "kept\nkept\nnothing\n");
-    assert_refused("@list", RECMAP_INVALID, "nothing", "there is no such file or folder");
+    assert_refused("@list", RECMAP_INVALID, "list",
+                   "line 3: nothing: there is no such file or folder");
     write_file("list", "kept\n@list\n");
-    assert_refused("@list", RECMAP_INVALID, "list", "list files name each other too deep");
+    assert_refused("@list", RECMAP_INVALID, "list",
+                   "line 2: list: list files name each other too deep");
+    write_file("list", "kept\n \t\r\n  \nno*");
+    assert_refused("@list", RECMAP_INVALID, "list", "line 4: no*: no file matches");
+    write_file("list", "kept\n@none\n");
+    assert_refused("@list", RECMAP_IO, "list",
+                   "line 2: none: cannot open the file: No such file or directory");
+    write_file("list", "kept\n@empty/inner\n");
+    write_file("empty/inner", "\n\nx\n");
+    assert_refused("@list", RECMAP_INVALID, "empty/inner",
+                   "line 3: empty/x: there is no such file or folder");
     FILE *file = fopen("list", "w");
     assert_int_equal(fwrite("kept\n\0\n", 1, 7, file), 7);
     fclose(file);
