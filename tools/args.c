@@ -8,13 +8,19 @@
 
 enum { OPTION_HELP = 1000, OPTION_ACCESS, OPTION_CHECK };
 
-static void add_option(tool_args *args, size_t *count, struct option option) {
-    args->table[(*count)++] = option;
+static void add_option(tool_args *args, struct option option) {
+    size_t count = 0;
+    while (args->table[count].name) count++;
+    args->table[count] = option;
     if (option.val <= 0 || option.val >= ARGS_LONG) return;
     size_t end = strlen(args->letters);
     args->letters[end++] = (char)option.val;
     if (option.has_arg == required_argument) args->letters[end++] = ':';
     args->letters[end] = 0;
+}
+
+void args_add(tool_args *args, const struct option *options) {
+    for (; options->name; options++) add_option(args, *options);
 }
 
 void args_begin(tool_args *args, const tool_command *command, const struct option *options,
@@ -29,12 +35,11 @@ void args_begin(tool_args *args, const tool_command *command, const struct optio
     args->reading.allow_absolute_paths = 1;
     /* A leading colon keeps getopt from printing, and tells a missing argument apart. */
     args->letters[0] = ':';
-    size_t count = 0;
-    for (; options->name; options++) add_option(args, &count, *options);
-    add_option(args, &count, (struct option){"help", no_argument, NULL, OPTION_HELP});
+    args_add(args, options);
+    add_option(args, (struct option){"help", no_argument, NULL, OPTION_HELP});
     if (!command->reads) return;
-    add_option(args, &count, (struct option){"access", required_argument, NULL, OPTION_ACCESS});
-    add_option(args, &count, (struct option){"check", required_argument, NULL, OPTION_CHECK});
+    add_option(args, (struct option){"access", required_argument, NULL, OPTION_ACCESS});
+    add_option(args, (struct option){"check", required_argument, NULL, OPTION_CHECK});
 }
 
 static int stop(tool_args *args, int exit_status) {

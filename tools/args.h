@@ -40,6 +40,9 @@ typedef struct tool_args {
 void args_begin(tool_args *args, const tool_command *command, const struct option *options,
                 int argc, char **argv);
 
+/* More options of the command, from a table of several commands. */
+void args_add(tool_args *args, const struct option *options);
+
 /* The next option's value, its argument in `optarg`; ARGS_END when only operands are left;
  * ARGS_STOP when the command ends here with args->exit_status (--help, or a wrong option). */
 int args_next(tool_args *args);

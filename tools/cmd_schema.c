@@ -18,6 +18,35 @@ static const struct option options[] = {{"sample", required_argument, NULL, OPTI
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {NULL, 0, NULL, 0}};
 
+/* The numbers floor(i * count / sample), without ever computing i * count. */
+typedef struct spread {
+    uint64_t number;
+    uint64_t sample;   /* numbers in all */
+    uint64_t quotient; /* of count / sample */
+    uint64_t remainder;
+    uint64_t carry; /* remainders added up, below sample */
+} spread;
+
+static spread spread_begin(uint64_t count, uint64_t sample) {
+    if (!sample) return (spread){.sample = 0};
+    return (spread){.sample = sample, .quotient = count / sample, .remainder = count % sample};
+}
+
+static recmap_status spread_next(void *context, uint64_t *numbers, size_t count,
+                                 recmap_error *error) {
+    (void)error;
+    spread *spread = context;
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = spread->number;
+        spread->number += spread->quotient;
+        spread->carry += spread->remainder;
+        if (spread->carry < spread->sample) continue;
+        spread->carry -= spread->sample;
+        spread->number++;
+    }
+    return RECMAP_OK;
+}
+
 static recmap_status add_record(void *context, const recmap_record *record, recmap_error *error) {
     return recmap_schema_add(context, record->data, record->size, error);
 }
@@ -83,11 +112,12 @@ static recmap_status collect(recmap_schema *schema, recmap_dataset *dataset, uin
                              recmap_error *error) {
     uint64_t count = recmap_dataset_count(dataset);
     if (!sample || sample > count) sample = count;
-    walk_range range = {.first = 0, .count = count, .sample = sample};
+    spread spread = spread_begin(count, sample);
+    walk_source source = {sample, spread_next, &spread};
     tool_progress progress = progress_begin("reading");
     interrupt_watch();
     recmap_status status =
-        walk_records(dataset, range, add_record, schema, progress_report, &progress, error);
+        walk_records(dataset, source, add_record, schema, progress_report, &progress, error);
     progress_end(&progress);
     return status;
 }

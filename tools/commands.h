@@ -4,6 +4,7 @@
 
 #include "args.h"
 
-extern const tool_command cmd_index, cmd_info, cmd_schema, cmd_get, cmd_find, cmd_cat, cmd_verify;
+extern const tool_command cmd_index, cmd_info, cmd_schema, cmd_get, cmd_find, cmd_cat, cmd_order,
+    cmd_verify;
 
 #endif

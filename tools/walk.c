@@ -7,95 +7,88 @@
 /* A batch ends at either limit; with pread it is all in memory. */
 enum { BATCH_RECORDS = 256, BATCH_BYTES = 16 << 20 };
 
-/* The numbers first + floor(i * count / sample), without ever computing i * count. */
-typedef struct walk_spread {
-    uint64_t number;
-    uint64_t left; /* numbers to come */
-    uint64_t sample;
-    uint64_t quotient; /* of count / sample */
-    uint64_t remainder;
-    uint64_t carry; /* remainders added up, below sample */
-} walk_spread;
+typedef struct walk {
+    recmap_dataset *dataset;
+    recmap_batch *batch;
+    uint64_t count; /* records in all */
+    walk_fn visit;
+    void *context;
+    recmap_progress_fn report;
+    void *report_context;
+    uint64_t bytes_passed;
+    uint64_t records_passed;
+} walk;
 
-static walk_spread spread_begin(walk_range range) {
-    uint64_t sample = range.sample ? range.sample : 1;
-    return (walk_spread){.number = range.first,
-                         .left = range.sample,
-                         .sample = sample,
-                         .quotient = range.count / sample,
-                         .remainder = range.count % sample};
-}
-
-static void spread_advance(walk_spread *spread) {
-    spread->left--;
-    spread->number += spread->quotient;
-    spread->carry += spread->remainder;
-    if (spread->carry < spread->sample) return;
-    spread->carry -= spread->sample;
-    spread->number++;
-}
-
-/* Takes numbers until the batch is full: at least one. */
-static recmap_status fill(uint64_t *numbers, size_t *count, walk_spread *spread,
-                          recmap_dataset *dataset, recmap_error *error) {
+/* How many of the numbers make a batch: at least one. */
+static recmap_status fit(size_t *fitting, recmap_dataset *dataset, const uint64_t *numbers,
+                         size_t count, recmap_error *error) {
     uint64_t room = BATCH_BYTES;
     size_t taken = 0;
-    while (taken < BATCH_RECORDS && spread->left) {
+    for (; taken < count; taken++) {
         recmap_location location;
-        recmap_status status = recmap_dataset_locate(&location, dataset, spread->number, 1, error);
+        recmap_status status = recmap_dataset_locate(&location, dataset, numbers[taken], 1, error);
         if (status != RECMAP_OK) return status;
         if (taken && location.size > room) break;
         room -= location.size < room ? location.size : room;
-        numbers[taken++] = spread->number;
-        spread_advance(spread);
     }
-    *count = taken;
+    *fitting = taken;
     return RECMAP_OK;
 }
 
-typedef struct walk_passed {
-    uint64_t bytes;
-    uint64_t records;
-} walk_passed;
-
-static recmap_status visit_batch(const recmap_batch *batch, walk_fn visit, void *context,
-                                 walk_passed *passed, recmap_error *error) {
-    const recmap_record *records = recmap_batch_records(batch);
-    for (size_t i = 0; i < recmap_batch_count(batch); i++) {
-        recmap_status status = visit(context, &records[i], error);
+static recmap_status visit_batch(walk *walk, recmap_error *error) {
+    const recmap_record *records = recmap_batch_records(walk->batch);
+    for (size_t i = 0; i < recmap_batch_count(walk->batch); i++) {
+        recmap_status status = walk->visit(walk->context, &records[i], error);
         if (status != RECMAP_OK) return status;
-        passed->bytes += records[i].size;
-        passed->records++;
+        walk->bytes_passed += records[i].size;
+        walk->records_passed++;
     }
     return RECMAP_OK;
 }
 
 /* The bytes in all are not known before they are read: the records passed tell how far it is. */
-static bool is_cancelled(recmap_progress_fn report, void *context, walk_passed passed,
-                         uint64_t sample) {
-    if (!report) return false;
-    double whole = (double)passed.bytes / (double)passed.records * (double)sample;
-    recmap_progress progress = {
-        .bytes_done = passed.bytes, .bytes_total = (uint64_t)whole, .record_count = passed.records};
-    return report(context, &progress) != 0;
+static bool is_cancelled(const walk *walk) {
+    if (!walk->report) return false;
+    double mean = (double)walk->bytes_passed / (double)walk->records_passed;
+    recmap_progress progress = {.bytes_done = walk->bytes_passed,
+                                .bytes_total = (uint64_t)(mean * (double)walk->count),
+                                .record_count = walk->records_passed};
+    return walk->report(walk->report_context, &progress) != 0;
 }
 
-recmap_status walk_records(recmap_dataset *dataset, walk_range range, walk_fn visit, void *context,
-                           recmap_progress_fn report, void *report_context, recmap_error *error) {
-    recmap_batch *batch = NULL;
-    recmap_status status = recmap_batch_create(&batch, error);
-    walk_passed passed = {0, 0};
-    walk_spread spread = spread_begin(range);
-    while (status == RECMAP_OK && spread.left) {
-        uint64_t numbers[BATCH_RECORDS];
-        size_t count = 0;
-        status = fill(numbers, &count, &spread, dataset, error);
+/* In as many batches as they need. */
+static recmap_status visit_numbers(walk *walk, const uint64_t *numbers, size_t count,
+                                   recmap_error *error) {
+    for (size_t done = 0; done < count;) {
+        size_t here = 0;
+        recmap_status status = fit(&here, walk->dataset, numbers + done, count - done, error);
         if (status == RECMAP_OK)
-            status = recmap_dataset_gather(batch, dataset, numbers, count, error);
-        if (status == RECMAP_OK) status = visit_batch(batch, visit, context, &passed, error);
-        if (status == RECMAP_OK && is_cancelled(report, report_context, passed, range.sample))
-            status = interrupt_fail(error);
+            status = recmap_dataset_gather(walk->batch, walk->dataset, numbers + done, here, error);
+        if (status == RECMAP_OK) status = visit_batch(walk, error);
+        if (status != RECMAP_OK) return status;
+        if (is_cancelled(walk)) return interrupt_fail(error);
+        done += here;
     }
-    recmap_batch_destroy(batch);
+    return RECMAP_OK;
+}
+
+recmap_status walk_records(recmap_dataset *dataset, walk_source source, walk_fn visit,
+                           void *context, recmap_progress_fn report, void *report_context,
+                           recmap_error *error) {
+    walk walk = {.dataset = dataset,
+                 .count = source.count,
+                 .visit = visit,
+                 .context = context,
+                 .report = report,
+                 .report_context = report_context};
+    recmap_status status = recmap_batch_create(&walk.batch, error);
+    for (uint64_t left = source.count; status == RECMAP_OK && left;) {
+        uint64_t numbers[BATCH_RECORDS];
+        size_t count = left < BATCH_RECORDS ? (size_t)left : BATCH_RECORDS;
+        status = source.next(source.context, numbers, count, error);
+        if (status == RECMAP_OK) status = visit_numbers(&walk, numbers, count, error);
+        left -= count;
+    }
+    recmap_batch_destroy(walk.batch);
     return status;
 }

@@ -1,0 +1,340 @@
+"""order, and cat in every order: shuffled, from any position, dealt to ranks."""
+
+import base64
+import json
+import os
+import re
+import signal
+import subprocess
+import unittest
+
+from support import (COMMAND, DIGITS, EXAMPLES, ROOT, CliTest, parse_tfrecord, signals_as_usual,
+                     tfrecord)
+
+DIGIT_COUNT = 1797
+
+
+def mix(z):
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+    return z ^ z >> 31
+
+
+class Shuffle:
+    """An epoch of a shuffled order, written after docs/order.md."""
+
+    def __init__(self, n, seed=0, epoch=0):
+        golden = 0x9E3779B97F4A7C15
+        state = 0
+        for word in (seed, epoch, 0, n):
+            state = mix(((state ^ word) + golden) % 2**64)
+        self.n = n
+        self.words = [mix((state + (i + 1) * golden) % 2**64) for i in range(max(12, min(n, 256)))]
+
+    def numbers(self):
+        if self.n > 256:
+            return [self.walk(i) for i in range(self.n)]
+        table = []
+        for i in range(self.n):
+            j = (self.words[i] >> 32) * (i + 1) >> 32
+            table.append(i)
+            table[i], table[j] = table[j], i
+        return table
+
+    def walk(self, x):
+        bits = (self.n - 1).bit_length() // 2
+        b = -(-self.n >> bits)
+        while True:
+            high, low = x >> bits, x % 2**bits
+            for i in range(0, 12, 2):
+                high = (high + (scramble(low, self.words[i]) * b >> 32)) % b
+                low = (low + (scramble(high, self.words[i + 1]) >> 32 - bits)) % 2**bits
+            x = high << bits | low
+            if x < self.n:
+                return x
+
+
+def scramble(x, key):
+    x ^= key % 2**32
+    x ^= x >> 16
+    x = x * 0x7FEB352D % 2**32
+    x ^= x >> 15
+    x = (x + (key >> 32)) * 0x846CA68B % 2**32
+    return x ^ x >> 16
+
+
+def lines(numbers):
+    return "".join(f"{number}\n" for number in numbers)
+
+
+def deal(epoch, start, world, batch, last):
+    """The numbers of each rank, by the rule of docs/order.md."""
+    ranks = [[] for _ in range(world)]
+    at, n = start, len(epoch)
+    while n - at >= world * batch or (n > at and last == "pad"):
+        for rank in range(world):
+            first = at + rank * batch
+            ranks[rank] += [epoch[p % n] for p in range(first, first + batch)]
+        at += world * batch
+    left = n - at if last == "keep" else 0
+    for rank in range(world):
+        more = left // world + (rank < left % world)
+        ranks[rank] += epoch[at : at + more]
+        at += more
+    return ranks
+
+
+class Orders(CliTest):
+    """On the digits, where they lie."""
+
+    def setUp(self):
+        super().setUp()
+        self.index("-o", "d.rmx", DIGITS)
+        self.records = []
+        for name in sorted(os.listdir(DIGITS)):
+            if name.endswith(".tfrecord"):
+                with open(os.path.join(DIGITS, name), "rb") as file:
+                    self.records += parse_tfrecord(file.read())
+        self.assertEqual(len(self.records), DIGIT_COUNT)
+
+    def test_sequential(self):
+        self.check("order", "d.rmx", out=lines(range(DIGIT_COUNT)))
+        self.check("order", "d.rmx", "--from", "5", "--count", "3", out="5\n6\n7\n")
+        self.check("order", "d.rmx", "--from", str(DIGIT_COUNT), out="")
+        self.check("order", "d.rmx", "--count", "0", out="")
+        self.check("order", "d.rmx", "--from=1796", f"--count={2**64 - 1}", out="1796\n")
+
+    def test_shuffled_as_specified(self):
+        whole = Shuffle(DIGIT_COUNT).numbers()
+        self.assertEqual(sorted(whole), list(range(DIGIT_COUNT)))
+        self.check("order", "d.rmx", "--shuffle", out=lines(whole))
+        self.check("order", "d.rmx", "--shuffle", "--seed", "0", "--epoch", "0", out=lines(whole))
+        for seed, epoch in ((1, 0), (0, 1), (7, 3), (2**64 - 1, 2**64 - 1)):
+            numbers = Shuffle(DIGIT_COUNT, seed, epoch).numbers()
+            self.assertEqual(sorted(numbers), list(range(DIGIT_COUNT)))
+            self.assertNotEqual(numbers, whole)
+            for command in (["order"], ["cat", "--format", "number"]):
+                self.check(*command, "d.rmx", "--shuffle", f"--seed={seed}", f"--epoch={epoch}",
+                           out=lines(numbers))
+
+    def test_every_format(self):
+        numbers = Shuffle(DIGIT_COUNT, 7, 1).numbers()
+        shuffled = [self.records[i] for i in numbers]
+        order = ["d.rmx", "--shuffle", "--seed", "7", "--epoch", "1"]
+        for access in ("map", "pread"):
+            self.check("cat", *order, "--access", access, out=b"".join(shuffled))
+        framed = self.run_recmap("cat", *order, "--format", "tfrecord", "-o", "out.tfrecord")
+        self.assertEqual((framed.err, framed.out, framed.status), (b"", b"", 0))
+        self.assertEqual(parse_tfrecord(self.read("out.tfrecord")), shuffled)
+        out = self.run_recmap("cat", *order, "--format", "json").out
+        ids = [json.loads(line)["features"]["feature"]["id"]["bytesList"]["value"][0]
+               for line in out.splitlines()]
+        self.assertEqual([base64.b64decode(word).decode() for word in ids],
+                         [f"digit-{number:05}" for number in numbers])
+
+    def test_resumed_anywhere(self):
+        for order in ([], ["--shuffle"], ["--shuffle", "--seed=3", "--epoch=2"]):
+            for form in ("raw", "tfrecord", "number"):
+                words = ["cat", "d.rmx", *order, "--format", form]
+                whole = self.run_recmap(*words).out
+                # Batches are of 256 records, four shards begin at other places.
+                for k in (0, 1, 255, 256, 257, 898, 1024, 1796, 1797):
+                    first = self.run_recmap(*words, "--count", str(k))
+                    rest = self.run_recmap(*words, "--from", str(k))
+                    self.assertEqual((first.status, rest.status), (0, 0))
+                    self.assertTrue(first.out + rest.out == whole, (words, k))
+
+    def test_ranks_share_the_rest(self):
+        epoch = Shuffle(DIGIT_COUNT, 5, 0).numbers()
+        for start, world, batch, last in ((0, 1, 7, "keep"), (0, 2, 64, "drop"),
+                                          (0, 3, 100, "pad"), (1000, 4, 32, "keep"),
+                                          (1000, 4, 32, "drop"), (1000, 4, 32, "pad"),
+                                          (1795, 4, 1, "keep"), (1795, 4, 1, "pad"),
+                                          (0, 3, 2500, "pad"), (1797, 2, 8, "pad")):
+            expected = deal(epoch, start, world, batch, last)
+            for rank, numbers in enumerate(expected):
+                words = ["--shuffle", "--seed=5", f"--from={start}", f"--rank={rank}",
+                         f"--world={world}", f"--batch={batch}", f"--last={last}"]
+                self.check("order", "d.rmx", *words, out=lines(numbers))
+                self.check("cat", "d.rmx", *words, out=b"".join(self.records[i] for i in numbers))
+                self.check("order", "d.rmx", *words, "--count=40", out=lines(numbers[:40]))
+            together = sorted(sum(expected, []))
+            if last == "keep":
+                self.assertEqual(together, sorted(epoch[start:]))
+            elif last == "drop":
+                whole = (DIGIT_COUNT - start) // (world * batch) * world * batch
+                self.assertEqual(together, sorted(epoch[start : start + whole]))
+            else:
+                self.assertEqual({len(numbers) for numbers in expected}, {len(expected[0])})
+
+    def test_resumed_by_another_world(self):
+        """Three ranks make four steps; then two take the rest. Each record comes once."""
+        words = ["order", "d.rmx", "--shuffle", "--epoch=4"]
+        seen = []
+        for rank in range(3):
+            seen += self.run_recmap(*words, f"--rank={rank}", "--world=3", "--batch=50",
+                                    "--count=200").out.split()
+        for rank in range(2):
+            seen += self.run_recmap(*words, f"--rank={rank}", "--world=2", "--batch=64",
+                                    "--from=600").out.split()
+        self.assertEqual(sorted(map(int, seen)), list(range(DIGIT_COUNT)))
+
+    def test_keep_is_what_ranks_do(self):
+        words = ["order", "d.rmx", "--from=1790", "--rank=1", "--world=2", "--batch=2"]
+        self.check(*words, out="1792\n1793\n1796\n")
+        self.check(*words, "--last=keep", out="1792\n1793\n1796\n")
+
+    def test_where_a_record_comes(self):
+        for order, numbers in (([], range(DIGIT_COUNT)),
+                               (["--shuffle"], Shuffle(DIGIT_COUNT).numbers()),
+                               (["--shuffle", "--seed=9", "--epoch=8"],
+                                Shuffle(DIGIT_COUNT, 9, 8).numbers())):
+            for position in (0, 1, 42, 900, 1796):
+                self.check("order", "d.rmx", *order, "--position-of", str(numbers[position]),
+                           out=f"{position}\n")
+            for absent in (DIGIT_COUNT, 2**64 - 1):
+                self.check("order", "d.rmx", *order, "--position-of", str(absent), status=1,
+                           err=f"recmap: d.rmx: record {absent} does not come: there are 1797 "
+                           "records\n  numbers run from 0 on, in the order of the shards\n")
+
+
+class SmallOrders(CliTest):
+    def test_every_small_count(self):
+        for n in (1, 2, 3, 8, 255, 256, 257, 300):
+            self.write("a", tfrecord([b"x"] * n))
+            self.index("a")
+            for epoch in range(2):
+                self.check("order", "a.rmx", "--shuffle", "--seed=7", f"--epoch={epoch}",
+                           out=lines(Shuffle(n, 7, epoch).numbers()))
+
+    def test_the_vectors(self):
+        """docs/vectors holds whole epochs of 300 records with seed 7."""
+        with open(os.path.join(ROOT, "docs", "vectors", "order-kinds.txt"),
+                  encoding="ascii") as file:
+            case = re.search(r"^case shuffled\n(.*?)(?=^case )", file.read(), re.M | re.S)[1]
+        self.assertIn("\nn 300\nseed 7\n", case)
+        self.write("a", tfrecord([b"x"] * 300))
+        self.index("a")
+        for epoch in range(2):
+            numbers = " ".join(re.findall(rf"^epoch-{epoch} (.*)$", case, re.M)).split()
+            self.assertEqual(len(numbers), 300)
+            self.check("order", "a.rmx", "--shuffle", "--seed=7", f"--epoch={epoch}",
+                       out=lines(numbers))
+
+    def test_no_records(self):
+        self.write("a", b"")
+        self.index("a")
+        for words in ([], ["--shuffle"],
+                      ["--shuffle", "--rank=0", "--world=2", "--batch=3", "--last=pad"]):
+            for command in (["order"], ["cat"], ["cat", "--format=number"]):
+                self.check(*command, "a.rmx", *words, out="")
+        self.check("order", "a.rmx", "--position-of=0", status=1,
+                   err="recmap: a.rmx: record 0 does not come: there are 0 records\n"
+                   "  numbers run from 0 on, in the order of the shards\n")
+
+    def test_batches_of_large_records(self):
+        """A batch ends at 16 MiB too."""
+        self.write("a", tfrecord([bytes(6 << 20)]) * 2 + tfrecord([b"x"]) + tfrecord([bytes(1)])
+                   + tfrecord([bytes(11 << 20)]) * 2)
+        self.index("a")
+        sizes = [6 << 20, 6 << 20, 1, 1, 11 << 20, 11 << 20]
+        for seed in range(3):
+            out = self.run_recmap("cat", "a.rmx", "--shuffle", f"--seed={seed}").out
+            numbers = Shuffle(6, seed).numbers()
+            at = sum(sizes[i] for i in numbers[: numbers.index(2)])
+            self.assertEqual((len(out), out.index(b"x")), (sum(sizes), at))
+
+    def test_order_reads_no_data(self):
+        self.write("a", tfrecord(EXAMPLES))
+        self.index("a")
+        os.remove(self.path("a"))
+        self.check("order", "a.rmx", "--shuffle", out=lines(Shuffle(5).numbers()))
+        self.check("cat", "a.rmx", "--shuffle", "--format=number", out=lines(Shuffle(5).numbers()))
+        self.assertEqual(self.run_recmap("cat", "a.rmx", "--shuffle").status, 4)
+
+
+class Interrupted(CliTest):
+    def test_killed_and_resumed(self):
+        """kill -9 in the middle; what came, up to its last whole line, and the rest are all."""
+        n = 50000
+        self.write("a", tfrecord([b"x"]) * n)
+        self.index("a")
+        words = ["cat", "a.rmx", "--shuffle", "--format", "number"]
+        for taken in (1, 100, 5000, 30000):
+            process = subprocess.Popen([COMMAND, *words], cwd=self.folder, stdout=subprocess.PIPE,
+                                       preexec_fn=signals_as_usual)
+            # More is to come than a pipe holds: it waits for its reader.
+            with process.stdout:
+                first = b"".join(process.stdout.readline() for _ in range(taken))
+                process.kill()
+                first += process.stdout.read()
+            self.assertEqual(process.wait(timeout=60), -signal.SIGKILL)
+            first = first[: first.rindex(b"\n") + 1]
+            position = first.count(b"\n")
+            self.assertTrue(taken <= position < n)
+            rest = self.run_recmap(*words, "--from", str(position))
+            self.assertTrue(first + rest.out == lines(Shuffle(n).numbers()).encode(), position)
+
+    def test_a_reader_that_stops(self):
+        self.write("a", tfrecord([b"x"]) * 50000)
+        self.index("a")
+        expected = lines(Shuffle(50000).numbers()[:3])
+        for command in ("order --shuffle", "cat --shuffle --format number"):
+            done = subprocess.run(f'"{COMMAND}" {command} a.rmx | head -n 3', shell=True,
+                                  cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  check=True, preexec_fn=signals_as_usual)
+            self.assertEqual((done.stdout.decode(), done.stderr), (expected, b""))
+
+
+class WrongOrders(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a", tfrecord([b"x"] * 3))
+        self.index("a")
+
+    def check_both(self, *words, what):
+        for command in ("order", "cat"):
+            self.check_wrong(command, "a.rmx", *words, what=what)
+
+    def test_what_goes_together(self):
+        for option in ("seed", "epoch"):
+            self.check_both(f"--{option}=1",
+                            what=f"--{option} is of a shuffled order: give --shuffle too")
+        ranks = ["--rank=0", "--world=2", "--batch=1"]
+        for words in (ranks[:1], ranks[1:2], ranks[2:], ranks[:2], ranks[1:], ranks[::2]):
+            self.check_both(*words, "--last=pad", what="--rank, --world and --batch go together")
+        self.check_both("--last=drop",
+                        what="--last is for ranks: give --rank, --world and --batch too")
+        for word in ("--from=1", "--count=1", *ranks, "--last=keep"):
+            others = [other for other in ranks if other != word]
+            words = [word, *(others if word in (*ranks, "--last=keep") else [])]
+            self.check_wrong("order", "a.rmx", "--position-of=1", *words, what=(
+                "--position-of is about the whole epoch: only --shuffle, --seed and --epoch go "
+                "with it"))
+
+    def test_values(self):
+        self.check_both("--rank=2", "--world=2", "--batch=1",
+                        what="--rank is below --world, not 2 of 2")
+        self.check_both("--rank=0", "--world=0", "--batch=1", what="--world is at least 1, not 0")
+        self.check_both("--rank=0", "--world=1", "--batch=0", what="--batch is at least 1, not 0")
+        self.check_both("--last=none", what="--last is keep, drop or pad, not 'none'")
+        self.check_both("--last=", what="--last is keep, drop or pad, not ''")
+        self.check_both("--from=4", what="--from is at most 3, the number of records, not 4")
+        self.check_both("--world=4294967296",
+                        what="--world is at most 4294967295, not 4294967296")
+        for name in ("seed", "epoch", "from", "count", "rank", "world", "batch"):
+            self.check_both("--shuffle", f"--{name}=-1",
+                            what=f"--{name} is a decimal number, not '-1'")
+            self.check_both(f"--{name}", what=f"option '--{name}' needs an argument")
+        self.check_wrong("order", "a.rmx", "--position-of", "x",
+                         what="--position-of is a decimal number, not 'x'")
+        self.check_both("--shuffle=7", what="option '--shuffle' takes no argument")
+        self.check_wrong("order", what="no index is named")
+        self.check_wrong("order", "a.rmx", "b.rmx", what="only one index can be named")
+        for command in ("order", "cat"):
+            self.check(command, "a.rmx", "--rank=0", "--world=2", f"--batch={2**62}", status=2,
+                       err=f"recmap: batches of {2**62} records on 2 ranks are too large\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
