@@ -60,7 +60,9 @@ typedef struct recmap_index_summary {
  * The index is written to a temporary file beside its final place and appears there whole, by
  * renaming, when recmap_index_builder_finish succeeds; until then an index that was there before
  * stays as it is. Whatever the threads, the same shards give the same bytes. A build that was
- * killed leaves a temporary file, which the next build of the same index removes. */
+ * killed leaves a temporary file, which the next build of the same index removes. Relative paths
+ * mean the folder that is current at each call: a process that changes it in between gives absolute
+ * ones. At most 64 columns can be lifted, bytes of at most 255. */
 typedef struct recmap_index_builder recmap_index_builder;
 
 /* Starts an index that will be published at `path`. Strings in `options` are copied; NULL options

@@ -19,7 +19,8 @@ typedef struct recmap_writer_options {
     { RECMAP_WRITER_OPTIONS_VERSION, NULL, NULL }
 
 /* Writes one TFRecord file. A writer belongs to one thread at a time. The file is written under a
- * temporary name beside its own and appears whole when recmap_writer_close succeeds. */
+ * temporary name beside its own and appears whole when recmap_writer_close succeeds. A process that
+ * changes its current folder in between gives an absolute path. */
 typedef struct recmap_writer recmap_writer;
 
 /* Errors: INVALID for impossible options; IO when the folder cannot be written. */

@@ -65,15 +65,6 @@ static uint64_t inflated_size(const index_file *index) {
     return size;
 }
 
-/* Absolute, as the process may change its folder before a shard is opened. */
-static recmap_status resolve_folder(char **folder, const char *path, recmap_error *error) {
-    char *named = path_folder(path);
-    if (!named) return fail_memory(error);
-    recmap_status status = path_resolve(folder, named, error);
-    free(named);
-    return status;
-}
-
 recmap_status shard_cache_create(shard_cache **cache, index_file *index,
                                  const shard_cache_options *options, recmap_error *error) {
     shard_cache *made = calloc(1, sizeof *made);
@@ -86,7 +77,8 @@ recmap_status shard_cache_create(shard_cache **cache, index_file *index,
     made->slots = calloc(made->shard_count + 1, sizeof *made->slots);
     recmap_status status = made->slots ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK)
-        status = resolve_folder(&made->folder, store_path(index_store(index)), error);
+        /* Absolute, as the process may change its folder before a shard is opened. */
+        status = path_resolve_folder(&made->folder, store_path(index_store(index)), error);
     if (status == RECMAP_OK) *cache = made;
     else shard_cache_destroy(made);
     return status;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "index/extract.h"
 #include "index/index.h"
+#include "index/options.h"
 #include "index/packer.h"
 #include "index/replay.h"
 #include "index/scan.h"
@@ -63,14 +64,13 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
                                           recmap_error *error) {
     static const recmap_index_options defaults = RECMAP_INDEX_OPTIONS_INIT;
     if (!options) options = &defaults;
-    if (options->version != RECMAP_INDEX_OPTIONS_VERSION)
-        return fail(error, RECMAP_INVALID, "recmap_index_options has version %u, expected %d",
-                    options->version, RECMAP_INDEX_OPTIONS_VERSION);
+    recmap_status status = index_options_check(options, error);
+    if (status != RECMAP_OK) return status;
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the index has no path");
     recmap_index_builder *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
     made->replaced_fd = -1;
-    recmap_status status = copy_options(made, options, error);
+    status = copy_options(made, options, error);
     if (status == RECMAP_OK && !(made->path = strdup(path))) status = fail_memory(error);
     if (status == RECMAP_OK)
         status = extractor_create(&made->extractor, made->options.id_feature, made->options.lifts,
@@ -108,8 +108,15 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
     free(builder);
 }
 
+static recmap_status check_unfinished(const recmap_index_builder *builder, recmap_error *error) {
+    if (!builder->is_finished) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "the index was finished before, or failed");
+}
+
 static recmap_status add_part(recmap_index_builder *builder, const char *path, index_file *index,
                               recmap_error *error) {
+    recmap_status status = check_unfinished(builder, error);
+    if (status != RECMAP_OK) return status;
     if (!array_reserve(&builder->parts, &builder->part_capacity, builder->part_count + 1,
                        sizeof *builder->parts))
         return fail_memory(error);
@@ -195,25 +202,29 @@ static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap
 recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, const char *path,
                                              recmap_error *error) {
     bool is_replaced = false;
-    recmap_status status = RECMAP_OK;
-    if (builder->replaced_fd < 0) status = is_same_path(&is_replaced, path, builder->path, error);
+    recmap_status status = check_unfinished(builder, error);
+    if (status == RECMAP_OK && builder->replaced_fd < 0)
+        status = is_same_path(&is_replaced, path, builder->path, error);
     if (status == RECMAP_OK && is_replaced) status = lock_replaced(builder, error);
     if (status != RECMAP_OK) return status;
     index_file *index = NULL;
+    char *folder = NULL;
     status = index_open(&index, path, NULL, error);
     if (status == RECMAP_OK) status = check_fits(builder, index, path, error);
+    if (status == RECMAP_OK) status = path_resolve_folder(&folder, path, error);
     if (status == RECMAP_OK) status = add_part(builder, path, index, error);
-    if (status != RECMAP_OK) index_close(index);
+    if (status == RECMAP_OK) {
+        builder->parts[builder->part_count - 1].resolved = folder;
+    } else {
+        free(folder);
+        index_close(index);
+    }
     return status;
 }
 
+/* Of a shard; an index's folder was resolved when it was opened. */
 static recmap_status resolve_part(build_part *part, recmap_error *error) {
-    if (!part->index) return path_resolve(&part->resolved, part->path, error);
-    char *folder = path_folder(part->path);
-    if (!folder) return fail_memory(error);
-    recmap_status status = path_resolve(&part->resolved, folder, error);
-    free(folder);
-    return status;
+    return part->index ? RECMAP_OK : path_resolve(&part->resolved, part->path, error);
 }
 
 /* An index must never take the place of a shard that it is made of. */
@@ -360,10 +371,9 @@ static void name_as_given(const recmap_index_builder *builder, recmap_error *err
 
 recmap_status recmap_index_builder_finish(recmap_index_builder *builder,
                                           recmap_index_summary *summary, recmap_error *error) {
-    if (builder->is_finished)
-        return fail(error, RECMAP_INVALID, "the index was finished before, or failed");
+    recmap_status status = check_unfinished(builder, error);
+    if (status != RECMAP_OK) return status;
     builder->is_finished = true;
-    recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < builder->part_count; i++)
         status = resolve_part(&builder->parts[i], error);
     if (status == RECMAP_OK) status = check_target(builder, error);

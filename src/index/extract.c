@@ -129,6 +129,11 @@ static recmap_status from_example(recmap_value *id, recmap_value *columns,
     return status;
 }
 
+static bool is_type(recmap_type type) {
+    return type == RECMAP_TYPE_NONE || type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT ||
+           type == RECMAP_TYPE_BYTES;
+}
+
 static recmap_status from_callback(recmap_value *id, recmap_value *columns,
                                    const extractor *extractor, const uint8_t *data, size_t size,
                                    recmap_error *error) {
@@ -138,9 +143,16 @@ static recmap_status from_callback(recmap_value *id, recmap_value *columns,
                                               extractor->has_ids ? id : NULL, columns,
                                               extractor->column_count, message, sizeof message);
     message[sizeof message - 1] = 0;
+    /* The callback is the application's: what it gives is checked like bytes from a file. */
+    if (recmap_status_name(status)[0] == '?') status = RECMAP_INVALID;
     if (status != RECMAP_OK)
         return fail(error, status, "the callback that reads ids and columns failed: %s",
                     message[0] ? message : recmap_status_text(status));
+    bool has_types = is_type(id->type);
+    for (size_t i = 0; i < extractor->column_count; i++) has_types &= is_type(columns[i].type);
+    if (!has_types)
+        return fail(error, RECMAP_INVALID,
+                    "the callback that reads ids and columns gave a value of no recmap_type");
     return id->type == RECMAP_TYPE_FLOAT ? fail_id_type("id", error) : RECMAP_OK;
 }
 

@@ -156,7 +156,6 @@ static recmap_status add_up_shards(index_file *index, recmap_error *error) {
 
 static recmap_status read_shards(index_file *index, recmap_error *error) {
     size_t tables;
-    store_values(index->store, STORE_SHARDS, &tables);
     uint64_t count = index->manifest.shard_count;
     const store_value *values = store_values(index->store, STORE_SHARDS, &tables);
     if (count > UINT32_MAX || tables != (count + SHARDS_PER_TABLE - 1) / SHARDS_PER_TABLE ||

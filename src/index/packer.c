@@ -35,14 +35,6 @@ struct packer {
     uint64_t damage_table;
 };
 
-static recmap_status resolve_folder(char **folder, const char *path, recmap_error *error) {
-    char *named = path_folder(path);
-    if (!named) return fail_memory(error);
-    recmap_status status = path_resolve(folder, named, error);
-    free(named);
-    return status;
-}
-
 static bool allocate_parts(packer *packer, const packer_options *options) {
     packer->identity = identity_create();
     packer->offsets = malloc(OFFSETS_CHUNK_RECORDS * sizeof *packer->offsets);
@@ -68,7 +60,9 @@ recmap_status packer_create(packer **made, const char *path, const packer_option
     fresh->manifest.format_version = INDEX_FORMAT_VERSION;
     fresh->manifest.extracted_by_caller = options->extracted_by_caller;
     fresh->manifest.skips_damage = options->skips_damage;
-    recmap_status status = resolve_folder(&fresh->folder, path, error);
+    char *named = path_folder(path);
+    recmap_status status = named ? path_resolve(&fresh->folder, named, error) : fail_memory(error);
+    free(named);
     if (status == RECMAP_OK && !allocate_parts(fresh, options)) status = fail_memory(error);
     if (status == RECMAP_OK && options->id_name) status = idsort_create(&fresh->ids, path, error);
     if (status == RECMAP_OK) status = store_writer_create(&fresh->store, path, error);

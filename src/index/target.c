@@ -30,8 +30,9 @@ static recmap_status holds_index(bool *holds, const char *path, recmap_error *er
 recmap_status target_check(const char *path, recmap_error *error) {
     file_stat stat;
     bool is_there, holds;
+    if (is_named_as_index(path)) return RECMAP_OK;
     recmap_status status = file_find_stat(&stat, &is_there, path, error);
-    if (status != RECMAP_OK || !is_there || is_named_as_index(path)) return status;
+    if (status != RECMAP_OK || !is_there) return status;
     status = holds_index(&holds, path, error);
     if (status != RECMAP_OK || holds) return status;
     fail(error, RECMAP_INVALID, "is there already and is no recmap index");

@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "format/tfrecord.h"
 #include "index/extract.h"
+#include "index/options.h"
 #include "index/packer.h"
+#include "index/target.h"
 #include "os/file.h"
 
 enum { BUFFER_SIZE = 1 << 20, RUN_RECORDS = 1 << 12 };
@@ -38,6 +40,21 @@ static recmap_status resolve_target(char **resolved, const char *path, recmap_er
     return *resolved ? RECMAP_OK : fail_memory(error);
 }
 
+/* The index would take the place of the records. */
+static recmap_status check_index_path(const recmap_writer *writer, const char *index_path,
+                                      recmap_error *error) {
+    char *resolved = NULL;
+    recmap_status status = resolve_target(&resolved, index_path, error);
+    if (status != RECMAP_OK) return status;
+    bool is_same = !strcmp(resolved, writer->path);
+    free(resolved);
+    if (!is_same) return target_check(index_path, error);
+    fail(error, RECMAP_INVALID, "the file and its index have the same path");
+    fail_at(error, index_path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "give the index another name");
+    return RECMAP_INVALID;
+}
+
 static recmap_status begin_index(recmap_writer *writer, const recmap_writer_options *options,
                                  recmap_error *error) {
     static const recmap_index_options defaults = RECMAP_INDEX_OPTIONS_INIT;
@@ -45,9 +62,11 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
     packer_options packing = {index->id_feature, index->extract != NULL,
                               index->on_corrupt == RECMAP_ON_CORRUPT_SKIP, index->lifts,
                               index->lift_count};
-    recmap_status status = extractor_create(&writer->extractor, index->id_feature, index->lifts,
-                                            index->lift_count, index->extract,
-                                            index->extract_context, error);
+    recmap_status status = index_options_check(index, error);
+    if (status == RECMAP_OK) status = check_index_path(writer, options->index_path, error);
+    if (status == RECMAP_OK)
+        status = extractor_create(&writer->extractor, index->id_feature, index->lifts,
+                                  index->lift_count, index->extract, index->extract_context, error);
     if (status == RECMAP_OK &&
         !run_init(&writer->run, index->id_feature != NULL, index->lift_count))
         status = fail_memory(error);

@@ -368,6 +368,15 @@ recmap_status path_resolve(char **resolved, const char *path, recmap_error *erro
     return RECMAP_OK;
 }
 
+recmap_status path_resolve_folder(char **folder, const char *path, recmap_error *error) {
+    char *resolved = NULL;
+    recmap_status status = path_resolve(&resolved, path, error);
+    if (status != RECMAP_OK) return status;
+    *folder = path_folder(resolved);
+    free(resolved);
+    return *folder ? RECMAP_OK : fail_memory(error);
+}
+
 char *path_folder(const char *path) {
     const char *slash = strrchr(path, '/');
     if (!slash) return strdup(".");

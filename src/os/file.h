@@ -90,6 +90,9 @@ recmap_status file_lock(int fd, const char *path, recmap_error *error);
 /* The absolute path without symbolic links; malloc'ed, the caller frees it. */
 recmap_status path_resolve(char **resolved, const char *path, recmap_error *error);
 
+/* The folder in which a file really lies, behind all symbolic links; absolute, malloc'ed. */
+recmap_status path_resolve_folder(char **folder, const char *path, recmap_error *error);
+
 /* The folder part of a path ("." where there is none); malloc'ed, NULL when memory is out. */
 char *path_folder(const char *path);
 

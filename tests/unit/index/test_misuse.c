@@ -1,0 +1,178 @@
+/* Options that cannot be, callbacks that lie, names that would destroy something: each is refused
+ * before anything is written. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <recmap/recmap.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+static void write_shard(const char *name, const char *payload) {
+    buffer bytes = BUFFER_INIT;
+    oracle_add_record(&bytes, payload, strlen(payload));
+    file_write(name, bytes.data, bytes.size);
+    buffer_free(&bytes);
+}
+
+static void assert_create_fails(const recmap_index_options *options, const char *path,
+                                const char *message) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_builder *builder = NULL;
+    assert_int_equal(recmap_index_builder_create(&builder, path, options, &error), RECMAP_INVALID);
+    assert_non_null(strstr(error.message, message));
+    assert_null(builder);
+}
+
+static void test_index_options(void **state) {
+    (void)state;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.version = 9;
+    assert_create_fails(&options, "x.rmx", "version 9");
+    options = (recmap_index_options)RECMAP_INDEX_OPTIONS_INIT;
+    options.on_corrupt = (recmap_on_corrupt)17;
+    assert_create_fails(&options, "x.rmx", "on_corrupt is 17");
+    options = (recmap_index_options)RECMAP_INDEX_OPTIONS_INIT;
+    options.id_feature = "";
+    assert_create_fails(&options, "x.rmx", "no name");
+    options = (recmap_index_options)RECMAP_INDEX_OPTIONS_INIT;
+    options.lift_count = 1;
+    assert_create_fails(&options, "x.rmx", "lifts is NULL");
+    assert_create_fails(NULL, "", "no path");
+    write_shard("shard", "a");
+    assert_create_fails(NULL, "shard", "no recmap index");
+    assert_int_equal(folder_count(), 1);
+}
+
+static void test_dataset_options(void **state) {
+    (void)state;
+    const char *const names[] = {"shard"};
+    write_shard("shard", "a");
+    index_build("x.rmx", NULL, names, 1);
+    recmap_dataset *dataset = NULL;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.access = (recmap_access)5;
+    assert_int_equal(recmap_dataset_open(&dataset, "x.rmx", &options, NULL), RECMAP_INVALID);
+    options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
+    options.check = (recmap_check)9;
+    assert_int_equal(recmap_dataset_open(&dataset, "x.rmx", &options, NULL), RECMAP_INVALID);
+    options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
+    options.index_check = (recmap_index_check)2;
+    assert_int_equal(recmap_dataset_open(&dataset, "x.rmx", &options, NULL), RECMAP_INVALID);
+    assert_int_equal(recmap_dataset_open(&dataset, NULL, NULL, NULL), RECMAP_INVALID);
+    assert_null(dataset);
+}
+
+static void test_writer_onto_its_index(void **state) {
+    (void)state;
+    static const char *const spellings[] = {"same", "./same", "../%s/same", "sub/../same"};
+    mkdir("sub", 0777);
+    char here[PATH_ROOM], path[PATH_ROOM + 16];
+    assert_non_null(getcwd(here, sizeof here));
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        snprintf(path, sizeof path, spellings[i], strrchr(here, '/') + 1);
+        recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
+        options.index_path = path;
+        recmap_writer *writer = NULL;
+        recmap_error error = RECMAP_ERROR_INIT;
+        assert_int_equal(recmap_writer_create(&writer, "same", &options, &error), RECMAP_INVALID);
+        assert_non_null(strstr(error.message, "same path"));
+        assert_false(file_exists("same"));
+    }
+    recmap_index_options index = RECMAP_INDEX_OPTIONS_INIT;
+    index.version = 9;
+    recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
+    options.index_path = "x.rmx";
+    options.index = &index;
+    recmap_writer *writer = NULL;
+    assert_int_equal(recmap_writer_create(&writer, "same", &options, NULL), RECMAP_INVALID);
+    rmdir("sub");
+    assert_int_equal(folder_count(), 0);
+}
+
+typedef struct lie {
+    int id_type;
+    int column_type;
+    int status;
+} lie;
+
+static recmap_status tell_lie(void *context, const recmap_record *record, recmap_value *id,
+                              recmap_value *columns, size_t column_count, char *message,
+                              size_t message_capacity) {
+    const lie *told = context;
+    (void)record;
+    (void)message;
+    (void)message_capacity;
+    id->type = (recmap_type)told->id_type;
+    for (size_t i = 0; i < column_count; i++) columns[i].type = (recmap_type)told->column_type;
+    return (recmap_status)told->status;
+}
+
+static void test_callbacks_that_lie(void **state) {
+    (void)state;
+    static const lie lies[] = {{77, 0, 0}, {0, 77, 0}, {0, 0, 99}, {2, 0, 0}};
+    const char *const names[] = {"shard"};
+    recmap_lift lift = {"column", "0"};
+    write_shard("shard", "a");
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+        options.id_feature = "id";
+        options.lifts = &lift;
+        options.lift_count = 1;
+        options.extract = tell_lie;
+        options.extract_context = (void *)&lies[i];
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = index_try("x.rmx", &options, names, 1, &error);
+        assert_int_equal(status, lies[i].id_type == 2 ? RECMAP_FEATURE : RECMAP_INVALID);
+        assert_false(file_exists("x.rmx"));
+    }
+}
+
+/* Shards lie beside the index itself, not beside a link to it. */
+static void test_index_behind_a_link(void **state) {
+    (void)state;
+    const char *const names[] = {"data/a"};
+    mkdir("data", 0777);
+    mkdir("links", 0777);
+    write_shard("data/a", "first");
+    write_shard("data/b", "second");
+    index_build("data/d.rmx", NULL, names, 1);
+    assert_int_equal(symlink("../data/d.rmx", "links/d.rmx"), 0);
+    recmap_dataset *dataset = dataset_open("links/d.rmx", NULL);
+    recmap_record record;
+    assert_int_equal(recmap_dataset_get(dataset, 0, &record, NULL), RECMAP_OK);
+    recmap_dataset_close(dataset);
+    recmap_index_builder *builder;
+    assert_int_equal(recmap_index_builder_create(&builder, "links/d.rmx", NULL, NULL), RECMAP_OK);
+    assert_int_equal(recmap_index_builder_add_index(builder, "links/d.rmx", NULL), RECMAP_OK);
+    assert_int_equal(recmap_index_builder_add_shard(builder, "data/b", NULL), RECMAP_OK);
+    assert_int_equal(recmap_index_builder_finish(builder, NULL, NULL), RECMAP_OK);
+    assert_int_equal(recmap_index_builder_add_shard(builder, "data/b", NULL), RECMAP_INVALID);
+    recmap_index_builder_destroy(builder);
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.allow_absolute_paths = 1;
+    dataset = dataset_open("links/d.rmx", &options);
+    assert_int_equal(recmap_dataset_count(dataset), 2);
+    assert_int_equal(recmap_dataset_get(dataset, 1, &record, NULL), RECMAP_OK);
+    assert_memory_equal(record.data, "second", 6);
+    recmap_dataset_close(dataset);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_index_options, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_dataset_options, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_writer_onto_its_index, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_callbacks_that_lie, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_index_behind_a_link, folder_enter, folder_leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
