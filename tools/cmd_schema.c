@@ -104,7 +104,7 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
         message("%llu of %llu records were looked at, spread evenly; --sample 0 looks at all",
                 (unsigned long long)seen, (unsigned long long)record_count);
     if (others)
-        message("%llu of %llu records: no tf.Example", (unsigned long long)others,
+        message("%llu of %llu records: no tf.Example, or more than one", (unsigned long long)others,
                 (unsigned long long)seen);
 }
 

@@ -24,7 +24,8 @@ RECMAP_API void recmap_schema_destroy(recmap_schema *schema);
 RECMAP_API recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t size,
                                            recmap_error *error);
 
-/* Records added, and how many of them are no tf.Example. */
+/* Records added, and how many of them are no tf.Example or hold more than one, as a SequenceExample
+ * does: fields that tf.Example does not know. Of the latter the known features are counted. */
 RECMAP_API uint64_t recmap_schema_record_count(const recmap_schema *schema);
 RECMAP_API uint64_t recmap_schema_other_count(const recmap_schema *schema);
 

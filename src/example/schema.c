@@ -123,7 +123,7 @@ recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t 
         stats_add(find_stats(schema, entry), &entry->feature);
     }
     schema->record_count++;
-    if (status != RECMAP_OK) schema->other_count++;
+    if (status != RECMAP_OK || schema->features.saw_unknown) schema->other_count++;
     return RECMAP_OK;
 }
 

@@ -15,15 +15,6 @@ const char *compression_name(compression kind) {
     return names[kind];
 }
 
-bool compression_by_name(compression *kind, const char *name) {
-    for (int i = COMPRESSION_NONE; i <= COMPRESSION_ZLIB; i++)
-        if (!strcmp(names[i], name)) {
-            *kind = (compression)i;
-            return true;
-        }
-    return false;
-}
-
 /* A header of RFC 1952: magic, deflate, no reserved flags. */
 static bool begins_gzip(const uint8_t *bytes, uint64_t size) {
     return size >= 4 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8 && bytes[3] < 0x20;

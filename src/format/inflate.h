@@ -11,7 +11,6 @@ typedef enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZLIB 
 
 /* "none", "gzip", "zlib": as it stands in the index. */
 const char *compression_name(compression kind);
-bool compression_by_name(compression *kind, const char *name);
 
 /* Bytes at a file's beginning that compression_detect looks at. */
 enum { COMPRESSION_DETECT_SIZE = 16 };

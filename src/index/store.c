@@ -234,10 +234,6 @@ recmap_status store_fail_cut(const store *self, recmap_error *error) {
     return RECMAP_CORRUPT;
 }
 
-void store_seal_hash(const store *self, uint8_t hash[16]) {
-    memcpy(hash, self->seal.content_hash, sizeof self->seal.content_hash);
-}
-
 recmap_status store_check_all(store *self, recmap_error *error) {
     int fd = self->env ? environment_descriptor(self->env) : -1;
     return check_content(&self->seal, self->memory, fd, self->path, error);

@@ -112,9 +112,6 @@ bool store_intact(const store *store);
 /* The error for a store that is not intact. */
 recmap_status store_fail_cut(const store *store, recmap_error *error);
 
-/* The hash of the whole file in the seal: tells builds apart. */
-void store_seal_hash(const store *store, uint8_t hash[16]);
-
 /* Hashes the whole file against the seal. Errors: CORRUPT, IO. */
 recmap_status store_check_all(store *store, recmap_error *error);
 

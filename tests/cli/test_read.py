@@ -164,7 +164,7 @@ class Formats(CliTest):
 
     def test_a_schema_of_other_records(self):
         result = self.run_recmap("schema", "a.rmx", "--json")
-        self.assertEqual(result.err, b"recmap: 1 of 8 records: no tf.Example\n")
+        self.assertEqual(result.err, b"recmap: 1 of 8 records: no tf.Example, or more than one\n")
         self.assertEqual(json.loads(result.out)["weights"],
                          {"kind": "float", "share": 5 / 8, "min_length": 2, "max_length": 2})
 

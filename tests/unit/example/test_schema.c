@@ -59,6 +59,9 @@ static void test_empty(void **state) {
     check_json(schema, "{}");
     assert_int_equal(recmap_schema_record_count(schema), 2);
     assert_int_equal(recmap_schema_other_count(schema), 1);
+    add(schema, "1200"); /* a SequenceExample of no lists */
+    assert_int_equal(recmap_schema_record_count(schema), 3);
+    assert_int_equal(recmap_schema_other_count(schema), 2);
     recmap_schema_destroy(schema);
     recmap_schema_destroy(NULL);
 }
