@@ -15,6 +15,7 @@ enum {
     SEGMENT_MOST = 8 << 20,
     SEGMENT_LEAST = 1 << 20,
     SLOTS_MOST = 64,
+    SURE_SIZE = 64,
     SEGMENTS_TOTAL = 64 << 20, /* bytes of file in flight: what is found in them takes up to twice
                                   as many (of empty records), whatever the number of threads */
     INFLATED_AHEAD = 64 << 20,
@@ -360,10 +361,11 @@ static recmap_status join_segments(scan *scan, scan_shard *shard, recmap_error *
 }
 
 /* Skipping is for damaged shards. A file without a single record that is known to be something else
- * was named by mistake. */
+ * was named by mistake. Of a few bytes too much can be said by chance. */
 static recmap_status check_is_shard(const scan *scan, const scan_shard *shard, uint64_t records,
                                     recmap_error *error) {
-    if (records || !shard->image.size || !scan->options->refuses_others) return RECMAP_OK;
+    if (records || shard->image.size < SURE_SIZE || !scan->options->refuses_others)
+        return RECMAP_OK;
     const file_kind *kind = kind_of(scan, shard, 0);
     return kind ? fail_kind(shard, kind, error) : RECMAP_OK;
 }

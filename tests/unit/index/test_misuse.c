@@ -166,6 +166,25 @@ static void test_index_behind_a_link(void **state) {
     recmap_dataset_close(dataset);
 }
 
+/* Skipping numbers the good records of damaged shards; a text is none, whatever is skipped. */
+static void test_skipping_is_for_shards(void **state) {
+    (void)state;
+    const char *const names[] = {"shard"};
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    recmap_error error = RECMAP_ERROR_INIT;
+    char text[100];
+    memset(text, 'a', sizeof text);
+    file_write("shard", text, sizeof text);
+    assert_int_equal(index_try("x.rmx", &options, names, 1, &error), RECMAP_CORRUPT);
+    assert_non_null(strstr(error.message, "it is text"));
+    file_write("shard", text, 20); /* could be anything */
+    assert_int_equal(index_build("x.rmx", &options, names, 1).damage_count, 1);
+    memset(text, 1, sizeof text);
+    file_write("shard", text, sizeof text);
+    assert_int_equal(index_build("x.rmx", &options, names, 1).damaged_byte_count, sizeof text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_index_options, folder_enter, folder_leave),
@@ -173,6 +192,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_writer_onto_its_index, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_callbacks_that_lie, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_index_behind_a_link, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_skipping_is_for_shards, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
