@@ -9,6 +9,14 @@ import unittest
 from support import COMMAND, CliTest, example, frame, tfrecord
 
 
+def setUpModule():
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError as error:
+        raise unittest.SkipTest(f"there are no terminals here: {error}") from error
+
+
 class Terminal(CliTest):
     def on_terminal(self, *arguments, stdout=True, stderr=True, **environment):
         """Runs the command with stdout, stderr or both on a terminal; what that showed."""
