@@ -15,7 +15,7 @@ enum {
     SEGMENT_MOST = 8 << 20,
     SEGMENT_LEAST = 1 << 20,
     SLOTS_MOST = 64,
-    SURE_SIZE = 64,
+    SURE_SIZE = 64, /* bytes from which on a file that is no TFRecord is told for what it is */
     SEGMENTS_TOTAL = 64 << 20, /* bytes of file in flight: what is found in them takes up to twice
                                   as many (of empty records), whatever the number of threads */
     INFLATED_AHEAD = 64 << 20,
