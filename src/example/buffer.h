@@ -1,0 +1,24 @@
+/* A growing piece of memory in Arrow's manner: 64-byte aligned, and never full to the last byte, so
+ * that wide stores may run over the end of what they mean to write. */
+#ifndef RECMAP_EXAMPLE_BUFFER_H
+#define RECMAP_EXAMPLE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes behind the capacity that anybody may write to, and nobody reads as values. */
+enum { BUFFER_ALIGNMENT = 64, BUFFER_SLACK = 128 };
+
+/* All zeros is an empty buffer. How much of it is used is its user's business. */
+typedef struct buffer {
+    uint8_t *data; /* NULL as long as nothing was reserved */
+    size_t capacity;
+} buffer;
+
+/* Makes room for `size` bytes, and BUFFER_SLACK more, at least doubling, keeping the first `used`
+ * bytes. False when memory is out; the buffer is as it was then. */
+bool buffer_reserve(buffer *grown, size_t used, size_t size);
+void buffer_free(buffer *freed);
+
+#endif
