@@ -121,36 +121,72 @@ const char *permutation_path_name(permutation_path path) {
     return names[path];
 }
 
-/* Few values must walk on (5.8 % at n = 257, 0.1 % at a million): they are gathered, so that they
- * too go together. */
-static void walk(const permutation *p, rounds_function *run, uint64_t *values, size_t count) {
-    uint64_t walkers[ROUNDS_BLOCK];
-    uint16_t places[ROUNDS_BLOCK];
-    size_t left = 0;
-    for (size_t i = 0; i < count; i++) {
-        walkers[left] = values[i];
-        places[left] = (uint16_t)i;
+/* Both ways to go through the rounds in one direction. */
+typedef struct direction {
+    rounds_function *run;
+    uint64_t (*run_one)(const permutation *p, uint64_t value);
+} direction;
+
+/* Below so many values vectors would mostly wait. */
+enum { FEW = 4 };
+
+/* Few values must walk on (5.8 % at n = 257, 0.1 % at a million): they are gathered from several
+ * blocks, so that they too go together. */
+enum { WALKERS_ENOUGH = ROUNDS_BLOCK / 2 };
+typedef struct walkers {
+    size_t count;
+    uint64_t values[WALKERS_ENOUGH + ROUNDS_BLOCK];
+    size_t places[WALKERS_ENOUGH + ROUNDS_BLOCK];
+} walkers;
+
+static void add_walkers(walkers *found, const permutation *p, const uint64_t *values, size_t first,
+                        size_t count) {
+    size_t left = found->count;
+    for (size_t i = first; i < first + count; i++) {
+        found->values[left] = values[i];
+        found->places[left] = i;
         left += values[i] >= p->n;
     }
-    while (left) {
-        run(p, walkers, walkers, left);
-        size_t kept = 0;
-        for (size_t i = 0; i < left; i++) {
-            values[places[i]] = walkers[i];
-            walkers[kept] = walkers[i];
-            places[kept] = places[i];
-            kept += walkers[i] >= p->n;
-        }
-        left = kept;
+    found->count = left;
+}
+
+static void step(const permutation *p, const direction *way, uint64_t *values, size_t count) {
+    if (count < FEW) {
+        for (size_t i = 0; i < count; i++) values[i] = way->run_one(p, values[i]);
+        return;
+    }
+    for (size_t i = 0; i < count; i += ROUNDS_BLOCK) {
+        size_t here = count - i < ROUNDS_BLOCK ? count - i : ROUNDS_BLOCK;
+        way->run(p, values + i, values + i, here);
     }
 }
 
-static void run_all(const permutation *p, rounds_function *run, uint64_t *to, const uint64_t *from,
+/* Brings all of them home. */
+static void walk(uint64_t *to, const permutation *p, const direction *way, walkers *walking) {
+    while (walking->count) {
+        step(p, way, walking->values, walking->count);
+        size_t left = 0;
+        for (size_t i = 0; i < walking->count; i++) {
+            uint64_t value = walking->values[i];
+            to[walking->places[i]] = value;
+            walking->values[left] = value;
+            walking->places[left] = walking->places[i];
+            left += value >= p->n;
+        }
+        walking->count = left;
+    }
+}
+
+static void run_all(uint64_t *to, const permutation *p, const direction *way, const uint64_t *from,
                     size_t count) {
+    walkers walking;
+    walking.count = 0;
     for (size_t i = 0; i < count; i += ROUNDS_BLOCK) {
         size_t here = count - i < ROUNDS_BLOCK ? count - i : ROUNDS_BLOCK;
-        if (run(p, to + i, from + i, here)) walk(p, run, to + i, here);
+        if (way->run(p, to + i, from + i, here)) add_walkers(&walking, p, to, i, here);
+        if (walking.count >= WALKERS_ENOUGH) walk(to, p, way, &walking);
     }
+    walk(to, p, way, &walking);
 }
 
 uint64_t permutation_at_one(const permutation *p, uint64_t position) {
@@ -171,16 +207,14 @@ uint64_t permutation_inverse_one(const permutation *p, uint64_t number) {
     return number;
 }
 
-/* Below so many values vectors would mostly wait. */
-enum { FEW = 4 };
-
 void permutation_at(const permutation *p, uint64_t *numbers, const uint64_t *positions,
                     size_t count) {
     if (p->n <= PERMUTATION_TABLE_MOST || count < FEW) {
         for (size_t i = 0; i < count; i++) numbers[i] = permutation_at_one(p, positions[i]);
         return;
     }
-    run_all(p, choose_path()->forward, numbers, positions, count);
+    const direction forward = {choose_path()->forward, forward_one};
+    run_all(numbers, p, &forward, positions, count);
 }
 
 void permutation_inverse(const permutation *p, uint64_t *positions, const uint64_t *numbers,
@@ -190,7 +224,8 @@ void permutation_inverse(const permutation *p, uint64_t *positions, const uint64
         return;
     }
     if (p->n > PERMUTATION_TABLE_MOST) {
-        run_all(p, choose_path()->backward, positions, numbers, count);
+        const direction backward = {choose_path()->backward, backward_one};
+        run_all(positions, p, &backward, numbers, count);
         return;
     }
     uint8_t inverse[PERMUTATION_TABLE_MOST];

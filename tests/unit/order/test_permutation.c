@@ -117,6 +117,34 @@ static void test_paths_agree_at_every_width(void **state) {
     on_every_path(check_widths);
 }
 
+/* Copies of a value that must walk on, so many that they fill more than a block: those before
+ * `from` alternate with others, all behind it do not. */
+static void check_copies(uint64_t walker, size_t from) {
+    enum { COUNT_ALL = 1500, SIZE = 257 };
+    uint64_t numbers[COUNT_ALL], expected[2];
+    permutation p;
+    permutation_init(&p, SIZE, 4, 0, 0);
+    for (size_t i = 0; i < COUNT_ALL; i++)
+        numbers[i] = i >= from || i % 2 ? walker : (walker + 1) % SIZE;
+    for (size_t i = 0; i < 2; i++) expected[i] = permutation_at_one(&p, (walker + i) % SIZE);
+    permutation_at(&p, numbers, numbers, COUNT_ALL);
+    for (size_t i = 0; i < COUNT_ALL; i++)
+        assert_int_equal(numbers[i], expected[i >= from || i % 2 ? 0 : 1]);
+    permutation_inverse(&p, numbers, numbers, COUNT_ALL);
+    for (size_t i = 0; i < COUNT_ALL; i++)
+        assert_int_equal(numbers[i], i >= from || i % 2 ? walker : (walker + 1) % SIZE);
+}
+
+static void check_many_walkers(void) {
+    for (uint64_t walker = 0; walker < 257; walker++)
+        for (size_t from = 0; from < 300; from += 37) check_copies(walker, from);
+}
+
+static void test_many_walkers(void **state) {
+    (void)state;
+    on_every_path(check_many_walkers);
+}
+
 static void test_forcing_a_path(void **state) {
     (void)state;
     assert_true(permutation_force(PERMUTATION_PORTABLE));
@@ -164,6 +192,7 @@ int main(void) {
         cmocka_unit_test(test_named),
         cmocka_unit_test(test_distinct_of_many),
         cmocka_unit_test(test_paths_agree_at_every_width),
+        cmocka_unit_test(test_many_walkers),
         cmocka_unit_test(test_wide_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
