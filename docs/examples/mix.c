@@ -1,0 +1,52 @@
+/* Mixes two sources in proportion:
+ *
+ *     mix NAME.rmx SPLIT WEIGHT WEIGHT first|last EPOCH
+ *
+ * One source is the records below number SPLIT, the other those from it on; each is shuffled. An
+ * epoch ends with the first source that is through, or with the last. Prints the numbers of one. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/recmap.h>
+
+/* Numbers run on from source to source, so that here they are record numbers. */
+static recmap_status make(recmap_order **mixture, uint64_t count, uint64_t split,
+                          const double weights[2], recmap_stop stop, recmap_error *error) {
+    recmap_order *sources[2] = {NULL, NULL};
+    if (split > count) split = count;
+    recmap_status status = recmap_order_shuffled(&sources[0], split, 7, error);
+    if (status == RECMAP_OK) status = recmap_order_shuffled(&sources[1], count - split, 8, error);
+    if (status == RECMAP_OK)
+        status = recmap_order_mixture(mixture, sources, weights, 2, stop, error);
+    recmap_order_release(sources[0]); /* the mixture keeps them */
+    recmap_order_release(sources[1]);
+    return status;
+}
+
+static recmap_status show(const recmap_order *order, uint64_t epoch, recmap_error *error) {
+    size_t count = (size_t)recmap_order_count(order);
+    uint64_t *numbers = calloc(count + 1, sizeof *numbers);
+    if (!numbers) return RECMAP_NO_MEMORY;
+    recmap_status status = recmap_order_run(numbers, order, epoch, 0, count, error);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++) printf("%" PRIu64 "\n", numbers[i]);
+    free(numbers);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    recmap_dataset *dataset = NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (argc != 7) return 2;
+    const double weights[2] = {strtod(argv[3], NULL), strtod(argv[4], NULL)};
+    recmap_stop stop = strcmp(argv[5], "last") ? RECMAP_STOP_FIRST : RECMAP_STOP_LAST;
+    recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
+    if (status == RECMAP_OK)
+        status = make(&order, recmap_dataset_count(dataset), strtoull(argv[2], NULL, 10), weights,
+                      stop, &error);
+    if (status == RECMAP_OK) status = show(order, strtoull(argv[6], NULL, 10), &error);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}

@@ -1,0 +1,53 @@
+/* Draws records, some of them more often than others:
+ *
+ *     weight NAME.rmx COLUMN VALUE WEIGHT
+ *
+ * The records whose column has the value weigh WEIGHT, all others 1. Prints one epoch: a line of
+ * record number and value for each draw. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <recmap/recmap.h>
+
+static recmap_status show(const recmap_order *order, const int64_t *values, uint64_t *numbers,
+                          recmap_error *error) {
+    size_t count = (size_t)recmap_order_count(order);
+    recmap_status status = recmap_order_run(numbers, order, 0, 0, count, error);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
+        printf("%" PRIu64 " %" PRId64 "\n", numbers[i], values[numbers[i]]);
+    return status;
+}
+
+static recmap_status draw(recmap_dataset *dataset, const char *name, int64_t wanted, double weight,
+                          recmap_error *error) {
+    size_t count = (size_t)recmap_dataset_count(dataset), column;
+    int64_t *values = calloc(count + 1, sizeof *values);
+    double *weights = calloc(count + 1, sizeof *weights);
+    uint64_t *numbers = calloc(count + 1, sizeof *numbers);
+    recmap_order *order = NULL;
+    recmap_status status = values && weights && numbers ? RECMAP_OK : RECMAP_NO_MEMORY;
+    if (status == RECMAP_OK) status = recmap_dataset_find_column(&column, dataset, name, error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_read_int64(values, dataset, column, 0, count, error);
+    if (status == RECMAP_OK) {
+        for (size_t i = 0; i < count; i++) weights[i] = values[i] == wanted ? weight : 1;
+        status = recmap_order_weighted(&order, weights, count, 7, 0, error);
+    }
+    if (status == RECMAP_OK) status = show(order, values, numbers, error);
+    recmap_order_release(order);
+    free(numbers);
+    free(weights);
+    free(values);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    recmap_dataset *dataset = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (argc != 5) return 2;
+    recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
+    if (status == RECMAP_OK)
+        status = draw(dataset, argv[2], strtoll(argv[3], NULL, 10), strtod(argv[4], NULL), &error);
+    recmap_dataset_close(dataset);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
