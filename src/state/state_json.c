@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "state/json_reader.h"
+#include "base/json_reader.h"
 #include "state/state.h"
 
 /* A number as bytes in the order in which people write its digits. */

@@ -1,33 +1,44 @@
-#include "state/json_reader.h"
+#include "base/json_reader.h"
 
 #include <string.h>
 
-static void skip_space(json_reader *reader) {
+#include "base/json.h"
+
+char json_peek(json_reader *reader) {
     while (reader->at < reader->end && memchr(" \t\r\n", *reader->at, 4)) reader->at++;
+    return reader->at < reader->end ? *reader->at : 0;
 }
 
 bool json_take(json_reader *reader, char wanted) {
-    skip_space(reader);
-    if (reader->at == reader->end || *reader->at != wanted) return false;
+    if (json_peek(reader) != wanted || reader->at == reader->end) return false;
     reader->at++;
     return true;
 }
 
+bool json_take_word(json_reader *reader, const char *word) {
+    size_t size = strlen(word);
+    json_peek(reader);
+    if ((size_t)(reader->end - reader->at) < size || memcmp(reader->at, word, size)) return false;
+    reader->at += size;
+    return true;
+}
+
 bool json_at_end(json_reader *reader) {
-    skip_space(reader);
+    json_peek(reader);
     return reader->at == reader->end;
 }
 
 /* The four digits of \uXXXX. */
 static bool read_unit(json_reader *reader, uint32_t *unit) {
     static const char digits[] = "0123456789abcdefABCDEF";
-    if (reader->end - reader->at < 4) return false;
     *unit = 0;
     for (int i = 0; i < 4; i++) {
-        const char *digit = memchr(digits, *reader->at++, sizeof digits - 1);
+        if (reader->at == reader->end) return false;
+        const char *digit = memchr(digits, *reader->at, sizeof digits - 1);
         if (!digit) return false;
         uint32_t value = (uint32_t)(digit - digits);
         *unit = *unit << 4 | (value < 16 ? value : value - 6);
+        reader->at++;
     }
     return true;
 }
@@ -35,7 +46,7 @@ static bool read_unit(json_reader *reader, uint32_t *unit) {
 static bool read_code(json_reader *reader, uint32_t *code) {
     uint32_t low;
     if (!read_unit(reader, code)) return false;
-    if (*code < 0xd800 || *code > 0xdfff) return *code != 0;
+    if (*code < 0xd800 || *code > 0xdfff) return true;
     if (*code > 0xdbff || reader->end - reader->at < 2 || memcmp(reader->at, "\\u", 2))
         return false;
     reader->at += 2;
@@ -57,41 +68,86 @@ static size_t put_code(char bytes[4], uint32_t code) {
 static bool read_escape(json_reader *reader, char bytes[4], size_t *size) {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
     if (reader->at == reader->end) return false;
-    char name = *reader->at++;
-    const char *found = memchr(names, name, sizeof names - 1);
+    const char *found = memchr(names, *reader->at, sizeof names - 1);
     uint32_t code;
     *size = 1;
     if (found) bytes[0] = values[found - names];
-    if (found || name != 'u') return found != NULL;
+    if (!found && *reader->at != 'u') return false;
+    reader->at++;
+    if (found) return true;
     if (!read_code(reader, &code)) return false;
     *size = put_code(bytes, code);
     return true;
 }
 
-bool json_read_text(json_reader *reader, char *text, size_t capacity) {
-    size_t filled = 0;
+bool json_read_string(json_string *string, json_reader *reader) {
+    char bytes[4];
+    size_t size;
+    bool has_escapes = false;
     if (!json_take(reader, '"')) return false;
-    while (reader->at < reader->end) {
-        char bytes[4] = {*reader->at++};
+    const char *start = reader->at;
+    for (;; reader->at++) {
+        if (reader->at == reader->end) return false;
+        if (*reader->at == '"') break;
+        if ((unsigned char)*reader->at < 0x20) return false;
+        if (*reader->at != '\\') continue;
+        has_escapes = true;
+        reader->at++;
+        if (!read_escape(reader, bytes, &size)) return false;
+        reader->at--;
+    }
+    *string = (json_string){start, (size_t)(reader->at - start), has_escapes};
+    if (!utf8_valid((const uint8_t *)start, string->size)) {
+        reader->at = start;
+        return false;
+    }
+    reader->at++;
+    return true;
+}
+
+size_t json_string_decode(char *text, size_t capacity, const json_string *string) {
+    json_reader reader = {string->data, string->data + string->size};
+    size_t filled = 0;
+    if (!string->has_escapes) {
+        if (string->size > capacity) return SIZE_MAX;
+        if (string->size) memcpy(text, string->data, string->size);
+        return string->size;
+    }
+    while (reader.at < reader.end) {
+        char bytes[4] = {*reader.at++};
         size_t size = 1;
-        if (bytes[0] == '"') {
-            text[filled] = 0;
-            return true;
-        }
-        if ((unsigned char)bytes[0] < 0x20) return false;
-        if (bytes[0] == '\\' && !read_escape(reader, bytes, &size)) return false;
-        if (size >= capacity - filled) return false;
+        if (bytes[0] == '\\') read_escape(&reader, bytes, &size);
+        if (size > capacity - filled) return SIZE_MAX;
         memcpy(text + filled, bytes, size);
         filled += size;
     }
-    return false;
+    return filled;
+}
+
+bool json_string_is(const json_string *string, const char *text) {
+    char decoded[64];
+    size_t size = json_string_decode(decoded, sizeof decoded, string);
+    return size == strlen(text) && !memcmp(decoded, text, size);
+}
+
+bool json_read_text(json_reader *reader, char *text, size_t capacity) {
+    json_string string;
+    if (!json_read_string(&string, reader)) return false;
+    size_t size = json_string_decode(text, capacity - 1, &string);
+    if (size == SIZE_MAX || memchr(text, 0, size)) return false;
+    text[size] = 0;
+    return true;
+}
+
+static bool is_digit(const json_reader *reader) {
+    return reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9';
 }
 
 bool json_read_uint64(json_reader *reader, uint64_t *value) {
-    skip_space(reader);
+    json_peek(reader);
     const char *first = reader->at;
     uint64_t sum = 0;
-    for (; reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'; reader->at++) {
+    for (; is_digit(reader); reader->at++) {
         uint64_t digit = (uint64_t)(*reader->at - '0');
         if (sum > (UINT64_MAX - digit) / 10) return false;
         sum = sum * 10 + digit;

@@ -1,0 +1,146 @@
+/* Numbers of JSON: what they look like, and what they are worth. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_reader.h"
+
+/* No double lies so near to the middle of two others that more digits could tell, but for whether
+ * there are any. */
+enum { DIGITS_MOST = 800 };
+
+/* Far beyond what any double reaches. */
+enum { EXPONENT_MOST = 100000 };
+
+static bool pass_digits(json_reader *reader) {
+    const char *first = reader->at;
+    while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9') reader->at++;
+    return reader->at > first;
+}
+
+static bool pass(json_reader *reader, const char *any_of) {
+    if (reader->at == reader->end || !*reader->at || !strchr(any_of, *reader->at)) return false;
+    reader->at++;
+    return true;
+}
+
+bool json_read_number(json_number *number, json_reader *reader) {
+    json_peek(reader);
+    const char *start = reader->at;
+    pass(reader, "-");
+    if (!pass(reader, "0") && !pass_digits(reader)) return false;
+    if (pass(reader, ".") && !pass_digits(reader)) return false;
+    if (pass(reader, "eE")) {
+        pass(reader, "+-");
+        if (!pass_digits(reader)) return false;
+    }
+    *number = (json_number){start, (size_t)(reader->at - start)};
+    return true;
+}
+
+/* A number as digits, without zeros before and behind, times a power of ten. */
+typedef struct decimal {
+    bool is_negative;
+    char digits[DIGITS_MOST + 2];
+    size_t digit_count;
+    int64_t exponent;
+} decimal;
+
+/* The power of ten behind `e`: large ones are all alike. */
+static int64_t read_exponent(const char *at, const char *end) {
+    bool is_negative = at < end && *at == '-';
+    int64_t value = 0;
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    for (; at < end; at++)
+        if (value < INT64_MAX / 100) value = value * 10 + (*at - '0');
+    return is_negative ? -value : value;
+}
+
+static void take_digit(decimal *taken, char digit, bool is_fraction) {
+    taken->exponent -= is_fraction;
+    if (digit == '0' && !taken->digit_count) return;
+    if (taken->digit_count < DIGITS_MOST) {
+        taken->digits[taken->digit_count++] = digit;
+        return;
+    }
+    taken->exponent++;
+    if (digit == '0') return;
+    /* One digit more stands for all that do not fit. */
+    if (taken->digit_count == DIGITS_MOST) {
+        taken->digits[taken->digit_count++] = '1';
+        taken->exponent--;
+    }
+}
+
+static decimal decimal_of(const json_number *number) {
+    const char *at = number->data, *end = at + number->size;
+    decimal taken = {.is_negative = *at == '-'};
+    bool is_fraction = false;
+    for (at += taken.is_negative; at < end && *at != 'e' && *at != 'E'; at++) {
+        if (*at == '.') is_fraction = true;
+        else take_digit(&taken, *at, is_fraction);
+    }
+    if (at < end) taken.exponent += read_exponent(at + 1, end);
+    while (taken.digit_count && taken.digits[taken.digit_count - 1] == '0') {
+        taken.digit_count--;
+        taken.exponent++;
+    }
+    return taken;
+}
+
+/* sum * 10 + digit, up to 2^63. */
+static bool add_digit(uint64_t *sum, uint64_t digit) {
+    if (*sum > ((UINT64_C(1) << 63) - digit) / 10) return false;
+    *sum = *sum * 10 + digit;
+    return true;
+}
+
+/* Most numbers have neither fraction nor exponent. */
+static bool add_plain(uint64_t *sum, const json_number *number) {
+    for (size_t i = *number->data == '-'; i < number->size; i++) {
+        char digit = number->data[i];
+        if (digit < '0' || digit > '9') return false;
+        if (!add_digit(sum, (uint64_t)(digit - '0'))) return false;
+    }
+    return true;
+}
+
+static bool add_any(uint64_t *sum, const json_number *number) {
+    decimal taken = decimal_of(number);
+    *sum = 0;
+    if (!taken.digit_count) return true;
+    if (taken.exponent < 0 || taken.exponent > 19) return false;
+    for (size_t i = 0; i < taken.digit_count; i++)
+        if (!add_digit(sum, (uint64_t)(taken.digits[i] - '0'))) return false;
+    for (int64_t i = 0; i < taken.exponent; i++)
+        if (!add_digit(sum, 0)) return false;
+    return true;
+}
+
+bool json_number_to_int64(int64_t *value, const json_number *number) {
+    uint64_t sum = 0;
+    if (!add_plain(&sum, number) && !add_any(&sum, number)) return false;
+    if (*number->data == '-') {
+        *value = sum ? -(int64_t)(sum - 1) - 1 : 0;
+        return true;
+    }
+    if (sum > INT64_MAX) return false;
+    *value = (int64_t)sum;
+    return true;
+}
+
+/* strtod follows the process's locale, but only in the point: so it is given none. */
+double json_number_to_double(const json_number *number) {
+    decimal taken = decimal_of(number);
+    char text[DIGITS_MOST + 32];
+    double value = 0;
+    if (taken.exponent > EXPONENT_MOST) taken.exponent = EXPONENT_MOST;
+    if (taken.exponent < -EXPONENT_MOST) taken.exponent = -EXPONENT_MOST;
+    if (taken.digit_count) {
+        snprintf(text, sizeof text, "%.*se%lld", (int)taken.digit_count, taken.digits,
+                 (long long)taken.exponent);
+        value = strtod(text, NULL);
+    }
+    return copysign(value, taken.is_negative ? -1.0 : 1.0);
+}
