@@ -4,16 +4,27 @@
  *
  * takes up to STEPS steps of the shuffled epoch from the state in file FROM ("-": the start),
  * prints the numbers of its records, and leaves the state in file TO. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <recmap/recmap.h>
 
+/* What the system says of a file. */
+static recmap_status fail(const char *path, recmap_error *error) {
+    error->status = RECMAP_IO;
+    snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(errno));
+    return RECMAP_IO;
+}
+
+/* A state that is not there, or is damaged, is an error: it never means the start. */
 static recmap_status load(recmap_loader *loader, const char *path, recmap_error *error) {
     char text[4096];
     recmap_state *state;
     FILE *file = fopen(path, "r");
-    if (!file) return recmap_loader_seek(loader, 0, 0, error);
+    if (!file) return fail(path, error);
     size_t size = fread(text, 1, sizeof text, file);
     fclose(file);
     recmap_status status = recmap_state_from_json(&state, text, size, error);
@@ -23,17 +34,24 @@ static recmap_status load(recmap_loader *loader, const char *path, recmap_error 
     return status;
 }
 
+/* Beside its place, onto the device, then under its name: a kill leaves the old file or the new. */
+static recmap_status write_whole(const char *path, const char *text, recmap_error *error) {
+    char beside[4096];
+    snprintf(beside, sizeof beside, "%s.new", path);
+    FILE *file = fopen(beside, "w");
+    if (!file) return fail(beside, error);
+    int is_written = fprintf(file, "%s\n", text) > 0 && !fflush(file) && !fsync(fileno(file));
+    if (fclose(file) || !is_written) return fail(beside, error);
+    return rename(beside, path) ? fail(path, error) : RECMAP_OK;
+}
+
 static recmap_status save(const recmap_loader *loader, const char *path, recmap_error *error) {
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_state *state;
     recmap_status status = recmap_loader_save(&state, loader, error);
     if (status != RECMAP_OK) return status;
     status = recmap_state_to_json(&text, state, error);
-    FILE *file = status == RECMAP_OK ? fopen(path, "w") : NULL;
-    if (file) {
-        fprintf(file, "%s\n", text.data);
-        fclose(file);
-    }
+    if (status == RECMAP_OK) status = write_whole(path, text.data, error);
     recmap_text_free(&text);
     recmap_state_destroy(state);
     return status;
