@@ -1,0 +1,393 @@
+/* Building tf.Example and tf.SequenceExample: every feature is put on the wire when it is added;
+ * what is left for the end is the order of names, and the heads around all. */
+#include "example/building.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+
+enum {
+    FIRST_TAG = 1 << 3 | 2,  /* key of an entry; values of a list; features; context */
+    SECOND_TAG = 2 << 3 | 2, /* value of an entry; feature_lists */
+};
+
+recmap_status recmap_example_builder_create(recmap_example_builder **builder, recmap_error *error) {
+    recmap_example_builder *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    made->size_limit = INT32_MAX;
+    *builder = made;
+    return RECMAP_OK;
+}
+
+void recmap_example_builder_destroy(recmap_example_builder *builder) {
+    if (!builder) return;
+    message_free(&builder->arena);
+    message_free(&builder->output);
+    message_free(&builder->values);
+    message_free(&builder->plain);
+    message_free(&builder->name);
+    entry_map_free(&builder->features);
+    entry_map_free(&builder->lists);
+    free(builder);
+}
+
+void recmap_example_builder_begin(recmap_example_builder *builder, recmap_message message) {
+    builder->message = message;
+    builder->arena.size = 0;
+    builder->is_in_list = false;
+    entry_map_clear(&builder->features);
+    entry_map_clear(&builder->lists);
+}
+
+static uint64_t map_size(const entry_map *map, uint64_t entries_size) {
+    return map->is_there || entries_size ? field_size(entries_size) : 0;
+}
+
+/* Bytes of the record with features of `features_size` bytes, and with `open_size` bytes of steps
+ * in the list that is open; never less than they are. */
+static uint64_t record_size(const recmap_example_builder *builder, uint64_t features_size,
+                            uint64_t open_size) {
+    uint64_t lists_size = builder->lists.size;
+    if (builder->is_in_list) lists_size += map_entry_size(&builder->open, open_size);
+    return map_size(&builder->features, features_size) + map_size(&builder->lists, lists_size);
+}
+
+static uint64_t steps_size(const entry_map *lists, size_t first, size_t count) {
+    uint64_t size = 0;
+    for (size_t i = 0; i < count; i++) size += lists->entries[first + i].body_size;
+    return size;
+}
+
+/* Brings all entries into order; their sizes are exact then. */
+static void settle(recmap_example_builder *builder) {
+    entry_map *lists = &builder->lists;
+    const uint8_t *arena = builder->arena.data;
+    entry_map_sort(&builder->features, arena);
+    entry_map_keep_last(&builder->features, arena);
+    entry_map_sort(lists, arena);
+    lists->size = 0;
+    for (size_t i = 0, count; i < lists->count; i += count) {
+        count = entry_map_run(lists, i, arena);
+        lists->size += map_entry_size(&lists->entries[i], steps_size(lists, i, count));
+    }
+}
+
+/* The same while a list is open, as if it had `open_size` bytes. */
+static void settle_open(recmap_example_builder *builder, uint64_t open_size) {
+    entry_map *lists = &builder->lists;
+    const uint8_t *arena = builder->arena.data;
+    map_entry open = builder->open;
+    open.body_size = (size_t)open_size;
+    entry_map_add(lists, &open);
+    settle(builder);
+    size_t at = entry_map_find(lists, arena + open.name, open.name_size, arena);
+    at += entry_map_run(lists, at, arena) - 1;
+    lists->count--;
+    memmove(&lists->entries[at], &lists->entries[at + 1],
+            (lists->count - at) * sizeof *lists->entries);
+    lists->size -= map_entry_size(&open, open_size);
+}
+
+/* The bytes of a feature that one of this name would replace, in a sorted map. */
+static uint64_t replaced_size(const recmap_example_builder *builder, const char *name,
+                              size_t name_size) {
+    const entry_map *map = &builder->features;
+    size_t at = entry_map_find(map, name, name_size, builder->arena.data);
+    return at == SIZE_MAX ? 0 : map_entry_size(&map->entries[at], map->entries[at].body_size);
+}
+
+/* What would be added: an entry of features with its name, or steps of the open list. */
+typedef struct addition {
+    const char *name;
+    size_t name_size;
+    uint64_t size;
+} addition;
+
+static uint64_t size_with(const recmap_example_builder *builder, const addition *added,
+                          uint64_t replaced) {
+    const recmap_example_builder *b = builder;
+    if (b->is_in_list) return record_size(b, b->features.size, b->open.body_size + added->size);
+    return record_size(b, b->features.size + added->size - replaced, 0);
+}
+
+/* Whether the record does not become too large. Sums tell nearly always; only when they are too
+ * large it is looked at what replaces and what joins what. */
+static recmap_status check_size(recmap_example_builder *builder, const addition *added,
+                                recmap_error *error) {
+    /* What a list's head may grow by when its parts are put together. */
+    enum { HEAD_SLACK = 8 };
+    if (size_with(builder, added, 0) <= builder->size_limit) return RECMAP_OK;
+    uint64_t replaced = 0;
+    if (builder->is_in_list) {
+        settle_open(builder, builder->open.body_size + added->size);
+    } else {
+        settle(builder);
+        replaced = replaced_size(builder, added->name, added->name_size);
+    }
+    uint64_t size = size_with(builder, added, replaced);
+    if (builder->is_in_list) builder->lists.size += HEAD_SLACK;
+    if (size <= builder->size_limit) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "a record has at most %llu bytes",
+         (unsigned long long)builder->size_limit);
+    fail_advise(error, "protobuf reads no larger message: make several records of it");
+    return RECMAP_INVALID;
+}
+
+/* A feature on the wire, from the inside out. */
+typedef struct feature_sizes {
+    recmap_type kind;
+    uint64_t packed; /* its values, without what packs numbers */
+    uint64_t list;
+    uint64_t feature;
+} feature_sizes;
+
+static feature_sizes sizes_of(recmap_type kind, uint64_t packed) {
+    feature_sizes sizes = {.kind = kind, .packed = packed, .list = packed};
+    if (kind != RECMAP_TYPE_BYTES && packed) sizes.list = field_size(packed);
+    if (kind != RECMAP_TYPE_NONE) sizes.feature = field_size(sizes.list);
+    return sizes;
+}
+
+static uint8_t list_tag(recmap_type kind) {
+    switch (kind) {
+    case RECMAP_TYPE_BYTES: return 1 << 3 | 2;
+    case RECMAP_TYPE_FLOAT: return 2 << 3 | 2;
+    default: return 3 << 3 | 2;
+    }
+}
+
+/* What comes before the values. */
+static void put_heads(message_writer *to, const feature_sizes *sizes) {
+    if (sizes->kind == RECMAP_TYPE_NONE) return;
+    message_put_head(to, list_tag(sizes->kind), sizes->list);
+    if (sizes->kind != RECMAP_TYPE_BYTES && sizes->packed)
+        message_put_head(to, FIRST_TAG, sizes->packed);
+}
+
+static recmap_status check_begun(const recmap_example_builder *builder, recmap_error *error) {
+    if (builder->message) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "no record was begun");
+}
+
+/* Room in the arena for the step or the entry that comes: its heads, then its values. */
+static recmap_status begin_values(recmap_example_builder *builder, const addition *added,
+                                  const feature_sizes *sizes, recmap_error *error) {
+    message_writer *arena = &builder->arena;
+    recmap_status status = check_size(builder, added, error);
+    if (status != RECMAP_OK) return status;
+    if (!message_reserve(arena, (size_t)(added->name_size + field_size(sizes->feature))) ||
+        !entry_map_reserve(&builder->features))
+        return fail_memory(error);
+    if (builder->is_in_list) message_put_head(arena, FIRST_TAG, sizes->feature);
+    else message_put_bytes(arena, added->name, added->name_size);
+    put_heads(arena, sizes);
+    return RECMAP_OK;
+}
+
+/* When the values are there. */
+static void end_values(recmap_example_builder *builder, const addition *added,
+                       const feature_sizes *sizes, size_t origin) {
+    if (builder->is_in_list) {
+        builder->open.body_size += (size_t)added->size;
+        return;
+    }
+    size_t body = builder->arena.size - (size_t)sizes->feature;
+    builder->features.is_there = true;
+    entry_map_add(&builder->features, &(map_entry){.name = body - added->name_size,
+                                                   .name_size = added->name_size,
+                                                   .body = body,
+                                                   .body_size = (size_t)sizes->feature,
+                                                   .origin = origin});
+}
+
+static addition addition_of(const recmap_example_builder *builder, const char *name,
+                            size_t name_size, const feature_sizes *sizes) {
+    map_entry entry = {.name_size = name_size};
+    uint64_t step = field_size(sizes->feature);
+    if (builder->is_in_list) return (addition){NULL, 0, step};
+    return (addition){name, name_size, map_entry_size(&entry, sizes->feature)};
+}
+
+recmap_status builder_add_packed(recmap_example_builder *builder, const char *name,
+                                 size_t name_size, size_t origin, recmap_type kind,
+                                 const message_writer *packed, recmap_error *error) {
+    feature_sizes sizes = sizes_of(kind, packed->size);
+    addition added = addition_of(builder, name, name_size, &sizes);
+    recmap_status status = begin_values(builder, &added, &sizes, error);
+    if (status != RECMAP_OK) return status;
+    message_put_bytes(&builder->arena, packed->data, packed->size);
+    end_values(builder, &added, &sizes, origin);
+    return RECMAP_OK;
+}
+
+static recmap_status check_name(size_t *size, const char *name, recmap_error *error) {
+    if (!name) return fail(error, RECMAP_INVALID, "a feature needs a name");
+    size_t length = strlen(name);
+    if (!utf8_valid((const uint8_t *)name, length))
+        return fail(error, RECMAP_INVALID, "feature name '%s' is not UTF-8", name);
+    *size = length;
+    return RECMAP_OK;
+}
+
+/* What all features begin with: the checks, and the heads in the arena. */
+static recmap_status begin_feature(recmap_example_builder *builder, addition *added,
+                                   const char *name, const feature_sizes *sizes,
+                                   recmap_error *error) {
+    size_t name_size = 0;
+    recmap_status status = check_begun(builder, error);
+    if (status == RECMAP_OK && !builder->is_in_list) status = check_name(&name_size, name, error);
+    if (status != RECMAP_OK) return status;
+    *added = addition_of(builder, name, name_size, sizes);
+    return begin_values(builder, added, sizes, error);
+}
+
+recmap_status recmap_example_builder_add_int64(recmap_example_builder *builder, const char *name,
+                                               const int64_t *values, size_t count,
+                                               recmap_error *error) {
+    addition added;
+    uint64_t packed = 0;
+    for (size_t i = 0; i < count; i++) packed += varint_size((uint64_t)values[i]);
+    feature_sizes sizes = sizes_of(RECMAP_TYPE_INT64, packed);
+    recmap_status status = begin_feature(builder, &added, name, &sizes, error);
+    if (status != RECMAP_OK) return status;
+    for (size_t i = 0; i < count; i++) message_put_varint(&builder->arena, (uint64_t)values[i]);
+    end_values(builder, &added, &sizes, 0);
+    return RECMAP_OK;
+}
+
+recmap_status recmap_example_builder_add_float(recmap_example_builder *builder, const char *name,
+                                               const float *values, size_t count,
+                                               recmap_error *error) {
+    addition added;
+    feature_sizes sizes = sizes_of(RECMAP_TYPE_FLOAT, 4 * (uint64_t)count);
+    recmap_status status = begin_feature(builder, &added, name, &sizes, error);
+    if (status != RECMAP_OK) return status;
+    uint8_t *to = builder->arena.data + builder->arena.size;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        store32(to + 4 * i, bits);
+    }
+    builder->arena.size += 4 * count;
+    end_values(builder, &added, &sizes, 0);
+    return RECMAP_OK;
+}
+
+recmap_status recmap_example_builder_add_bytes(recmap_example_builder *builder, const char *name,
+                                               const recmap_bytes *values, size_t count,
+                                               recmap_error *error) {
+    addition added;
+    uint64_t packed = 0;
+    /* Beyond the limit the sum says nothing new, and must not overflow. */
+    for (size_t i = 0; i < count && packed <= builder->size_limit; i++)
+        packed += field_size(min_u64(values[i].size, UINT32_MAX));
+    feature_sizes sizes = sizes_of(RECMAP_TYPE_BYTES, packed);
+    recmap_status status = begin_feature(builder, &added, name, &sizes, error);
+    if (status != RECMAP_OK) return status;
+    for (size_t i = 0; i < count; i++) {
+        message_put_head(&builder->arena, FIRST_TAG, values[i].size);
+        message_put_bytes(&builder->arena, values[i].data, values[i].size);
+    }
+    end_values(builder, &added, &sizes, 0);
+    return RECMAP_OK;
+}
+
+recmap_status recmap_example_builder_add_unset(recmap_example_builder *builder, const char *name,
+                                               recmap_error *error) {
+    addition added;
+    feature_sizes sizes = sizes_of(RECMAP_TYPE_NONE, 0);
+    recmap_status status = begin_feature(builder, &added, name, &sizes, error);
+    if (status == RECMAP_OK) end_values(builder, &added, &sizes, 0);
+    return status;
+}
+
+recmap_status builder_begin_list(recmap_example_builder *builder, const char *name,
+                                 size_t name_size, size_t origin, recmap_error *error) {
+    message_writer *arena = &builder->arena;
+    if (!message_reserve(arena, name_size + 1) || !entry_map_reserve(&builder->lists))
+        return fail_memory(error);
+    map_entry open = {.name = arena->size,
+                      .name_size = name_size,
+                      .body = arena->size + name_size,
+                      .origin = origin};
+    message_put_bytes(arena, name, name_size);
+    builder->open = open;
+    builder->is_in_list = true;
+    recmap_status status = check_size(builder, &(addition){.size = 0}, error);
+    if (status == RECMAP_OK) return RECMAP_OK;
+    builder->is_in_list = false;
+    arena->size = open.name;
+    return status;
+}
+
+recmap_status recmap_example_builder_begin_list(recmap_example_builder *builder, const char *name,
+                                                recmap_error *error) {
+    size_t name_size = 0;
+    recmap_status status = check_begun(builder, error);
+    if (status == RECMAP_OK) status = check_name(&name_size, name, error);
+    if (status != RECMAP_OK) return status;
+    if (builder->message != RECMAP_MESSAGE_SEQUENCE_EXAMPLE)
+        return fail(error, RECMAP_INVALID, "an Example has no feature lists");
+    if (builder->is_in_list)
+        return fail(error, RECMAP_INVALID, "a feature list is begun within another");
+    return builder_begin_list(builder, name, name_size, 0, error);
+}
+
+void recmap_example_builder_end_list(recmap_example_builder *builder) {
+    if (!builder->is_in_list) return;
+    builder->is_in_list = false;
+    builder->lists.is_there = true;
+    entry_map_add(&builder->lists, &builder->open);
+}
+
+/* The head and the name of an entry whose body has this size. */
+static void put_entry_head(message_writer *to, const map_entry *entry, uint64_t body_size,
+                           const uint8_t *arena) {
+    message_put_head(to, FIRST_TAG, field_size(entry->name_size) + field_size(body_size));
+    message_put_head(to, FIRST_TAG, entry->name_size);
+    message_put_bytes(to, arena + entry->name, entry->name_size);
+    message_put_head(to, SECOND_TAG, body_size);
+}
+
+static void put_features(message_writer *to, const entry_map *map, const uint8_t *arena) {
+    if (!map->is_there) return;
+    message_put_head(to, FIRST_TAG, map->size);
+    for (size_t i = 0; i < map->count; i++) {
+        const map_entry *entry = &map->entries[i];
+        put_entry_head(to, entry, entry->body_size, arena);
+        message_put_bytes(to, arena + entry->body, entry->body_size);
+    }
+}
+
+static void put_lists(message_writer *to, const entry_map *map, const uint8_t *arena) {
+    if (!map->is_there) return;
+    message_put_head(to, SECOND_TAG, map->size);
+    for (size_t i = 0, count; i < map->count; i += count) {
+        count = entry_map_run(map, i, arena);
+        put_entry_head(to, &map->entries[i], steps_size(map, i, count), arena);
+        for (size_t part = i; part < i + count; part++)
+            message_put_bytes(to, arena + map->entries[part].body, map->entries[part].body_size);
+    }
+}
+
+recmap_status recmap_example_builder_finish(const uint8_t **data, size_t *size,
+                                            recmap_example_builder *builder, recmap_error *error) {
+    message_writer *output = &builder->output;
+    recmap_status status = check_begun(builder, error);
+    if (status != RECMAP_OK) return status;
+    recmap_example_builder_end_list(builder);
+    settle(builder);
+    output->size = 0;
+    /* One byte at least, so that an empty record is not NULL. */
+    size_t total = (size_t)record_size(builder, builder->features.size, 0);
+    if (!message_reserve(output, total ? total : 1)) return fail_memory(error);
+    put_features(output, &builder->features, builder->arena.data);
+    put_lists(output, &builder->lists, builder->arena.data);
+    builder->message = 0;
+    *data = output->data;
+    *size = output->size;
+    return RECMAP_OK;
+}

@@ -1,0 +1,15 @@
+#include "example/message_writer.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+bool message_reserve(message_writer *writer, size_t size) {
+    if (size > SIZE_MAX - writer->size) return false;
+    return array_reserve(&writer->data, &writer->capacity, writer->size + size, 1);
+}
+
+void message_free(message_writer *writer) {
+    free(writer->data);
+    *writer = (message_writer){0};
+}

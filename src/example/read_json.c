@@ -1,0 +1,383 @@
+/* Reading protobuf's JSON mapping of tf.Example and tf.SequenceExample into a builder. Objects are
+ * known by the tables of their fields; nothing nests deeper than those do. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/error.h"
+#include "base/json_reader.h"
+#include "example/building.h"
+
+typedef struct reading {
+    json_reader reader;
+    const char *text;
+    recmap_example_builder *builder;
+    recmap_error *error;
+    recmap_status status;
+    const char *name; /* of the feature or list that is being read; NULL: none */
+    size_t name_size;
+    size_t origin;    /* where it stands in the text */
+    recmap_type kind; /* of the feature that is being read */
+    bool is_base64;   /* the record came as it is */
+} reading;
+
+static bool refuse(reading *r, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Sets the error, at a byte of the text. Returns false. */
+static bool refuse(reading *r, const char *at, const char *format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    r->status = RECMAP_INVALID;
+    int shown = r->name_size < 200 ? (int)r->name_size : 200;
+    if (r->name) fail(r->error, RECMAP_INVALID, "feature '%.*s': %s", shown, r->name, text);
+    else fail(r->error, RECMAP_INVALID, "%s", text);
+    fail_at(r->error, NULL, RECMAP_NO_RECORD, (uint64_t)(at - r->text));
+    return false;
+}
+
+static bool run_out(reading *r) {
+    r->status = fail_memory(r->error);
+    return false;
+}
+
+static bool take(reading *r, char wanted) {
+    return json_take(&r->reader, wanted) || refuse(r, r->reader.at, "'%c' is expected", wanted);
+}
+
+static bool read_string(json_string *string, reading *r) {
+    if (json_peek(&r->reader) != '"') return refuse(r, r->reader.at, "a string is expected");
+    return json_read_string(string, &r->reader) ||
+           refuse(r, r->reader.at, "the string is not whole, or not UTF-8");
+}
+
+/* What a string means, without its escapes: into `room` where there are any. */
+static bool plain_text(const char **text, size_t *size, message_writer *room,
+                       const json_string *string, reading *r) {
+    *text = string->data;
+    *size = string->size;
+    if (!string->has_escapes) return true;
+    room->size = 0;
+    if (!message_reserve(room, string->size)) return run_out(r);
+    *text = (const char *)room->data;
+    *size = json_string_decode((char *)room->data, string->size, string);
+    return true;
+}
+
+/* Reads an object or an array: calls `read` for each of its items. */
+typedef bool (*read_fn)(reading *r, void *context);
+
+static bool read_items(reading *r, const char brackets[2], read_fn read, void *context) {
+    if (!take(r, brackets[0])) return false;
+    if (json_take(&r->reader, brackets[1])) return true;
+    do
+        if (!read(r, context)) return false;
+    while (json_take(&r->reader, ','));
+    return json_take(&r->reader, brackets[1]) ||
+           refuse(r, r->reader.at, "',' or '%c' is expected", brackets[1]);
+}
+
+/* A field of a message: both spellings of its name. */
+typedef struct json_field {
+    const char *name;
+    const char *other;
+    int group; /* fields of different groups do not go together */
+    bool (*read)(reading *r);
+} json_field;
+
+/* A message: its fields, which end with a row of zeros, and which of them came. */
+typedef struct json_message {
+    const json_field *fields;
+    unsigned seen; /* a bit each */
+    int group;
+} json_message;
+
+static bool read_field(reading *r, void *context) {
+    json_message *message = context;
+    json_string key;
+    json_peek(&r->reader);
+    const char *at = r->reader.at;
+    if (!read_string(&key, r)) return false;
+    unsigned i = 0;
+    const json_field *field = message->fields;
+    while (field->name && !json_string_is(&key, field->name) && !json_string_is(&key, field->other))
+        i++, field++;
+    int shown = key.size < 64 ? (int)key.size : 64;
+    if (!field->name) return refuse(r, at, "unknown field '%.*s'", shown, key.data);
+    if (message->seen >> i & 1) return refuse(r, at, "field '%s' comes twice", field->name);
+    if (message->seen && message->group != field->group)
+        return refuse(r, at, "field '%s' belongs to another message", field->name);
+    message->seen |= 1u << i;
+    message->group = field->group;
+    if (!take(r, ':')) return false;
+    /* As if it were not there. */
+    if (json_take_word(&r->reader, "null")) return true;
+    return field->read(r);
+}
+
+static bool read_message(reading *r, const json_field *fields) {
+    json_message message = {.fields = fields};
+    return read_items(r, "{}", read_field, &message);
+}
+
+static bool read_number(json_number *number, reading *r) {
+    json_string string;
+    const char *text;
+    size_t size;
+    json_peek(&r->reader);
+    const char *at = r->reader.at;
+    if (json_peek(&r->reader) != '"')
+        return json_read_number(number, &r->reader) || refuse(r, at, "a number is expected");
+    if (!read_string(&string, r)) return false;
+    if (!plain_text(&text, &size, &r->builder->plain, &string, r)) return false;
+    json_reader inside = {text, text + size};
+    bool is_number = size && *text != ' ' && json_read_number(number, &inside);
+    return (is_number && inside.at == inside.end) || refuse(r, at, "the string is no number");
+}
+
+static bool read_int64(reading *r, void *context) {
+    (void)context;
+    message_writer *values = &r->builder->values;
+    json_number number;
+    int64_t value;
+    json_peek(&r->reader);
+    const char *at = r->reader.at;
+    if (!read_number(&number, r)) return false;
+    if (!json_number_to_int64(&value, &number))
+        return refuse(r, at, "the number is no whole one of 64 bits");
+    if (!message_reserve(values, 10)) return run_out(r);
+    message_put_varint(values, (uint64_t)value);
+    return true;
+}
+
+/* The floats that are no numbers in JSON. */
+static bool read_named_float(uint32_t *bits, reading *r) {
+    static const struct {
+        const char *name;
+        uint32_t bits;
+    } floats[] = {
+        {"\"NaN\"", 0x7fc00000}, {"\"Infinity\"", 0x7f800000}, {"\"-Infinity\"", 0xff800000}};
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+        if (!json_take_word(&r->reader, floats[i].name)) continue;
+        *bits = floats[i].bits;
+        return true;
+    }
+    return false;
+}
+
+static bool read_float(reading *r, void *context) {
+    (void)context;
+    message_writer *values = &r->builder->values;
+    json_number number;
+    uint32_t bits;
+    json_peek(&r->reader);
+    const char *at = r->reader.at;
+    if (!read_named_float(&bits, r)) {
+        if (!read_number(&number, r)) return false;
+        double value = json_number_to_double(&number);
+        /* Half way from the largest float to the next power of two. */
+        if (fabs(value) >= 0x1.ffffffp127)
+            return refuse(r, at, "the number is too large for a float");
+        memcpy(&bits, &(float){(float)value}, sizeof bits);
+    }
+    if (!message_reserve(values, 4)) return run_out(r);
+    store32(values->data + values->size, bits);
+    values->size += 4;
+    return true;
+}
+
+/* Decodes a string of base64 behind what `to` holds; `head_size` bytes are left for a head. */
+static bool read_base64(message_writer *to, size_t head_size, size_t *size, reading *r) {
+    json_string string;
+    const char *text;
+    size_t text_size, fault;
+    if (!read_string(&string, r)) return false;
+    if (!plain_text(&text, &text_size, &r->builder->plain, &string, r)) return false;
+    if (!message_reserve(to, head_size + base64_capacity(text_size))) return run_out(r);
+    *size = base64_decode(to->data + to->size + head_size, &fault, text, text_size);
+    if (*size != SIZE_MAX) return true;
+    return refuse(r, string.data + (string.has_escapes ? 0 : fault), "this is no base64");
+}
+
+/* The head's size is known when the bytes are there. */
+static bool read_bytes(reading *r, void *context) {
+    (void)context;
+    enum { HEAD_MOST = 11 };
+    message_writer *values = &r->builder->values;
+    size_t size;
+    if (!read_base64(values, HEAD_MOST, &size, r)) return false;
+    const uint8_t *decoded = values->data + values->size + HEAD_MOST;
+    message_put_head(values, 1 << 3 | 2, size);
+    if (size) memmove(values->data + values->size, decoded, size);
+    values->size += size;
+    return true;
+}
+
+static bool read_value(reading *r) {
+    switch (r->kind) {
+    case RECMAP_TYPE_BYTES: return read_items(r, "[]", read_bytes, NULL);
+    case RECMAP_TYPE_FLOAT: return read_items(r, "[]", read_float, NULL);
+    default: return read_items(r, "[]", read_int64, NULL);
+    }
+}
+
+static bool read_list(reading *r, recmap_type kind) {
+    static const json_field fields[] = {{"value", "value", 0, read_value}, {NULL, NULL, 0, NULL}};
+    if (r->kind != RECMAP_TYPE_NONE) return refuse(r, r->reader.at, "a feature has one kind");
+    r->kind = kind;
+    return read_message(r, fields);
+}
+
+static bool read_bytes_list(reading *r) {
+    return read_list(r, RECMAP_TYPE_BYTES);
+}
+
+static bool read_float_list(reading *r) {
+    return read_list(r, RECMAP_TYPE_FLOAT);
+}
+
+static bool read_int64_list(reading *r) {
+    return read_list(r, RECMAP_TYPE_INT64);
+}
+
+/* A feature, into the features, or as a step of the list that is open. */
+static bool read_feature(reading *r, void *context) {
+    static const json_field fields[] = {{"bytesList", "bytes_list", 0, read_bytes_list},
+                                        {"floatList", "float_list", 0, read_float_list},
+                                        {"int64List", "int64_list", 0, read_int64_list},
+                                        {NULL, NULL, 0, NULL}};
+    (void)context;
+    recmap_example_builder *builder = r->builder;
+    r->kind = RECMAP_TYPE_NONE;
+    builder->values.size = 0;
+    if (!read_message(r, fields)) return false;
+    r->status = builder_add_packed(builder, r->name, r->name_size, r->origin, r->kind,
+                                   &builder->values, r->error);
+    if (r->status == RECMAP_INVALID)
+        fail_at(r->error, NULL, RECMAP_NO_RECORD, (uint64_t)(r->reader.at - r->text));
+    return r->status == RECMAP_OK;
+}
+
+static bool read_steps(reading *r) {
+    return read_items(r, "[]", read_feature, NULL);
+}
+
+static bool read_feature_list(reading *r, void *context) {
+    static const json_field fields[] = {{"feature", "feature", 0, read_steps},
+                                        {NULL, NULL, 0, NULL}};
+    (void)context;
+    r->status = builder_begin_list(r->builder, r->name, r->name_size, r->origin, r->error);
+    if (r->status != RECMAP_OK) return false;
+    bool is_read = read_message(r, fields);
+    recmap_example_builder_end_list(r->builder);
+    return is_read;
+}
+
+/* An entry of a map: its name, then what `context` reads. */
+static bool read_entry(reading *r, void *context) {
+    const read_fn *read = context;
+    json_string key;
+    json_peek(&r->reader);
+    r->origin = (size_t)(r->reader.at - r->text);
+    if (!read_string(&key, r)) return false;
+    if (!plain_text(&r->name, &r->name_size, &r->builder->name, &key, r)) return false;
+    if (!take(r, ':') || !(*read)(r, NULL)) return false;
+    r->name = NULL;
+    return true;
+}
+
+static bool read_feature_map(reading *r) {
+    read_fn read = read_feature;
+    return read_items(r, "{}", read_entry, &read);
+}
+
+static bool read_list_map(reading *r) {
+    read_fn read = read_feature_list;
+    return read_items(r, "{}", read_entry, &read);
+}
+
+static bool read_features(reading *r) {
+    static const json_field fields[] = {{"feature", "feature", 0, read_feature_map},
+                                        {NULL, NULL, 0, NULL}};
+    r->builder->features.is_there = true;
+    return read_message(r, fields);
+}
+
+static bool read_lists(reading *r) {
+    static const json_field fields[] = {{"featureList", "feature_list", 0, read_list_map},
+                                        {NULL, NULL, 0, NULL}};
+    r->builder->lists.is_there = true;
+    return read_message(r, fields);
+}
+
+static bool read_record_number(reading *r) {
+    uint64_t number;
+    const char *at = r->reader.at;
+    return json_read_uint64(&r->reader, &number) || refuse(r, at, "a record number is expected");
+}
+
+static bool read_record_bytes(reading *r) {
+    message_writer *output = &r->builder->output;
+    output->size = 0;
+    const char *at = r->reader.at;
+    if (!read_base64(output, 0, &output->size, r)) return false;
+    if (output->size > r->builder->size_limit) return refuse(r, at, "the record is too large");
+    r->is_base64 = true;
+    return true;
+}
+
+static bool read_record(reading *r) {
+    static const json_field fields[] = {{"features", "features", 1, read_features},
+                                        {"context", "context", 2, read_features},
+                                        {"featureLists", "feature_lists", 2, read_lists},
+                                        {"number", "number", 3, read_record_number},
+                                        {"base64", "base64", 3, read_record_bytes},
+                                        {NULL, NULL, 0, NULL}};
+    json_message message = {.fields = fields};
+    if (!read_items(r, "{}", read_field, &message)) return false;
+    if (!json_at_end(&r->reader)) return refuse(r, r->reader.at, "there is more behind the object");
+    if (message.group == 3 && !r->is_base64)
+        return refuse(r, r->reader.at, "the record has no field 'base64'");
+    return true;
+}
+
+/* A name that comes twice in one map. What was found of it is known when all is in order. */
+static bool check_names(reading *r) {
+    const recmap_example_builder *builder = r->builder;
+    const entry_map *lists = &builder->lists;
+    size_t origin = builder->features.repeated;
+    for (size_t i = 0, count; !origin && i < lists->count; i += count) {
+        count = entry_map_run(lists, i, builder->arena.data);
+        if (count > 1) origin = lists->entries[i + 1].origin;
+    }
+    return !origin || refuse(r, r->text + origin, "a feature of this name was there already");
+}
+
+recmap_status recmap_example_builder_read_json(const uint8_t **data, size_t *size,
+                                               recmap_example_builder *builder, const char *text,
+                                               size_t text_size, recmap_error *error) {
+    if (!text) text = "";
+    reading r = {
+        .reader = {text, text + text_size}, .text = text, .builder = builder, .error = error};
+    const uint8_t *made = NULL;
+    size_t made_size = 0;
+    recmap_example_builder_begin(builder, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
+    bool is_read = read_record(&r);
+    if (is_read && r.is_base64) {
+        made = builder->output.data;
+        made_size = builder->output.size;
+    } else if (is_read) {
+        r.status = recmap_example_builder_finish(&made, &made_size, builder, error);
+        if (r.status == RECMAP_OK) check_names(&r);
+    }
+    builder->message = 0;
+    if (r.status != RECMAP_OK) return r.status;
+    *data = made;
+    *size = made_size;
+    return RECMAP_OK;
+}
