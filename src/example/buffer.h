@@ -21,4 +21,13 @@ typedef struct buffer {
 bool buffer_reserve(buffer *grown, size_t used, size_t size);
 void buffer_free(buffer *freed);
 
+/* What it holds as offsets, and as numbers that are no offsets. */
+static inline int64_t *buffer_int64(const buffer *b) {
+    return (int64_t *)(void *)b->data;
+}
+
+static inline uint64_t *buffer_uint64(const buffer *b) {
+    return (uint64_t *)(void *)b->data;
+}
+
 #endif

@@ -3,6 +3,8 @@
 #ifndef RECMAP_EXAMPLE_PLAN_H
 #define RECMAP_EXAMPLE_PLAN_H
 
+#include <stdatomic.h>
+
 #include <recmap/parser.h>
 
 #include "example/heads.h"
@@ -11,10 +13,12 @@
 
 /* How one column is made. */
 typedef struct column_plan {
-    recmap_feature feature; /* everything in it is the plan's own */
-    bool is_list;           /* of the feature lists of a SequenceExample */
-    size_t values_slot;
+    recmap_feature feature;    /* everything in it is the plan's own; `key` is never NULL */
+    bool is_list;              /* of the feature lists of a SequenceExample */
+    size_t values_slot;        /* in features, or, with is_list, in lists */
     const size_t *other_slots; /* one a partition (SIZE_MAX for a uniform one) or index key */
+    uint64_t stride;           /* elements in `shape` */
+    const void *pad;           /* FIXED_LEN_SEQUENCE: one element */
 } column_plan;
 
 /* Slots of one map of features: those of an Example or of a context, or those of feature lists. */
@@ -26,13 +30,28 @@ typedef struct slot_set {
 } slot_set;
 
 struct recmap_parser {
-    unsigned users; /* atomic */
+    atomic_uint users;
     bool is_sequence;
     slot_set features; /* of the Example or the context */
     slot_set lists;    /* of a SequenceExample */
     column_plan *columns;
     size_t column_count;
-    size_t context_count; /* columns of the features; those of lists follow */
+    size_t context_count;      /* columns of the features; those of lists follow */
+    bool needs_checks;         /* there are RAGGED or SPARSE columns */
+    size_t part_stride;        /* what a column may need of parts, see batch_memory.h */
+    struct plan_block *blocks; /* all memory that is not named above, in a chain */
 };
+
+/* Makes the plan of the features, `list_count` of them of feature lists, which stand behind the
+ * others. The whole is freed with plan_free, after a failure too. */
+recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
+                           size_t context_count, const recmap_feature *lists, size_t list_count,
+                           recmap_error *error);
+void plan_free(recmap_parser *plan);
+
+/* Memory that lives as long as the plan; NULL when memory is out. */
+void *plan_allocate(recmap_parser *plan, size_t size);
+void *plan_copy(recmap_parser *plan, const void *data, size_t size);
+char *plan_copy_text(recmap_parser *plan, const char *text);
 
 #endif

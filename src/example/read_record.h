@@ -7,13 +7,7 @@
 #define RECMAP_EXAMPLE_READ_RECORD_H
 
 #include "example/plan.h"
-
-/* Why a record cannot be read. */
-typedef struct read_fault {
-    recmap_status status; /* CORRUPT: no Example; FEATURE: not as asked; NO_MEMORY */
-    size_t offset;        /* byte in the record, or SIZE_MAX */
-    char message[512];    /* names the feature */
-} read_fault;
+#include "example/read_fault.h"
 
 /* What is learnt from record to record, and memory that is used again: one for each thread that
  * parses. All zeros is a new one. */
@@ -21,14 +15,22 @@ typedef struct read_scratch read_scratch;
 read_scratch *read_scratch_create(void); /* NULL when memory is out */
 void read_scratch_destroy(read_scratch *scratch);
 
-/* Reads a record into row `row` of the sinks, one a slot of plan->features and then one a slot of
- * plan->lists. Rows below were read before. The sinks have room for fixed counts and row offsets of
- * this row; they grow as needed for the rest. False with `fault` filled; the sinks' rows are then
- * as they were before (what lies behind them is undefined). */
+/* Reads the features of a record (of a SequenceExample: its context; read_lists.h, which the parser
+ * calls next, reads the rest) into row `row` of the sinks, one a slot of plan->features. Rows below
+ * were read before. The sinks have room for fixed counts and row offsets of this row; they grow as
+ * needed for the rest. False with `fault` filled; the sinks' rows are then as they were before
+ * (what lies behind them is undefined). */
 bool read_record(sink *sinks, read_scratch *scratch, const recmap_parser *plan, const uint8_t *data,
                  size_t size, size_t row, read_fault *fault);
 
-/* Gives row `row` of every sink a null: zeros, no values, or an empty view. */
+/* Takes row `row` back, the last one that was read, in every sink: of features, then of lists. */
+void read_roll_back(sink *sinks, const recmap_parser *plan, size_t row);
+
+/* Gives row `row` of every sink, of features and then of lists, a null: zeros, no values, or an
+ * empty view. */
 bool read_nothing(sink *sinks, const recmap_parser *plan, size_t row);
+
+/* Asks for the first bytes of a record that will be read soon. */
+void read_prefetch(const recmap_parser *plan, const uint8_t *data, size_t size);
 
 #endif

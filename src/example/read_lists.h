@@ -1,0 +1,12 @@
+/* Reading the feature lists of a SequenceExample into sinks. */
+#ifndef RECMAP_EXAMPLE_READ_LISTS_H
+#define RECMAP_EXAMPLE_READ_LISTS_H
+
+#include "example/read_record.h"
+
+/* Reads what the record has of plan->lists into row `row` of the sinks, one a slot of them. False
+ * with `fault` filled; the sinks are then not rolled back. */
+bool read_lists(sink *sinks, const recmap_parser *plan, const uint8_t *data, size_t size,
+                size_t row, read_fault *fault);
+
+#endif
