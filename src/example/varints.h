@@ -28,7 +28,11 @@ extern varints_function varints_portable;
 extern varints_function varints_avx2, varints_avx512;
 #endif
 
-/* The best that this processor has. */
+/* The best that this processor has, or what varints_force said. */
 varints_function *varints_best(void);
+
+/* For tests and benchmarks: a way whatever the processor is best at, or NULL for the best again.
+ * False when the processor cannot go it. */
+bool varints_force(varints_function *way);
 
 #endif
