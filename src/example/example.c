@@ -47,26 +47,33 @@ static void keep_last(example_features *features) {
     features->count = kept;
 }
 
+bool example_features_take(example_features *features, example_reader *reader) {
+    example_entry entry;
+    while (example_reader_next(&entry, reader)) {
+        if (!array_reserve(&features->entries, &features->capacity, features->count + 1,
+                           sizeof entry))
+            return false;
+        features->entries[features->count++] = entry;
+    }
+    return true;
+}
+
+void example_features_settle(example_features *features) {
+    if (features->count > 1)
+        qsort(features->entries, features->count, sizeof *features->entries, compare_entries);
+    keep_last(features);
+}
+
 recmap_status example_features_read(example_features *features, const uint8_t *data, size_t size,
                                     example_fault *fault) {
     example_reader reader = example_reader_begin(data, size);
-    example_entry entry;
     features->count = 0;
-    while (example_reader_next(&entry, &reader)) {
-        if (!array_reserve(&features->entries, &features->capacity, features->count + 1,
-                           sizeof entry)) {
-            features->count = 0;
-            return RECMAP_NO_MEMORY;
-        }
-        features->entries[features->count++] = entry;
-    }
-    if (!example_reader_end(&reader, fault)) {
+    bool has_memory = example_features_take(features, &reader);
+    if (!has_memory || !example_reader_end(&reader, fault)) {
         features->count = 0;
-        return RECMAP_CORRUPT;
+        return has_memory ? RECMAP_CORRUPT : RECMAP_NO_MEMORY;
     }
-    if (features->count > 1)
-        qsort(features->entries, features->count, sizeof entry, compare_entries);
-    keep_last(features);
+    example_features_settle(features);
     features->has_features = reader.has_features;
     features->saw_unknown = reader.trace.saw_unknown;
     return RECMAP_OK;

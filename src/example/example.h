@@ -35,4 +35,9 @@ recmap_status example_features_read(example_features *features, const uint8_t *d
                                     example_fault *fault);
 void example_features_free(example_features *features);
 
+/* The two halves of that: adds the entries that are left in a reader, up to its end or a fault
+ * (false when memory is out), and brings what was added into order. */
+bool example_features_take(example_features *features, example_reader *reader);
+void example_features_settle(example_features *features);
+
 #endif

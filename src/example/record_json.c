@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "example/example.h"
+#include "example/sequence.h"
 
 /* JSON has one NaN, which reads back as this one. Another would lose its bits. */
 static bool is_plain_float(float value) {
@@ -35,14 +35,13 @@ static const char *list_name(recmap_type kind) {
 }
 
 /* An unset feature is {}, one of no values {"int64List":{}}. False: something would be lost. */
-static bool put_feature(json_writer *json, const example_feature *feature) {
+static bool put_feature(json_writer *json, const example_feature *feature, example_values values) {
     bool complete = true;
     json_open(json, '{');
     if (feature->kind != RECMAP_TYPE_NONE) {
         json_key(json, list_name(feature->kind));
         json_open(json, '{');
         if (feature->count > 0) {
-            example_values values = example_values_begin(feature);
             recmap_value value;
             json_key(json, "value");
             json_open(json, '[');
@@ -56,24 +55,72 @@ static bool put_feature(json_writer *json, const example_feature *feature) {
     return complete;
 }
 
-static bool put_example(json_writer *json, const example_features *features) {
+/* The message Features, as the member `key`. */
+static bool put_features(json_writer *json, const char *key, const example_features *features) {
     bool complete = true;
+    json_key(json, key);
     json_open(json, '{');
-    if (features->has_features) {
-        json_key(json, "features");
+    if (features->count > 0) {
+        json_key(json, "feature");
         json_open(json, '{');
-        if (features->count > 0) {
-            json_key(json, "feature");
-            json_open(json, '{');
-            for (size_t i = 0; complete && i < features->count; i++) {
-                const example_entry *entry = &features->entries[i];
-                json_key_sized(json, entry->name, entry->name_size);
-                complete = put_feature(json, &entry->feature);
-            }
-            json_close(json, '}');
+        for (size_t i = 0; complete && i < features->count; i++) {
+            const example_entry *entry = &features->entries[i];
+            json_key_sized(json, entry->name, entry->name_size);
+            complete = put_feature(json, &entry->feature, example_values_begin(&entry->feature));
         }
         json_close(json, '}');
     }
+    json_close(json, '}');
+    return complete;
+}
+
+static bool put_example(json_writer *json, const example_features *features) {
+    bool complete = true;
+    json_open(json, '{');
+    if (features->has_features) complete = put_features(json, "features", features);
+    json_close(json, '}');
+    return complete;
+}
+
+/* The message FeatureList: {} when it has no steps. */
+static bool put_steps(json_writer *json, const example_feature *steps, size_t count) {
+    bool complete = true;
+    json_open(json, '{');
+    if (count > 0) {
+        json_key(json, "feature");
+        json_open(json, '[');
+        for (size_t i = 0; complete && i < count; i++)
+            complete = put_feature(json, &steps[i], sequence_values_begin(&steps[i]));
+        json_close(json, ']');
+    }
+    json_close(json, '}');
+    return complete;
+}
+
+static bool put_lists(json_writer *json, const sequence_features *sequence) {
+    bool complete = true;
+    json_key(json, "featureLists");
+    json_open(json, '{');
+    if (sequence->list_count > 0) {
+        json_key(json, "featureList");
+        json_open(json, '{');
+        for (size_t i = 0; complete && i < sequence->list_count; i++) {
+            const sequence_list *list = &sequence->lists[i];
+            json_key_sized(json, list->name, list->name_size);
+            complete = put_steps(json, sequence->steps + list->first_step, list->step_count);
+        }
+        json_close(json, '}');
+    }
+    json_close(json, '}');
+    return complete;
+}
+
+static bool put_sequence(json_writer *json, const sequence_features *sequence) {
+    bool complete = true;
+    json_open(json, '{');
+    if (sequence->context.has_features)
+        complete = put_features(json, "context", &sequence->context);
+    if (complete && sequence->has_lists) complete = put_lists(json, sequence);
     json_close(json, '}');
     return complete;
 }
@@ -93,21 +140,41 @@ static void cut(recmap_text *text, size_t size) {
     if (text->data) text->data[size] = 0;
 }
 
+/* Each of these appends the record when it is such a message and nothing would be lost; `complete`
+ * tells. */
+static recmap_status try_example(json_writer *json, bool *complete, const recmap_record *record) {
+    example_features features = EXAMPLE_FEATURES_INIT;
+    recmap_status status = example_features_read(&features, record->data, record->size, NULL);
+    *complete = status == RECMAP_OK && !features.saw_unknown && put_example(json, &features);
+    example_features_free(&features);
+    return status == RECMAP_NO_MEMORY ? status : RECMAP_OK;
+}
+
+static recmap_status try_sequence(json_writer *json, bool *complete, const recmap_record *record) {
+    sequence_features sequence = {0};
+    recmap_status status = sequence_features_read(&sequence, record->data, record->size, NULL);
+    *complete = status == RECMAP_OK && !sequence.saw_unknown && put_sequence(json, &sequence);
+    sequence_features_free(&sequence);
+    return status == RECMAP_NO_MEMORY ? status : RECMAP_OK;
+}
+
 recmap_status recmap_record_to_json(recmap_text *text, const recmap_record *record,
                                     recmap_error *error) {
-    example_features features = EXAMPLE_FEATURES_INIT;
     size_t start = text->size;
+    bool complete = false;
     json_writer json = json_begin(text);
-    recmap_status status = example_features_read(&features, record->data, record->size, NULL);
-    if (status == RECMAP_NO_MEMORY) return fail_memory(error);
-    bool complete = status == RECMAP_OK && !features.saw_unknown && put_example(&json, &features);
-    example_features_free(&features);
-    if (!complete && !json.failed) {
+    recmap_status status = try_example(&json, &complete, record);
+    if (status == RECMAP_OK && !complete && !json.failed) {
+        cut(text, start);
+        json = json_begin(text);
+        status = try_sequence(&json, &complete, record);
+    }
+    if (status == RECMAP_OK && !complete && !json.failed) {
         cut(text, start);
         json = json_begin(text);
         put_base64(&json, record);
     }
-    if (!json.failed) return RECMAP_OK;
+    if (status == RECMAP_OK && !json.failed) return RECMAP_OK;
     cut(text, start);
     return fail_memory(error);
 }

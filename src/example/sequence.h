@@ -1,0 +1,37 @@
+/* A record as a tf.SequenceExample, whole: its context, and its feature lists sorted by the bytes
+ * of their names. What counts is what libprotobuf makes of the bytes, as for tf.Example. */
+#ifndef RECMAP_EXAMPLE_SEQUENCE_H
+#define RECMAP_EXAMPLE_SEQUENCE_H
+
+#include "example/example.h"
+
+typedef struct sequence_list {
+    const uint8_t *name; /* UTF-8, into the record; never NULL */
+    size_t name_size;
+    size_t first_step; /* among the steps of all lists */
+    size_t step_count;
+} sequence_list;
+
+/* To be used again from record to record. All zeros is an empty one. */
+typedef struct sequence_features {
+    example_features context;
+    sequence_list *lists;
+    size_t list_count;
+    size_t list_capacity;
+    example_feature *steps; /* their values are walked by sequence_values_begin */
+    size_t step_count;
+    size_t step_capacity;
+    bool has_lists;   /* the record has the message `feature_lists`, though perhaps an empty one */
+    bool saw_unknown; /* the record has fields that tf.SequenceExample does not know */
+} sequence_features;
+
+/* Replaces what `sequence` held. Returns CORRUPT when the record is no SequenceExample, with
+ * `fault` (or NULL) saying why, or NO_MEMORY; `sequence` then holds nothing of use. */
+recmap_status sequence_features_read(sequence_features *sequence, const uint8_t *data, size_t size,
+                                     example_fault *fault);
+void sequence_features_free(sequence_features *sequence);
+
+/* Walks over the values of a step, by example_values_next. */
+example_values sequence_values_begin(const example_feature *step);
+
+#endif
