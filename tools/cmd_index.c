@@ -3,11 +3,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <recmap/dataset.h>
 #include <recmap/index.h>
 #include <recmap/shards.h>
 
+#include "build_report.h"
 #include "commands.h"
+#include "inherit.h"
 #include "interrupt.h"
 #include "message.h"
 #include "progress.h"
@@ -22,9 +23,9 @@ typedef struct index_job {
     char path_room[PATH_SIZE]; /* where it lies without -o */
     bool appends;
     recmap_index_options options;
-    recmap_lift *lifts; /* malloc'ed; names and defaults lie in argv or in `old` */
+    recmap_lift *lifts; /* malloc'ed; names and defaults lie in argv */
     recmap_shards *shards;
-    recmap_dataset *old; /* what is appended to */
+    inherited old; /* what is appended to */
     tool_progress progress;
 } index_job;
 
@@ -120,24 +121,8 @@ static int check_path(const index_job *job) {
 /* What is appended takes ids and columns from the index, unless the options name them again. */
 static int take_old_options(index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
-    if (recmap_dataset_open(&job->old, job->path, &job->args.reading, &error) != RECMAP_OK)
-        return recmap_error_print(&error, stderr);
-    const recmap_dataset_info *info = recmap_dataset_get_info(job->old);
-    if (job->options.id_feature || job->options.lift_count) return 0;
-    job->options.id_feature = info->id_name;
-    /* Column 0 is the length, which every index has. */
-    if (info->column_count < 2) return 0;
-    job->lifts = calloc(info->column_count - 1, sizeof *job->lifts);
-    if (!job->lifts) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
-    for (size_t i = 1; i < info->column_count; i++) {
-        recmap_column_info column;
-        if (recmap_dataset_get_column(&column, job->old, i, &error) != RECMAP_OK)
-            return recmap_error_print(&error, stderr);
-        job->lifts[i - 1] = (recmap_lift){column.name, column.default_value};
-    }
-    job->options.lifts = job->lifts;
-    job->options.lift_count = info->column_count - 1;
-    return 0;
+    recmap_status status = inherit(&job->old, &job->options, job->path, &job->args.reading, &error);
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
 static recmap_status build(index_job *job, recmap_index_summary *summary, recmap_error *error) {
@@ -152,34 +137,13 @@ static recmap_status build(index_job *job, recmap_index_summary *summary, recmap
     return status;
 }
 
-/* One line of what was done; then what the user may not expect. */
 static void print_summary(const index_job *job, const recmap_index_summary *summary) {
-    struct stat index;
-    double index_size = stat(job->path, &index) ? 0 : (double)index.st_size;
-    double seconds = progress_now() - job->progress.started;
-    uint64_t bytes = summary->byte_count, records = summary->record_count;
-    if (job->old) {
-        /* Only what is new was scanned. */
-        bytes -= recmap_dataset_get_info(job->old)->byte_count;
-        records -= recmap_dataset_count(job->old);
+    build_reused reused = {0};
+    if (job->old.from) {
+        const recmap_dataset_info *old = recmap_dataset_get_info(job->old.from);
+        reused = (build_reused){old->record_count, old->byte_count};
     }
-    double rate = seconds > 0 ? 1 / seconds : 0;
-    char all[HUMAN_SIZE], size[HUMAN_SIZE], speed[HUMAN_SIZE];
-    message("%s: %llu record%s in %llu shard%s, %s; index %s, %.2f bytes a record; %.2f s, %s/s, "
-            "%.0f records/s",
-            job->path, (unsigned long long)summary->record_count, plural(summary->record_count),
-            (unsigned long long)summary->shard_count, plural(summary->shard_count),
-            human_bytes(all, (double)summary->byte_count), human_bytes(size, index_size),
-            summary->record_count ? index_size / (double)summary->record_count : 0, seconds,
-            human_bytes(speed, (double)bytes * rate), (double)records * rate);
-    uint64_t without_id = summary->record_count - summary->id_count;
-    if (job->options.id_feature && without_id)
-        message("%llu record%s without an id", (unsigned long long)without_id, plural(without_id));
-    if (summary->damage_count)
-        message("%llu damaged place%s skipped, %llu byte%s; 'recmap info %s' lists them",
-                (unsigned long long)summary->damage_count, plural(summary->damage_count),
-                (unsigned long long)summary->damaged_byte_count,
-                plural(summary->damaged_byte_count), job->path);
+    build_report(job->path, summary, reused, job->options.id_feature != NULL, &job->progress);
 }
 
 static int run_build(index_job *job) {
@@ -214,7 +178,7 @@ static int run(int argc, char **argv) {
     index_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
     args_begin(&job.args, &cmd_index, options, argc, argv);
     int exit_status = run_job(&job);
-    recmap_dataset_close(job.old);
+    inherit_end(&job.old);
     recmap_shards_destroy(job.shards);
     free(job.lifts);
     return exit_status;

@@ -104,6 +104,10 @@ uint64_t packer_record_count(const packer *packer) {
     return packer->manifest.record_count;
 }
 
+void packer_note_skips(packer *packer) {
+    packer->manifest.skips_damage = true;
+}
+
 /* What the index calls a shard: its path from the index's folder on where it lies in there, so that
  * both can move together; else its absolute path. */
 static const char *name_from_folder(const packer *packer, const char *path) {

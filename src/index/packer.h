@@ -29,6 +29,9 @@ void packer_destroy(packer *packer);
 
 uint64_t packer_record_count(const packer *packer);
 
+/* A part of the index was built by skipping damage. */
+void packer_note_skips(packer *packer);
+
 /* `path` is absolute and free of symbolic links. */
 recmap_status packer_begin_shard(packer *packer, const char *path, const char *framing,
                                  recmap_error *error);

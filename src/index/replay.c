@@ -109,6 +109,7 @@ recmap_status replay_index(packer *packer, index_file *index, const char *folder
     uint64_t first_number = packer_record_count(packer);
     record_run run;
     recmap_status status = RECMAP_OK;
+    if (described->skips_damage) packer_note_skips(packer);
     if (!run_init(&run, false, described->column_count)) status = fail_memory(error);
     for (size_t i = 0; status == RECMAP_OK && i < described->shard_count; i++)
         status = add_shard(packer, &run, index, &index_shards(index)[i], folder, error);

@@ -8,7 +8,7 @@ import unittest
 
 from support import COMMAND, ROOT, CliTest, tfrecord
 
-COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "verify"]
+COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "verify", "merge"]
 READERS = ["schema", "get", "find", "cat"]
 
 

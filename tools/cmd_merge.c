@@ -1,0 +1,96 @@
+/* recmap merge: indexes of parts in, one index out, as if built over all shards at once. */
+#include <sys/stat.h>
+
+#include <recmap/index.h>
+
+#include "commands.h"
+#include "inherit.h"
+#include "interrupt.h"
+#include "message.h"
+#include "progress.h"
+
+typedef struct merge_job {
+    tool_args args;
+    const char *path; /* of the index to be */
+    recmap_index_options options;
+    inherited first; /* the part that gives ids and columns; the others must have the same */
+    tool_progress progress;
+} merge_job;
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {NULL, 0, NULL, 0}};
+
+/* The merged index replaces what is at its path: that must not be one of the parts, which would be
+ * lost with it. */
+static int check_path(const merge_job *job) {
+    struct stat target, part;
+    const char *advice = "name another file with -o";
+    if (stat(job->path, &target)) return 0;
+    if (S_ISDIR(target.st_mode))
+        return message_error(RECMAP_INVALID, job->path, advice, "is a folder");
+    for (int i = 0; i < job->args.operand_count; i++)
+        if (!stat(job->args.operands[i], &part) && part.st_dev == target.st_dev &&
+            part.st_ino == target.st_ino)
+            return message_error(RECMAP_INVALID, job->path, advice,
+                                 "is one of the parts, and the index would replace it");
+    return 0;
+}
+
+static recmap_status merge(merge_job *job, recmap_index_summary *summary, recmap_error *error) {
+    recmap_index_builder *builder = NULL;
+    recmap_status status = recmap_index_builder_create(&builder, job->path, &job->options, error);
+    for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
+        status = recmap_index_builder_add_index(builder, job->args.operands[i], error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, summary, error);
+    recmap_index_builder_destroy(builder);
+    return status;
+}
+
+static int run_merge(merge_job *job) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_summary summary;
+    interrupt_watch();
+    job->progress = progress_begin("merging");
+    job->options.progress = progress_report;
+    job->options.progress_context = &job->progress;
+    recmap_status status =
+        inherit(&job->first, &job->options, job->args.operands[0], &job->args.reading, &error);
+    if (status == RECMAP_OK) status = merge(job, &summary, &error);
+    progress_end(&job->progress);
+    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    /* Rates would tell nothing: no shard was read. */
+    message("%s: %llu record%s in %llu shard%s", job->path,
+            (unsigned long long)summary.record_count, plural(summary.record_count),
+            (unsigned long long)summary.shard_count, plural(summary.shard_count));
+    return interrupt_finish(0);
+}
+
+static int run(int argc, char **argv) {
+    merge_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
+    args_begin(&job.args, &cmd_merge, options, argc, argv);
+    for (int option; (option = args_next(&job.args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return job.args.exit_status;
+        if (!*optarg) return args_wrong(&job.args, "-o names no file");
+        job.path = optarg;
+    }
+    if (!job.path) return args_wrong(&job.args, "no index to write is named (-o NAME.rmx)");
+    if (!job.args.operand_count) return args_wrong(&job.args, "no parts are named");
+    int exit_status = check_path(&job);
+    if (!exit_status) exit_status = run_merge(&job);
+    inherit_end(&job.first);
+    return exit_status;
+}
+
+static const char help[] =
+    "usage: recmap merge -o NAME.rmx PART.rmx...\n"
+    "\n"
+    "Puts the indexes of parts of a data set together, in the order given, into the index that\n"
+    "'recmap index' makes of all their shards at once, byte for byte. No shard is read. So shards\n"
+    "can be indexed where they lie, by many machines. The parts have the same ids and columns, "
+    "and\n"
+    "no shard in common.\n"
+    "\n"
+    "  -o, --output NAME.rmx    the index; it must not be one of the parts\n"
+    "      --help\n";
+
+const tool_command cmd_merge = {"merge", "put indexes of parts together", help, false, run};
