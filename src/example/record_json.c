@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "example/sequence.h"
+#include "example/sequence_features.h"
 
 /* JSON has one NaN, which reads back as this one. Another would lose its bits. */
 static bool is_plain_float(float value) {

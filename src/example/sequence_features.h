@@ -1,7 +1,7 @@
 /* A record as a tf.SequenceExample, whole: its context, and its feature lists sorted by the bytes
  * of their names. What counts is what libprotobuf makes of the bytes, as for tf.Example. */
-#ifndef RECMAP_EXAMPLE_SEQUENCE_H
-#define RECMAP_EXAMPLE_SEQUENCE_H
+#ifndef RECMAP_EXAMPLE_SEQUENCE_FEATURES_H
+#define RECMAP_EXAMPLE_SEQUENCE_FEATURES_H
 
 #include "example/example.h"
 

@@ -1,0 +1,187 @@
+#include "example/sequence_features.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/json.h"
+
+enum {
+    CONTEXT_TAG = 1 << 3 | WIRE_BYTES,
+    LISTS_TAG = 2 << 3 | WIRE_BYTES,
+    ENTRY_TAG = 1 << 3 | WIRE_BYTES,
+    KEY_TAG = 1 << 3 | WIRE_BYTES,
+    LIST_TAG = 2 << 3 | WIRE_BYTES,
+    STEP_TAG = 1 << 3 | WIRE_BYTES,
+};
+
+/* How deep the messages lie, for wire_skip. */
+enum { RECORD_DEPTH = 0, LISTS_DEPTH = 1, ENTRY_DEPTH = 2, LIST_DEPTH = 3 };
+
+/* Where it is read to, and what goes wrong: a fault in the trace, or no memory. */
+typedef struct sequence_reader {
+    sequence_features *to;
+    wire_trace *trace;
+    bool has_memory;
+} sequence_reader;
+
+static bool run_out(sequence_reader *reader) {
+    reader->has_memory = false;
+    return false;
+}
+
+static bool read_step(sequence_reader *reader, wire body) {
+    sequence_features *to = reader->to;
+    example_feature step = {.present = true, .entry = body};
+    if (!feature_merge(&step, body, reader->trace)) return false;
+    if (!array_reserve(&to->steps, &to->step_capacity, to->step_count + 1, sizeof step))
+        return run_out(reader);
+    to->steps[to->step_count++] = step;
+    return true;
+}
+
+/* A list that comes in several pieces has the steps of all of them. */
+static bool read_steps(sequence_reader *reader, wire list) {
+    while (!wire_done(&list)) {
+        uint32_t tag;
+        wire body;
+        if (!wire_read_tag(&tag, &list, reader->trace)) return false;
+        if (tag != STEP_TAG) {
+            if (!wire_skip(&list, tag, LIST_DEPTH, reader->trace)) return false;
+            continue;
+        }
+        if (!wire_read_bytes(&body, &list, reader->trace) || !read_step(reader, body)) return false;
+    }
+    return true;
+}
+
+static bool read_name(sequence_list *list, wire name, wire_trace *trace) {
+    list->name = name.at;
+    list->name_size = wire_left(&name);
+    return utf8_valid(name.at, list->name_size) ||
+           wire_fail(trace, name.at, "feature list name is not UTF-8");
+}
+
+static bool read_entry(sequence_reader *reader, wire entry) {
+    sequence_features *to = reader->to;
+    sequence_list list = {.name = entry.at, .first_step = to->step_count};
+    while (!wire_done(&entry)) {
+        uint32_t tag;
+        wire bytes;
+        if (!wire_read_tag(&tag, &entry, reader->trace)) return false;
+        if (tag != KEY_TAG && tag != LIST_TAG) {
+            if (!wire_skip(&entry, tag, ENTRY_DEPTH, reader->trace)) return false;
+            continue;
+        }
+        if (!wire_read_bytes(&bytes, &entry, reader->trace)) return false;
+        bool is_good = tag == KEY_TAG ? read_name(&list, bytes, reader->trace)
+                                      : read_steps(reader, bytes);
+        if (!is_good) return false;
+    }
+    list.step_count = to->step_count - list.first_step;
+    if (!array_reserve(&to->lists, &to->list_capacity, to->list_count + 1, sizeof list))
+        return run_out(reader);
+    to->lists[to->list_count++] = list;
+    return true;
+}
+
+static bool read_lists(sequence_reader *reader, wire lists) {
+    reader->to->has_lists = true;
+    while (!wire_done(&lists)) {
+        uint32_t tag;
+        wire entry;
+        if (!wire_read_tag(&tag, &lists, reader->trace)) return false;
+        if (tag != ENTRY_TAG) {
+            if (!wire_skip(&lists, tag, LISTS_DEPTH, reader->trace)) return false;
+            continue;
+        }
+        if (!wire_read_bytes(&entry, &lists, reader->trace) || !read_entry(reader, entry))
+            return false;
+    }
+    return true;
+}
+
+/* The context is read as the features of an Example are, piece by piece. */
+static bool read_context(sequence_reader *reader, example_reader *features, wire context) {
+    reader->to->context.has_features = true;
+    features->features = context;
+    if (!example_features_take(&reader->to->context, features)) return run_out(reader);
+    return !reader->trace->reason;
+}
+
+static bool read_record(sequence_reader *reader, example_reader *features, wire record) {
+    while (!wire_done(&record)) {
+        uint32_t tag;
+        wire bytes;
+        if (!wire_read_tag(&tag, &record, reader->trace)) return false;
+        if (tag != CONTEXT_TAG && tag != LISTS_TAG) {
+            if (!wire_skip(&record, tag, RECORD_DEPTH, reader->trace)) return false;
+            continue;
+        }
+        if (!wire_read_bytes(&bytes, &record, reader->trace)) return false;
+        bool is_good = tag == CONTEXT_TAG ? read_context(reader, features, bytes)
+                                          : read_lists(reader, bytes);
+        if (!is_good) return false;
+    }
+    return true;
+}
+
+static int compare_names(const sequence_list *a, const sequence_list *b) {
+    size_t size = a->name_size < b->name_size ? a->name_size : b->name_size;
+    int order = memcmp(a->name, b->name, size);
+    return order ? order : (a->name_size > b->name_size) - (a->name_size < b->name_size);
+}
+
+/* Lists of one name stay in the order in which they lie in the record: names do, as no two of them
+ * are the same bytes. */
+static int compare_lists(const void *left, const void *right) {
+    const sequence_list *a = left, *b = right;
+    int order = compare_names(a, b);
+    return order ? order : (a->name > b->name) - (a->name < b->name);
+}
+
+static void settle(sequence_features *sequence) {
+    size_t kept = 0, count = sequence->list_count;
+    if (count > 1) qsort(sequence->lists, count, sizeof *sequence->lists, compare_lists);
+    for (size_t i = 0; i < count; i++) {
+        bool is_last = i + 1 == count ||
+                       compare_names(&sequence->lists[i], &sequence->lists[i + 1]) != 0;
+        if (is_last) sequence->lists[kept++] = sequence->lists[i];
+    }
+    sequence->list_count = kept;
+    example_features_settle(&sequence->context);
+}
+
+recmap_status sequence_features_read(sequence_features *sequence, const uint8_t *data, size_t size,
+                                     example_fault *fault) {
+    example_reader features = example_reader_begin(data, size);
+    sequence_reader reader = {sequence, &features.trace, true};
+    wire record = features.record;
+    features.record = (wire){record.end, record.end};
+    sequence->context.count = sequence->list_count = sequence->step_count = 0;
+    sequence->context.has_features = sequence->has_lists = false;
+    bool is_read = !features.trace.reason && read_record(&reader, &features, record);
+    if (!reader.has_memory) return RECMAP_NO_MEMORY;
+    if (!is_read) {
+        example_reader_end(&features, fault);
+        return RECMAP_CORRUPT;
+    }
+    settle(sequence);
+    sequence->saw_unknown = features.trace.saw_unknown;
+    return RECMAP_OK;
+}
+
+void sequence_features_free(sequence_features *sequence) {
+    example_features_free(&sequence->context);
+    free(sequence->lists);
+    free(sequence->steps);
+    *sequence = (sequence_features){0};
+}
+
+example_values sequence_values_begin(const example_feature *step) {
+    example_values values = {.kind = step->kind, .lists_at = step->lists_at};
+    if (step->kind == RECMAP_TYPE_NONE) return values;
+    values.body = step->entry;
+    values.entry = (wire){step->entry.end, step->entry.end};
+    return values;
+}
