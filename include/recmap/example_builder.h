@@ -57,19 +57,28 @@ RECMAP_API recmap_status recmap_example_builder_begin_list(recmap_example_builde
                                                            const char *name, recmap_error *error);
 RECMAP_API void recmap_example_builder_end_list(recmap_example_builder *builder);
 
-/* The record: protobuf's deterministic serialisation, names sorted by their bytes, numbers packed.
- * The bytes live until the builder begins the next or is destroyed. */
+/* The record, which ends with that: protobuf's deterministic serialisation, names sorted by their
+ * bytes, numbers packed. (So libprotobuf writes it, and every TensorFlow. Python's fast protobuf
+ * sorts alike, but puts a name behind those that it begins.) The bytes live until the builder
+ * begins the next or is destroyed. Errors: INVALID when none was begun; NO_MEMORY, and the record
+ * is not ended. Cost: one copy of the record; nothing is allocated once a record as large was made.
+ */
 RECMAP_API recmap_status recmap_example_builder_finish(const uint8_t **data, size_t *size,
                                                        recmap_example_builder *builder,
                                                        recmap_error *error);
 
-/* Reads one JSON object, protobuf's JSON mapping of tf.Example or tf.SequenceExample (both
- * spellings of field names, as protobuf reads them), or what recmap_record_to_json writes for other
- * records
- * ({"number": N, "base64": "..."}), and gives the record's bytes as recmap_example_builder_finish
- * does. Which of the two it is: SequenceExample when a field of it is there ("context",
- * "featureLists"). Errors: INVALID, with the byte in the text as `offset`, for what is no such
- * JSON; NO_MEMORY. */
+/* Reads one JSON object, protobuf's JSON mapping of tf.Example or tf.SequenceExample, or what
+ * recmap_record_to_json writes for other records: {"number": N, "base64": "..."}, of which the
+ * number may be left out and is not used. Gives the record's bytes as recmap_example_builder_finish
+ * does, or those of the base64. What was begun is dropped.
+ *
+ * As in protobuf: fields in both spellings (int64List, int64_list); null for a field that is not
+ * there; numbers as numbers or in strings; "NaN", "Infinity", "-Infinity"; both alphabets of
+ * base64, with or without padding. A field that is unknown, a field or a name that comes twice,
+ * fields of several messages, and whatever is no strict JSON in UTF-8 are errors. Which message it
+ * is: a SequenceExample when a field of it is there ("context", "featureLists").
+ *
+ * Errors: INVALID, with the byte in the text as `offset`, for what is no such JSON; NO_MEMORY. */
 RECMAP_API recmap_status recmap_example_builder_read_json(const uint8_t **data, size_t *size,
                                                           recmap_example_builder *builder,
                                                           const char *text, size_t text_size,

@@ -125,29 +125,34 @@ static bool read_message(reading *r, const json_field *fields) {
     return read_items(r, "{}", read_field, &message);
 }
 
-static bool read_number(json_number *number, reading *r) {
+/* A number, or what a string in its place says: which is a number too, or a name. */
+static bool read_number(json_number *number, bool *is_quoted, reading *r) {
     json_string string;
-    const char *text;
-    size_t size;
-    json_peek(&r->reader);
+    char first = json_peek(&r->reader);
     const char *at = r->reader.at;
-    if (json_peek(&r->reader) != '"')
+    *is_quoted = first == '"';
+    if (!*is_quoted)
         return json_read_number(number, &r->reader) || refuse(r, at, "a number is expected");
-    if (!read_string(&string, r)) return false;
-    if (!plain_text(&text, &size, &r->builder->plain, &string, r)) return false;
-    json_reader inside = {text, text + size};
-    bool is_number = size && *text != ' ' && json_read_number(number, &inside);
-    return (is_number && inside.at == inside.end) || refuse(r, at, "the string is no number");
+    return read_string(&string, r) &&
+           plain_text(&number->data, &number->size, &r->builder->plain, &string, r);
+}
+
+static bool is_number(const json_number *text) {
+    json_reader inside = {text->data, text->data + text->size};
+    json_number found;
+    return json_read_number(&found, &inside) && found.size == text->size;
 }
 
 static bool read_int64(reading *r, void *context) {
     (void)context;
     message_writer *values = &r->builder->values;
     json_number number;
+    bool is_quoted;
     int64_t value;
     json_peek(&r->reader);
     const char *at = r->reader.at;
-    if (!read_number(&number, r)) return false;
+    if (!read_number(&number, &is_quoted, r)) return false;
+    if (is_quoted && !is_number(&number)) return refuse(r, at, "the string is no number");
     if (!json_number_to_int64(&value, &number))
         return refuse(r, at, "the number is no whole one of 64 bits");
     if (!message_reserve(values, 10)) return run_out(r);
@@ -156,14 +161,14 @@ static bool read_int64(reading *r, void *context) {
 }
 
 /* The floats that are no numbers in JSON. */
-static bool read_named_float(uint32_t *bits, reading *r) {
+static bool find_named_float(uint32_t *bits, const json_number *text) {
     static const struct {
         const char *name;
         uint32_t bits;
-    } floats[] = {
-        {"\"NaN\"", 0x7fc00000}, {"\"Infinity\"", 0x7f800000}, {"\"-Infinity\"", 0xff800000}};
+    } floats[] = {{"NaN", 0x7fc00000}, {"Infinity", 0x7f800000}, {"-Infinity", 0xff800000}};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        if (!json_take_word(&r->reader, floats[i].name)) continue;
+        if (text->size != strlen(floats[i].name)) continue;
+        if (memcmp(text->data, floats[i].name, text->size)) continue;
         *bits = floats[i].bits;
         return true;
     }
@@ -174,11 +179,13 @@ static bool read_float(reading *r, void *context) {
     (void)context;
     message_writer *values = &r->builder->values;
     json_number number;
+    bool is_quoted;
     uint32_t bits;
     json_peek(&r->reader);
     const char *at = r->reader.at;
-    if (!read_named_float(&bits, r)) {
-        if (!read_number(&number, r)) return false;
+    if (!read_number(&number, &is_quoted, r)) return false;
+    if (!is_quoted || !find_named_float(&bits, &number)) {
+        if (is_quoted && !is_number(&number)) return refuse(r, at, "the string is no number");
         double value = json_number_to_double(&number);
         /* Half way from the largest float to the next power of two. */
         if (fabs(value) >= 0x1.ffffffp127)
