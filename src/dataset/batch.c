@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bytes.h"
 #include "base/error.h"
 
 recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error) {
@@ -66,19 +67,40 @@ uint8_t *batch_allocate(recmap_batch *batch, size_t size) {
     return buffer;
 }
 
-/* One stable pass by eight bits. */
-static void sort_by(batch_request *to, const batch_request *from, size_t count, unsigned shift) {
-    size_t starts[256] = {0}, sum = 0;
+/* One stable pass by eight bits, from `requests` to `sorted`, which change places. Returns how many
+ * requests the largest group of equal bits has. */
+static size_t sort_by(recmap_batch *batch, size_t count, unsigned shift) {
+    const batch_request *from = batch->requests;
+    batch_request *to = batch->sorted;
+    size_t starts[256] = {0}, sum = 0, largest = 0;
     for (size_t i = 0; i < count; i++) starts[from[i].number >> shift & 0xff]++;
     for (size_t i = 0; i < 256; i++) {
         size_t here = starts[i];
         starts[i] = sum;
         sum += here;
+        if (here > largest) largest = here;
     }
     for (size_t i = 0; i < count; i++) to[starts[from[i].number >> shift & 0xff]++] = from[i];
+    batch->sorted = batch->requests;
+    batch->requests = to;
+    size_t capacity = batch->sorted_capacity;
+    batch->sorted_capacity = batch->requests_capacity;
+    batch->requests_capacity = capacity;
+    return largest;
+}
+
+/* Stable too, for requests that are nearly sorted. */
+static void insert_each(batch_request *requests, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        batch_request moved = requests[i];
+        size_t at = i;
+        for (; at && requests[at - 1].number > moved.number; at--) requests[at] = requests[at - 1];
+        requests[at] = moved;
+    }
 }
 
 void batch_sort_requests(recmap_batch *batch, size_t count) {
+    enum { FEW_IN_GROUP = 12 };
     uint64_t differing = 0;
     bool is_sorted = true;
     for (size_t i = 1; i < count; i++) {
@@ -86,14 +108,12 @@ void batch_sort_requests(recmap_batch *batch, size_t count) {
         is_sorted &= batch->requests[i - 1].number <= batch->requests[i].number;
     }
     if (is_sorted) return;
-    for (unsigned shift = 0; shift < 64 && differing >> shift; shift += 8) {
-        if (!(differing >> shift & 0xff)) continue;
-        sort_by(batch->sorted, batch->requests, count, shift);
-        batch_request *swapped = batch->sorted;
-        batch->sorted = batch->requests;
-        batch->requests = swapped;
-        size_t capacity = batch->sorted_capacity;
-        batch->sorted_capacity = batch->requests_capacity;
-        batch->requests_capacity = capacity;
+    /* Of a shuffled batch of hundreds the highest bits nearly tell the order. */
+    unsigned width = bit_length(differing);
+    if (sort_by(batch, count, width > 8 ? width - 8 : 0) <= FEW_IN_GROUP) {
+        insert_each(batch->requests, count);
+        return;
     }
+    for (unsigned shift = 0; shift < width; shift += 8)
+        if (differing >> shift & 0xff) sort_by(batch, count, shift);
 }

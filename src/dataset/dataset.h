@@ -27,15 +27,23 @@ struct recmap_dataset {
 recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first, uint64_t count,
                                   recmap_error *error);
 
+/* How near a frame is fetched. The second-level cache keeps many more requests in flight. */
+typedef enum fetch_level { FETCH_SECOND_LEVEL, FETCH_FIRST_LEVEL } fetch_level;
+
+static inline void fetch_line(const uint8_t *line, fetch_level level) {
+    if (level == FETCH_FIRST_LEVEL) __builtin_prefetch(line, 0, 3);
+    else __builtin_prefetch(line, 0, 2);
+}
+
 /* Asks the processor to fetch what will be checked of a frame: all of its lines at once, since the
  * index knows the size before the header is there. Not more than 512 bytes: more requests than the
  * processor can hold only delay each other, and what follows it fetches by itself. */
 static inline void dataset_fetch_frame(const recmap_dataset *dataset, const uint8_t *frame_bytes,
-                                       uint64_t size) {
+                                       uint64_t size, fetch_level level) {
     enum { LINE = 64, MOST = 512 };
     uint64_t wanted = dataset->check == FRAME_CHECK_HEADER ? 1 : min_u64(size, MOST);
-    for (uint64_t at = 0; at < wanted; at += LINE) __builtin_prefetch(frame_bytes + at);
-    __builtin_prefetch(frame_bytes + wanted - 1);
+    for (uint64_t at = 0; at < wanted; at += LINE) fetch_line(frame_bytes + at, level);
+    fetch_line(frame_bytes + wanted - 1, level);
 }
 
 /* Checks the frame that the index says lies at `place`, whose bytes are in memory, against the

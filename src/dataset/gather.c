@@ -7,11 +7,12 @@
 
 enum {
     /* Each record passes through stages, and waits between them for the processor to fetch what the
-     * next one needs: its entry in the index, its offset, its bytes. In records behind the first.
-     */
+     * next one needs: its entry in the index, its offset, its bytes, first from memory and then
+     * from the second-level cache. In records behind the first. */
     LAG_OFFSET = 6,
     LAG_LOCATE = 24,
-    LAG_CHECK = 36,
+    LAG_FETCH = 40,
+    LAG_CHECK = 46,
     READ_GAP = 4096, /* records this near each other are read with one pread */
     READ_MOST = 1 << 20,
 };
@@ -65,8 +66,16 @@ static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
     const uint8_t *bytes = open_shard_bytes(at->shard);
     if (!bytes) return RECMAP_OK;
     batch->shards[i] = at->shard;
-    dataset_fetch_frame(at->dataset, bytes + place->offset, place->frame_size);
+    dataset_fetch_frame(at->dataset, bytes + place->offset, place->frame_size, FETCH_SECOND_LEVEL);
     return RECMAP_OK;
+}
+
+/* Brings record `i`, which was located, near. */
+static void fetch(const gathering *at, size_t i) {
+    const recmap_batch *batch = at->batch;
+    if (!batch->shards[i]) return;
+    dataset_fetch_frame(at->dataset, open_shard_bytes(batch->shards[i]) + batch->places[i].offset,
+                        batch->places[i].frame_size, FETCH_FIRST_LEVEL);
 }
 
 static recmap_status check(gathering *at, size_t i, const uint8_t *frame_bytes,
@@ -128,6 +137,7 @@ static recmap_status turn_stages(gathering *at, size_t turn, size_t count, recma
     if (is_due(&i, turn, 0, count)) index_prefetch(index, batch->requests[i].number);
     if (is_due(&i, turn, LAG_OFFSET, count)) index_prefetch_bits(index, batch->requests[i].number);
     if (is_due(&i, turn, LAG_LOCATE, count)) status = locate(at, i, error);
+    if (status == RECMAP_OK && is_due(&i, turn, LAG_FETCH, count)) fetch(at, i);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i])
         status = check(at, i, open_shard_bytes(batch->shards[i]) + batch->places[i].offset, error);
     return status;

@@ -143,7 +143,7 @@ recmap_status recmap_dataset_get(recmap_dataset *dataset, uint64_t number, recma
         status = read_record(&found, dataset, shard, &place, number, error);
         shard_cache_unpin(shard);
     } else {
-        dataset_fetch_frame(dataset, bytes + place.offset, place.frame_size);
+        dataset_fetch_frame(dataset, bytes + place.offset, place.frame_size, FETCH_FIRST_LEVEL);
         found.pin = open_shard_record_pin(shard);
         status = dataset_check_frame(&found, dataset, shard, bytes + place.offset, &place, number,
                                      error);
