@@ -164,9 +164,11 @@ static recmap_status start_workers(recmap_loader *loader, recmap_error *error) {
 static loader_slot *wait_for_slot(recmap_loader *loader) {
     loader_slot *slot = &loader->slots[loader->taken % loader->slot_count];
     if (slot->is_ready) return slot;
-    uint64_t begun_ns = clock_ns();
+    loader->is_awaited = true;
+    loader->awaited_since_ns = clock_ns();
     while (!slot->is_ready) pthread_cond_wait(&loader->changed_results, &loader->lock);
-    loader->statistics.caller_wait_ns += clock_ns() - begun_ns;
+    loader->is_awaited = false;
+    loader->statistics.caller_wait_ns += clock_ns() - loader->awaited_since_ns;
     return slot;
 }
 

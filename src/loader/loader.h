@@ -53,7 +53,9 @@ struct recmap_loader {
     uint64_t taken;
     loader_slot *slots; /* station modulo slot_count */
     size_t slot_count;
-    recmap_batch **spares; /* whose memory is to be used again */
+    bool is_awaited;           /* the caller sleeps until its slot is ready */
+    uint64_t awaited_since_ns; /* then: since when */
+    recmap_batch **spares;     /* whose memory is to be used again */
     size_t spare_count;
     size_t spare_capacity;
     recmap_loader_statistics statistics;

@@ -11,6 +11,8 @@ enum {
     WINDOW_BEGIN_MOST = 1024,
     WINDOW_MOST = 2048,
     SAMPLE_STEP = 128,   /* one record of so many is looked at while nothing is known to miss */
+    WARM_ENOUGH = 64,    /* batches; behind them */
+    WARM_STEP = 1024,    /* one record of so many */
     QUIET_ENOUGH = 2048, /* records */
     CALM_ENOUGH = 65536, /* records */
     SURPRISES_MOST = 3,
@@ -48,7 +50,8 @@ void readahead_begin(readahead_state *ahead, const walk *begun) {
 static uint64_t samples_of(const readahead_state *ahead, uint64_t station_number) {
     uint64_t size = min_u64(ahead->station_size, UINT32_MAX);
     uint64_t first = (station_number & UINT32_MAX) * size, end = first + size;
-    return (end + SAMPLE_STEP - 1) / SAMPLE_STEP - (first + SAMPLE_STEP - 1) / SAMPLE_STEP;
+    uint64_t step = ahead->warm_count < WARM_ENOUGH ? SAMPLE_STEP : WARM_STEP;
+    return (end + step - 1) / step - (first + step - 1) / step;
 }
 
 void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t station_number) {
@@ -107,7 +110,7 @@ void readahead_do(readahead_plan *plan, readahead_room *room, recmap_dataset *da
 
 /* What was passed without a look, and no worker has taken on yet, is looked at now. */
 static void turn_cold(readahead_state *ahead, const walk *issued, uint64_t issued_count) {
-    ahead->quiet_count = 0;
+    ahead->quiet_count = ahead->warm_count = 0;
     if (ahead->is_cold) return;
     ahead->is_cold = true;
     ahead->walk = *issued;
@@ -129,6 +132,7 @@ static void learn_temperature(readahead_state *ahead, const readahead_plan *plan
     if (ahead->is_cold && ahead->mode == RECMAP_READAHEAD_AUTO &&
         ahead->quiet_count >= QUIET_ENOUGH)
         ahead->is_cold = false;
+    ahead->warm_count += !plan->is_cold && !has_waited;
     if (!has_waited || plan->is_cold || ahead->is_cold) return;
     turn_cold(ahead, issued, issued_count);
     if (++ahead->surprises >= SURPRISES_MOST) ahead->is_blind = true;

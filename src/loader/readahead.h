@@ -31,6 +31,7 @@ typedef struct readahead_state {
     unsigned surprises;   /* in a row: waits for what was said to be there */
     uint64_t quiet_count; /* records in a row of which none was missing */
     uint64_t calm_count;  /* records in a row that no worker waited for */
+    uint64_t warm_count;  /* batches in a row of which no sample was missing */
 } readahead_state;
 
 void readahead_init(readahead_state *made, const recmap_dataset *dataset, const recmap_order *order,

@@ -11,6 +11,7 @@ typedef struct job {
     station at;
     uint64_t number; /* of the station, since the generation began */
     uint64_t generation;
+    uint64_t begun_ns;
     recmap_status status;
     recmap_error error;
     filled result;
@@ -20,6 +21,27 @@ typedef struct job {
 
 static bool has_room(const recmap_loader *loader) {
     return !loader->is_stuck && loader->issued - loader->taken < loader->slot_count;
+}
+
+/* So few slots are free that the workers would soon have none. */
+static bool is_nearly_full(const recmap_loader *loader) {
+    uint64_t least = loader->slot_count / 4, threads = loader->options.thread_count;
+    if (least < (threads + 1) / 2) least = (threads + 1) / 2;
+    return loader->slot_count - (loader->issued - loader->taken) <= least;
+}
+
+/* Whether the caller is to be woken now. That costs as much as filling dozens of records, so where
+ * it empties slots faster than they are filled it is woken for several at once: as long as batches
+ * come quickly it sleeps on until most slots are ready, though never for long. Who lets it sleep
+ * has room, so fills another slot, and asks again then. */
+static bool must_wake_caller(const recmap_loader *loader, const job *done) {
+    enum { QUICK_NS = 100000, SLEEP_MOST_NS = 200000 };
+    const loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
+    if (!loader->is_awaited || !awaited->is_ready) return false;
+    if (!loader->taken || awaited->status != RECMAP_OK || loader->is_stuck) return true;
+    if (is_nearly_full(loader)) return true;
+    uint64_t now_ns = clock_ns();
+    return now_ns - done->begun_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MOST_NS;
 }
 
 /* False when the loader closes. */
@@ -38,6 +60,7 @@ static void take_on(job *taken, recmap_loader *loader) {
     taken->result = (filled){.batch = NULL};
     taken->generation = loader->generation;
     taken->number = loader->issued++;
+    taken->begun_ns = clock_ns();
     readahead_plan_for(&taken->plan, &loader->readahead, taken->number);
     taken->status = walk_next(&taken->at, &loader->walk, &taken->error);
     if (taken->status != RECMAP_OK) loader->is_stuck = true;
@@ -104,7 +127,6 @@ static void put(recmap_loader *loader, job *done) {
     if (done->status != RECMAP_OK) put_failed(loader, slot, done);
     slot->result = done->result;
     loader->statistics.batches_ready++;
-    if (done->number == loader->taken) pthread_cond_signal(&loader->changed_results);
 }
 
 void *loader_work(void *context) {
@@ -121,6 +143,7 @@ void *loader_work(void *context) {
         if (at.status == RECMAP_OK) do_job(&at, loader, &with, &room);
         pthread_mutex_lock(&loader->lock);
         put(loader, &at);
+        if (must_wake_caller(loader, &at)) pthread_cond_signal(&loader->changed_results);
     }
     pthread_mutex_unlock(&loader->lock);
     filler_free(&with);
