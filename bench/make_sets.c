@@ -1,8 +1,10 @@
 /* Writes the sets that are measured, always the same bytes:
  *
  *   small   1,000,000 tf.Examples of 14 features, about 240 bytes; in every second shard the
- * features of each record stand in an order of their own, as many writers leave them medium 200,000
- * of 2.6 KB: tokens large      20,000 of 50 KB on average: bytes as long as JPEGs, sigma 20 KB
+ * features of each record stand in an order of their own, as many writers leave them
+ *   medium    200,000 of 2.6 KB: tokens
+ *   large      20,000 of 50 KB on average: bytes as long as JPEGs, sigma 20 KB
+ *   tokens     32,768 of 1,024 token ids, nothing else
  *   equal   1,000,000 of 32 bytes each
  *   few        10,000 empty ones
  *   empty 100,000,000 empty ones, 1.6 GB     (only by name)
@@ -23,7 +25,7 @@
 #include "random.h"
 #include "set.h"
 
-enum { SHARD_COUNT = 8, SMALL_FEATURES = 14, TOKENS_MOST = 2000 };
+enum { SMALL_FEATURES = 14, TOKENS_MOST = 2000, TOKENS_FEW = 1024 };
 
 typedef struct recipe {
     const char *name;
@@ -106,6 +108,13 @@ static void make_large(example *example, uint64_t number, unsigned shard) {
     example_add_bytes(example, "image/encoded", image, (size_t)size);
 }
 
+static void make_tokens(example *example, uint64_t number, unsigned shard) {
+    (void)shard;
+    uint64_t seed = number, tokens[TOKENS_FEW];
+    for (size_t i = 0; i < TOKENS_FEW; i++) tokens[i] = random_below(&seed, 32000);
+    example_add_int64(example, "tokens", tokens, TOKENS_FEW);
+}
+
 static void make_equal(example *example, uint64_t number, unsigned shard) {
     (void)shard;
     uint64_t seed = number, words[4] = {random_next(&seed), random_next(&seed)};
@@ -123,8 +132,8 @@ static void make_id_only(example *example, uint64_t number, unsigned shard) {
 static const recipe recipes[] = {
     {"small", 1000000, make_small, false}, {"medium", 200000, make_medium, false},
     {"large", 20000, make_large, false},   {"equal", 1000000, make_equal, false},
-    {"few", 10000, NULL, false},           {"empty", 100000000, NULL, true},
-    {"ids", 20000000, make_id_only, true},
+    {"tokens", 32768, make_tokens, false}, {"few", 10000, NULL, false},
+    {"empty", 100000000, NULL, true},      {"ids", 20000000, make_id_only, true},
 };
 
 static void write_record(recmap_writer *writer, const recipe *recipe, uint64_t number,
@@ -143,7 +152,7 @@ static void write_shard(const recipe *recipe, const char *folder, unsigned shard
     recmap_error error = RECMAP_ERROR_INIT;
     char path[SET_PATH_SIZE];
     file_stat stat;
-    set_shard_path(path, folder, recipe->name, shard, SHARD_COUNT);
+    set_shard_path(path, folder, recipe->name, shard, SET_SHARD_COUNT);
     if (file_stat_path(&stat, path)) return;
     recmap_writer *writer;
     must(recmap_writer_create(&writer, path, NULL, &error), &error);
@@ -158,8 +167,9 @@ static void write_set(const recipe *recipe, const char *folder, uint64_t divisor
     mkdir(folder, 0777);
     mkdir(path, 0777);
     uint64_t count = recipe->record_count / divisor;
-    for (unsigned s = 0; s < SHARD_COUNT; s++)
-        write_shard(recipe, folder, s, count * s / SHARD_COUNT, count * (s + 1) / SHARD_COUNT);
+    for (unsigned s = 0; s < SET_SHARD_COUNT; s++)
+        write_shard(recipe, folder, s, count * s / SET_SHARD_COUNT,
+                    count * (s + 1) / SET_SHARD_COUNT);
 }
 
 static bool is_named(const recipe *recipe, char **names, int count) {

@@ -7,7 +7,7 @@
 
 #include <recmap/recmap.h>
 
-enum { SET_PATH_SIZE = 4096 };
+enum { SET_PATH_SIZE = 4096, SET_SHARD_COUNT = 8 };
 
 /* Path of a shard, and of an index: `suffix` "" or "-ids". */
 void set_shard_path(char path[SET_PATH_SIZE], const char *folder, const char *name, unsigned shard,

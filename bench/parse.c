@@ -1,0 +1,152 @@
+/* What does a record cost that is parsed into columns, from memory, without CRC, on one core?
+ *
+ * Batches of 256 records that lie one behind the other. Times are those of the thread on its core.
+ * bench/peers/parse.py asks TensorFlow the same.
+ *
+ * usage: bench_parse FOLDER [REPEATS [CASE]] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/parser.h>
+
+#include "base/bytes.h"
+#include "example/varints.h"
+#include "measure.h"
+#include "set.h"
+#include "yardstick.h"
+
+enum { BATCH = 256, RECORDS_MOST = 16384, TOKENS = 1024, ROUNDS_SIZE = 64 << 20 };
+
+static const uint64_t hist_shape[] = {4}, tokens_shape[] = {TOKENS};
+
+#define INT64_FEATURE(feature_name)                                                                \
+    { .name = feature_name, .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_INT64 }
+#define FLOAT_FEATURE(feature_name)                                                                \
+    { .name = feature_name, .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_FLOAT32 }
+#define BYTES_FEATURE(feature_name, mode)                                                          \
+    {                                                                                              \
+        .name = feature_name, .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_BYTES,   \
+        .bytes_mode = mode                                                                         \
+    }
+
+static const recmap_feature small_features[] = {
+    BYTES_FEATURE("id", RECMAP_BYTES_VIEW),
+    INT64_FEATURE("label"),
+    INT64_FEATURE("user"),
+    INT64_FEATURE("item"),
+    INT64_FEATURE("hour"),
+    INT64_FEATURE("day"),
+    INT64_FEATURE("city"),
+    INT64_FEATURE("age"),
+    FLOAT_FEATURE("price"),
+    FLOAT_FEATURE("ctr"),
+    BYTES_FEATURE("cat", RECMAP_BYTES_VIEW),
+    BYTES_FEATURE("brand", RECMAP_BYTES_VIEW),
+    INT64_FEATURE("pos"),
+    {.name = "hist",
+     .kind = RECMAP_FEATURE_FIXED_LEN,
+     .element = RECMAP_ELEMENT_INT64,
+     .shape = hist_shape,
+     .dimension_count = 1},
+};
+static const recmap_feature tokens_features[] = {{.name = "tokens",
+                                                  .kind = RECMAP_FEATURE_FIXED_LEN,
+                                                  .element = RECMAP_ELEMENT_INT64,
+                                                  .shape = tokens_shape,
+                                                  .dimension_count = 1}};
+static const recmap_feature image_copied[] = {BYTES_FEATURE("image/encoded", RECMAP_BYTES_COPY)};
+static const recmap_feature image_viewed[] = {BYTES_FEATURE("image/encoded", RECMAP_BYTES_VIEW)};
+
+typedef struct parse_case {
+    const char *name; /* on the command line */
+    const char *title;
+    const char *set;
+    unsigned shard; /* the one whose records are parsed */
+    const recmap_feature *features;
+    size_t feature_count;
+    varints_function *varints; /* NULL: the best */
+    goal wanted;
+} parse_case;
+
+static const parse_case cases[] = {
+    {"ordered", "14 small features, keys in one order", "small", 0, small_features, 14, NULL,
+     AT_MOST(70)},
+    {"shuffled", "14 small features, keys in any order", "small", 1, small_features, 14, NULL,
+     AT_MOST(130)},
+    {"portable", "1,024 token ids, portable", "tokens", 0, tokens_features, 1, varints_portable,
+     NO_GOAL},
+#ifdef VARINTS_X86
+    {"avx2", "1,024 token ids, AVX2", "tokens", 0, tokens_features, 1, varints_avx2, NO_GOAL},
+    {"avx512", "1,024 token ids, AVX-512", "tokens", 0, tokens_features, 1, varints_avx512,
+     NO_GOAL},
+#endif
+    {"copied", "50 KB of image, copied", "large", 0, image_copied, 1, NULL, NO_GOAL},
+    {"viewed", "50 KB of image, viewed", "large", 0, image_viewed, 1, NULL, AT_MOST(100)},
+};
+
+typedef struct parse_bench {
+    recmap_parser *parser;
+    recmap_columns *columns;
+    recmap_record records[RECORDS_MOST];
+    size_t count;
+    size_t byte_count;
+} parse_bench;
+
+/* Whole batches out of the shard, as bench/peers/parse.py takes them too. */
+static void find_records(parse_bench *bench, const mapped_set *set, unsigned shard) {
+    uint64_t first = set->record_count * shard / SET_SHARD_COUNT;
+    uint64_t there = set->record_count * (shard + 1) / SET_SHARD_COUNT - first;
+    bench->count = (size_t)min_u64(there, RECORDS_MOST);
+    if (bench->count > BATCH) bench->count -= bench->count % BATCH;
+    bench->byte_count = 0;
+    for (size_t i = 0; i < bench->count; i++) {
+        const uint8_t *frame = (const uint8_t *)(uintptr_t)set->addresses[first + i];
+        bench->records[i] = (recmap_record){frame + 12, load64(frame), first + i, NULL};
+        bench->byte_count += bench->records[i].size;
+    }
+}
+
+/* ns a record, over so many rounds through all batches that it lasts. */
+static double time_parse(parse_bench *bench) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    size_t rounds = ROUNDS_SIZE / (bench->byte_count + 1) + 1;
+    uint64_t start = thread_cpu_ns();
+    for (size_t round = 0; round < rounds; round++)
+        for (size_t i = 0; i < bench->count; i += BATCH)
+            must(recmap_parser_parse(bench->columns, bench->parser, bench->records + i,
+                                     (size_t)min_u64(BATCH, bench->count - i), RECMAP_PARSE_RAISE,
+                                     &error),
+                 &error);
+    return (double)(thread_cpu_ns() - start) / (double)(rounds * bench->count);
+}
+
+static void measure(const char *folder, const parse_case *asked, int repeats) {
+    static parse_bench bench;
+    recmap_error error = RECMAP_ERROR_INIT;
+    samples times = {.count = 0};
+    mapped_set set;
+    if (!varints_force(asked->varints)) return;
+    mapped_set_open(&set, folder, asked->set);
+    find_records(&bench, &set, asked->shard);
+    must(recmap_parser_create(&bench.parser, asked->features, asked->feature_count, &error),
+         &error);
+    must(recmap_columns_create(&bench.columns, &error), &error);
+    time_parse(&bench);
+    for (int r = 0; r < repeats; r++) samples_add(&times, time_parse(&bench));
+    print_row(&times, "ns a record", asked->wanted, "parse: %s", asked->title);
+    recmap_columns_destroy(bench.columns);
+    recmap_parser_destroy(bench.parser);
+    mapped_set_close(&set);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s FOLDER [REPEATS [CASE]]\n", argv[0]);
+        return 2;
+    }
+    int repeats = parse_repeats(argc > 2 ? argv[2] : NULL, 16);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (argc < 4 || !strcmp(argv[3], cases[i].name)) measure(argv[1], &cases[i], repeats);
+    return 0;
+}
