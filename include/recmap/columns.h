@@ -37,8 +37,8 @@ typedef struct recmap_column {
     size_t dimension_count;
     uint64_t value_count; /* elements: the product of the shape */
 
-    /* Elements in C order. BYTES: `views` as views; copied: `bytes_offsets`, one more than values,
-     * cut `values` into them, and `views` is NULL. */
+    /* Elements in C order. BYTES: `views` as views, and `values` is NULL; copied: `bytes_offsets`,
+     * one more than values, cut `values` into them, and `views` is NULL. */
     const void *values;
     const recmap_bytes *views;
     const int64_t *bytes_offsets;
@@ -48,9 +48,10 @@ typedef struct recmap_column {
     const int64_t *const *offsets;
     size_t offsets_count;
 
-    const int64_t *lengths;      /* padded sequences: steps of each row */
-    const int64_t *indices;      /* SPARSE */
-    const uint64_t *dense_shape; /* SPARSE: [rows, sizes...] */
+    const int64_t *lengths;       /* padded sequences: steps of each row */
+    const int64_t *indices;       /* SPARSE */
+    const uint64_t *dense_shape;  /* SPARSE: [rows, sizes...] */
+    size_t dense_dimension_count; /* 1 + index keys; 0 for other kinds */
 
     /* Bit i (least significant first) is 1 where row i has a value: its record could be read, and,
      * but for FIXED_LEN with a default, has the feature. NULL where all rows have. Rows without

@@ -14,7 +14,7 @@ bool assembly_set_shape(const assembly *a, uint64_t first, const uint64_t *more,
     uint64_t *shape = assembly_reserve(a, BATCH_PART_SHAPE, more_count + 1, sizeof *shape);
     if (!shape) return false;
     shape[0] = first;
-    if (more_count) memcpy(shape + 1, more, more_count * sizeof *more);
+    for (size_t i = 0; i < more_count; i++) shape[i + 1] = more ? more[i] : 0;
     a->column->shape = shape;
     a->column->dimension_count = more_count + 1;
     return true;

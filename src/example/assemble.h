@@ -20,7 +20,8 @@ typedef struct assembly {
  * large. */
 void *assembly_reserve(const assembly *a, size_t part, uint64_t count, size_t item_size);
 
-/* Begins the shape, with room for `more` dimensions behind the first. False when memory is out. */
+/* The column's shape: the first dimension, and more behind it (NULL: to be filled). False when
+ * memory is out. */
 bool assembly_set_shape(const assembly *a, uint64_t first, const uint64_t *more, size_t more_count);
 
 /* The column's values are these elements, value_count of them: of BYTES these views, or copies of

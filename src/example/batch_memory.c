@@ -18,9 +18,11 @@ static void free_buffers(batch_memory *memory) {
     for (size_t i = 0; i < memory->part_count; i++) buffer_free(&memory->parts[i]);
     free(memory->sinks);
     free(memory->parts);
+    free(memory->found);
     free(memory->columns);
     memory->sinks = NULL;
     memory->parts = NULL;
+    memory->found = NULL;
     memory->columns = NULL;
     memory->sink_count = memory->part_count = memory->column_count = 0;
 }
@@ -33,9 +35,10 @@ static bool change_parser(batch_memory *memory, recmap_parser *parser) {
     size_t sink_count = parser->features.count + parser->lists.count;
     size_t part_count = parser->column_count * parser->part_stride;
     memory->sinks = calloc(sink_count + 1, sizeof *memory->sinks);
+    memory->found = calloc(parser->lists.count + 1, sizeof *memory->found);
     memory->parts = calloc(part_count + 1, sizeof *memory->parts);
     memory->columns = calloc(parser->column_count + 1, sizeof *memory->columns);
-    if (!memory->sinks || !memory->parts || !memory->columns) {
+    if (!memory->sinks || !memory->found || !memory->parts || !memory->columns) {
         free_buffers(memory);
         return false;
     }

@@ -8,6 +8,7 @@
 #include <recmap/columns.h>
 
 #include "example/plan.h"
+#include "example/wire.h"
 
 /* Pieces of memory of a column, beside its sinks. */
 typedef enum batch_part {
@@ -36,6 +37,7 @@ typedef struct batch_memory {
     recmap_parser *parser;
     sink *sinks; /* one a slot of features, then one a slot of lists */
     size_t sink_count;
+    wire *found;   /* for read_lists */
     buffer *parts; /* parser->part_stride for each column */
     size_t part_count;
     recmap_column *columns;

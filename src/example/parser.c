@@ -94,8 +94,9 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
     if (!read_record(memory->sinks, columns->scratch, plan, record->data, record->size, row, fault))
         return false;
     if (!plan->is_sequence && !plan->needs_checks) return true;
-    if ((!plan->is_sequence || read_lists(memory->sinks + plan->features.count, plan, record->data,
-                                          record->size, row, fault)) &&
+    sink *lists = memory->sinks + plan->features.count;
+    if ((!plan->is_sequence ||
+         read_lists(lists, memory->found, plan, record->data, record->size, row, fault)) &&
         (!plan->needs_checks || row_checks(memory, row, fault)))
         return true;
     read_roll_back(memory->sinks, plan, row);

@@ -146,6 +146,7 @@ bool assemble_sparse(const assembly *a) {
     dense[0] = a->memory->row_count;
     memcpy(dense + 1, feature->sizes, feature->index_count * sizeof *dense);
     a->column->dense_shape = dense;
+    a->column->dense_dimension_count = s.width;
     a->column->indices = s.indices;
     if (!feature->already_sorted && !is_all_sorted(a, &s)) values = sort_all(a, &s);
     return values && assembly_set_shape(a, a->sink->value_count, NULL, 0) &&
