@@ -77,16 +77,16 @@ int main(int argc, char **argv) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     if (argc != 8) return 2;
-    options.rank = (uint32_t)atoi(argv[4]);
-    options.world_size = (uint32_t)atoi(argv[5]);
-    options.batch_size = (uint64_t)atoll(argv[6]);
+    options.rank = (uint32_t)strtoul(argv[4], NULL, 10);
+    options.world_size = (uint32_t)strtoul(argv[5], NULL, 10);
+    options.batch_size = strtoull(argv[6], NULL, 10);
     recmap_status status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
     if (status == RECMAP_OK)
         status = recmap_order_shuffled(&order, recmap_dataset_count(dataset), 7, &error);
     if (status == RECMAP_OK)
         status = recmap_loader_create(&loader, dataset, order, &options, &error);
     if (status == RECMAP_OK && strcmp(argv[2], "-")) status = load(loader, argv[2], &error);
-    if (status == RECMAP_OK) status = train(loader, atol(argv[7]), &error);
+    if (status == RECMAP_OK) status = train(loader, strtol(argv[7], NULL, 10), &error);
     if (status == RECMAP_OK) status = save(loader, argv[3], &error);
     recmap_loader_destroy(loader);
     recmap_order_release(order);

@@ -1,5 +1,6 @@
 /* Writes records that are no tf.Example, with an index by a callback, and finds one again:
- * write NAME.tfrecord NAME.rmx ID. A record is a line, its id what stands before the first space. */
+ * write NAME.tfrecord NAME.rmx ID. A record is a line, its id what stands before the first space.
+ */
 #include <string.h>
 
 #include <recmap/recmap.h>
