@@ -9,35 +9,10 @@
 #include "example/convert.h"
 #include "example/spec.h"
 
-/* The memory behind it is what was asked for. */
-typedef struct plan_block {
-    struct plan_block *next;
-} plan_block;
-
-void *plan_allocate(recmap_parser *plan, size_t size) {
-    size_t head = (sizeof(plan_block) + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
-    void *block = NULL;
-    if (size > SIZE_MAX / 2 || posix_memalign(&block, BUFFER_ALIGNMENT, head + size) != 0)
-        return NULL;
-    ((plan_block *)block)->next = plan->blocks;
-    plan->blocks = block;
-    return (uint8_t *)block + head;
-}
-
-void *plan_copy(recmap_parser *plan, const void *data, size_t size) {
-    void *copy = plan_allocate(plan, size);
-    if (copy && size) memcpy(copy, data, size);
-    return copy;
-}
-
-char *plan_copy_text(recmap_parser *plan, const char *text) {
-    return plan_copy(plan, text, strlen(text) + 1);
-}
-
 /* "[2, 3]" */
 static const char *shape_text(recmap_parser *plan, const recmap_feature *feature) {
     size_t capacity = feature->dimension_count * 22 + 3, size = 1;
-    char *text = plan_allocate(plan, capacity);
+    char *text = arena_allocate(&plan->memory, capacity);
     if (!text) return NULL;
     text[0] = '[';
     for (size_t i = 0; i < feature->dimension_count; i++)
@@ -102,7 +77,7 @@ static recmap_status add_other_slots(column_plan *column, recmap_parser *plan,
                                      recmap_error *error) {
     const recmap_feature *feature = &column->feature;
     size_t count = feature->partition_count + feature->index_count;
-    size_t *others = plan_allocate(plan, count * sizeof *others);
+    size_t *others = arena_allocate(&plan->memory, count * sizeof *others);
     if (!others) return fail_memory(error);
     for (size_t i = 0; i < feature->partition_count; i++) {
         const recmap_partition *partition = &feature->partitions[i];
@@ -124,8 +99,8 @@ static recmap_status make_pad(column_plan *column, recmap_parser *plan, recmap_e
     recmap_bytes empty = {nothing, 0};
     uint64_t zero = 0;
     bool is_bytes = feature->element == RECMAP_ELEMENT_BYTES;
-    column->pad = is_bytes ? plan_copy(plan, &empty, sizeof empty)
-                           : plan_copy(plan, &zero, sizeof zero);
+    column->pad = is_bytes ? arena_copy(&plan->memory, &empty, sizeof empty)
+                           : arena_copy(&plan->memory, &zero, sizeof zero);
     return column->pad ? RECMAP_OK : fail_memory(error);
 }
 
@@ -205,9 +180,5 @@ void plan_free(recmap_parser *plan) {
     free_set(&plan->features);
     free_set(&plan->lists);
     free(plan->columns);
-    while (plan->blocks) {
-        plan_block *next = plan->blocks->next;
-        free(plan->blocks);
-        plan->blocks = next;
-    }
+    arena_free(&plan->memory);
 }

@@ -7,6 +7,7 @@
 
 #include <recmap/parser.h>
 
+#include "example/arena.h"
 #include "example/heads.h"
 #include "example/names.h"
 #include "example/slot.h"
@@ -36,10 +37,10 @@ struct recmap_parser {
     slot_set lists;    /* of a SequenceExample */
     column_plan *columns;
     size_t column_count;
-    size_t context_count;      /* columns of the features; those of lists follow */
-    bool needs_checks;         /* there are RAGGED or SPARSE columns */
-    size_t part_stride;        /* what a column may need of parts, see batch_memory.h */
-    struct plan_block *blocks; /* all memory that is not named above, in a chain */
+    size_t context_count; /* columns of the features; those of lists follow */
+    bool needs_checks;    /* there are RAGGED or SPARSE columns */
+    size_t part_stride;   /* what a column may need of parts, see batch_memory.h */
+    arena memory;         /* all that is not named above */
 };
 
 /* Makes the plan of the features, `list_count` of them of feature lists, which stand behind the
@@ -48,10 +49,5 @@ recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
                            size_t context_count, const recmap_feature *lists, size_t list_count,
                            recmap_error *error);
 void plan_free(recmap_parser *plan);
-
-/* Memory that lives as long as the plan; NULL when memory is out. */
-void *plan_allocate(recmap_parser *plan, size_t size);
-void *plan_copy(recmap_parser *plan, const void *data, size_t size);
-char *plan_copy_text(recmap_parser *plan, const char *text);
 
 #endif

@@ -31,6 +31,22 @@ static recmap_status check_shape(const recmap_feature *feature, recmap_error *er
     return RECMAP_OK;
 }
 
+static recmap_status check_values(const recmap_feature *feature, recmap_error *error) {
+    uint64_t size = 0;
+    for (size_t i = 0; i < feature->default_count; i++) {
+        const recmap_value *value = &feature->defaults[i];
+        if (value->type != convert_list_of(feature->element))
+            return refuse(error, feature, "a default is of another type than the feature");
+        if (value->type != RECMAP_TYPE_BYTES) continue;
+        if (!value->as.bytes.data && value->as.bytes.size)
+            return refuse(error, feature, "the bytes of a default are NULL");
+        if (value->as.bytes.size > INT32_MAX - size)
+            return refuse(error, feature, "the defaults have more than 2 GiB");
+        size += value->as.bytes.size;
+    }
+    return RECMAP_OK;
+}
+
 static recmap_status check_defaults(const recmap_feature *feature, recmap_error *error) {
     bool is_sequence = feature->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
     if (feature->default_count == 0) return RECMAP_OK;
@@ -45,14 +61,7 @@ static recmap_status check_defaults(const recmap_feature *feature, recmap_error 
         return fail(error, RECMAP_INVALID, "feature '%s': %zu defaults for %llu elements",
                     feature->name, feature->default_count,
                     (unsigned long long)spec_stride(feature));
-    for (size_t i = 0; i < feature->default_count; i++) {
-        const recmap_value *value = &feature->defaults[i];
-        if (value->type != convert_list_of(feature->element))
-            return refuse(error, feature, "a default is of another type than the feature");
-        if (value->type == RECMAP_TYPE_BYTES && !value->as.bytes.data && value->as.bytes.size)
-            return refuse(error, feature, "the bytes of a default are NULL");
-    }
-    return RECMAP_OK;
+    return check_values(feature, error);
 }
 
 static recmap_status check_partitions(const recmap_feature *feature, recmap_error *error) {
@@ -160,27 +169,33 @@ uint64_t spec_stride(const recmap_feature *feature) {
     return count;
 }
 
+/* Bytes lie one behind the other in one piece of memory. */
 static bool copy_defaults(recmap_feature *copy, recmap_parser *plan) {
+    size_t size = 0;
     recmap_value *defaults =
-        plan_copy(plan, copy->defaults, copy->default_count * sizeof *copy->defaults);
-    if (!defaults) return false;
+        arena_copy(&plan->memory, copy->defaults, copy->default_count * sizeof *defaults);
+    for (size_t i = 0; i < copy->default_count; i++)
+        if (copy->defaults[i].type == RECMAP_TYPE_BYTES) size += copy->defaults[i].as.bytes.size;
+    uint8_t *bytes = arena_allocate(&plan->memory, size);
+    if (!defaults || !bytes) return false;
     for (size_t i = 0; i < copy->default_count; i++) {
         if (defaults[i].type != RECMAP_TYPE_BYTES) continue;
-        defaults[i].as.bytes.data =
-            plan_copy(plan, defaults[i].as.bytes.data, defaults[i].as.bytes.size);
-        if (!defaults[i].as.bytes.data) return false;
+        size = defaults[i].as.bytes.size;
+        if (size) memcpy(bytes, defaults[i].as.bytes.data, size);
+        defaults[i].as.bytes.data = bytes;
+        bytes += size;
     }
     copy->defaults = defaults;
     return true;
 }
 
 static bool copy_partitions(recmap_feature *copy, recmap_parser *plan) {
-    recmap_partition *partitions =
-        plan_copy(plan, copy->partitions, copy->partition_count * sizeof *copy->partitions);
+    recmap_partition *partitions = arena_copy(&plan->memory, copy->partitions,
+                                              copy->partition_count * sizeof *copy->partitions);
     if (!partitions) return false;
     for (size_t i = 0; i < copy->partition_count; i++) {
         if (partitions[i].kind == RECMAP_PARTITION_UNIFORM) partitions[i].key = NULL;
-        else partitions[i].key = plan_copy_text(plan, partitions[i].key);
+        else partitions[i].key = arena_copy_text(&plan->memory, partitions[i].key);
         if (!partitions[i].key && partitions[i].kind != RECMAP_PARTITION_UNIFORM) return false;
     }
     copy->partitions = partitions;
@@ -188,11 +203,12 @@ static bool copy_partitions(recmap_feature *copy, recmap_parser *plan) {
 }
 
 static bool copy_indices(recmap_feature *copy, recmap_parser *plan) {
-    const char **keys = plan_copy(plan, copy->index_keys, copy->index_count * sizeof *keys);
-    copy->sizes = plan_copy(plan, copy->sizes, copy->index_count * sizeof *copy->sizes);
+    const char **keys =
+        arena_copy(&plan->memory, copy->index_keys, copy->index_count * sizeof *keys);
+    copy->sizes = arena_copy(&plan->memory, copy->sizes, copy->index_count * sizeof *copy->sizes);
     if (!keys || !copy->sizes) return false;
     for (size_t i = 0; i < copy->index_count; i++) {
-        keys[i] = plan_copy_text(plan, keys[i]);
+        keys[i] = arena_copy_text(&plan->memory, keys[i]);
         if (!keys[i]) return false;
     }
     copy->index_keys = keys;
@@ -201,9 +217,10 @@ static bool copy_indices(recmap_feature *copy, recmap_parser *plan) {
 
 bool spec_copy(recmap_feature *copy, recmap_parser *plan, const recmap_feature *feature) {
     *copy = *feature;
-    copy->name = plan_copy_text(plan, feature->name);
-    copy->key = plan_copy_text(plan, feature->key ? feature->key : feature->name);
-    copy->shape = plan_copy(plan, feature->shape, feature->dimension_count * sizeof *copy->shape);
+    copy->name = arena_copy_text(&plan->memory, feature->name);
+    copy->key = arena_copy_text(&plan->memory, feature->key ? feature->key : feature->name);
+    copy->shape =
+        arena_copy(&plan->memory, feature->shape, feature->dimension_count * sizeof *copy->shape);
     return copy->name && copy->key && copy->shape && copy_defaults(copy, plan) &&
            copy_partitions(copy, plan) && copy_indices(copy, plan);
 }
@@ -223,7 +240,7 @@ static bool convert_default(void *element, const recmap_feature *feature,
 recmap_status spec_fill(const void **elements, recmap_parser *plan, const recmap_feature *feature,
                         uint64_t count, recmap_error *error) {
     size_t size = recmap_element_size(feature->element);
-    uint8_t *made = plan_allocate(plan, count * size);
+    uint8_t *made = arena_allocate(&plan->memory, count * size);
     /* Some converters write whole registers. */
     uint64_t element[BUFFER_SLACK / sizeof(uint64_t) * 2];
     if (!made) return fail_memory(error);
