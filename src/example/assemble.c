@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "example/bulk_copy.h"
+
 void *assembly_reserve(const assembly *a, size_t part, uint64_t count, size_t item_size) {
     buffer *reserved = batch_memory_part(a->memory, a->column_index, part);
     size_t size;
@@ -33,8 +35,13 @@ static bool copy_bytes(const assembly *a, const recmap_bytes *views, uint64_t co
     offsets[count] = (int64_t)total;
     buffer *bytes = batch_memory_part(a->memory, a->column_index, BATCH_PART_BYTES);
     if (!buffer_reserve(bytes, 0, total)) return false;
-    for (uint64_t i = 0; i < count; i++)
-        memcpy(bytes->data + offsets[i], views[i].data, views[i].size);
+    bool is_bulk = total >= BULK_COPY_LEAST && total / count >= BULK_COPY_VALUE;
+    for (uint64_t i = 0; i < count; i++) {
+        uint8_t *to = bytes->data + offsets[i];
+        if (is_bulk) bulk_copy(to, views[i].data, views[i].size);
+        else memcpy(to, views[i].data, views[i].size);
+    }
+    if (is_bulk) bulk_copy_end();
     a->column->values = bytes->data;
     a->column->bytes_offsets = offsets;
     return true;
