@@ -153,6 +153,28 @@ RECMAP_API recmap_status recmap_dataset_locate(recmap_location *locations, recma
 RECMAP_API recmap_status recmap_dataset_get(recmap_dataset *dataset, uint64_t number,
                                             recmap_record *record, recmap_error *error);
 
+/* A record that was found and not looked at yet. Read `data` and `size`; the rest is private. */
+typedef struct recmap_peek {
+    const uint8_t *data;
+    size_t size;
+    uint64_t number;
+    uint64_t offset;
+    uint32_t shard_index;
+    const void *shard;
+} recmap_peek;
+
+/* recmap_dataset_get in two halves, for a caller who has something else to do while the record's
+ * bytes come out of memory: recmap_dataset_peek says where they will be and asks the processor for
+ * them, recmap_dataset_check looks at them. Between the two they must not be read: they may be
+ * anything. Not 0 when it could; 0 when there is an error, or the shards are of a kind (copied,
+ * pinned, compressed in another way) for which there is only recmap_dataset_get, which then tells.
+ * The bytes live as long as the data set; there is nothing to release. */
+RECMAP_API int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t number);
+
+/* Whether the record holds. Errors: as recmap_dataset_get. */
+RECMAP_API recmap_status recmap_dataset_check(recmap_dataset *dataset, const recmap_peek *peek,
+                                              recmap_error *error);
+
 /* `count` records into `batch`, in the order of `numbers`, which may repeat and need no order. The
  * records are visited in file order and fetched ahead of use. The batch's former records end.
  * Errors: as recmap_dataset_get, for the first such record in file order; the batch is then empty.
@@ -178,6 +200,14 @@ RECMAP_API recmap_status recmap_dataset_find(recmap_dataset *dataset, const recm
 RECMAP_API recmap_status recmap_dataset_find_all(recmap_dataset *dataset, const recmap_value *id,
                                                  uint64_t *numbers, size_t capacity, size_t *count,
                                                  recmap_error *error);
+
+#define RECMAP_NO_ID_HASH UINT64_MAX
+
+/* The 48-bit hash of the id of every record (docs/index-format.md), RECMAP_NO_ID_HASH where it has
+ * none: `hashes` has room for record_count. For dealing records out by their ids, so that what
+ * belongs together stays together. Errors: CORRUPT (the index). Cost: some 10 ns a record. */
+RECMAP_API recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes, recmap_dataset *dataset,
+                                                       recmap_error *error);
 
 typedef struct recmap_column_info {
     const char *name; /* lives as long as the data set */

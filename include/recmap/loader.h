@@ -84,6 +84,13 @@ RECMAP_API void recmap_loader_destroy(recmap_loader *loader);
 RECMAP_API recmap_status recmap_loader_next(recmap_batch **batch, recmap_loader *loader,
                                             recmap_error *error);
 
+/* Waits until recmap_loader_next would not wait, but no longer than `timeout_ns`: for a caller that
+ * has to look at something else now and then, as at signals. `is_ready` is 0 when the time was over
+ * first. What is ready may be an error, which recmap_loader_next then raises.
+ * Errors: INVALID in a child; else those of beginning to read. */
+RECMAP_API recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader,
+                                            uint64_t timeout_ns, recmap_error *error);
+
 /* Where the loader stands: behind what was taken. After the last step of an epoch, whatever `last`
  * is, that is the start of the next. Errors: INVALID in a child. */
 RECMAP_API recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position,

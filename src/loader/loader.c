@@ -161,12 +161,16 @@ static recmap_status start_workers(recmap_loader *loader, recmap_error *error) {
     return RECMAP_OK;
 }
 
-static loader_slot *wait_for_slot(recmap_loader *loader) {
+/* The slot that is taken next, ready unless the time (NULL: for ever) was over first. */
+static loader_slot *wait_for_slot(recmap_loader *loader, const struct timespec *until) {
     loader_slot *slot = &loader->slots[loader->taken % loader->slot_count];
     if (slot->is_ready) return slot;
     loader->is_awaited = true;
     loader->awaited_since_ns = clock_ns();
-    while (!slot->is_ready) pthread_cond_wait(&loader->changed_results, &loader->lock);
+    int over = 0;
+    while (!slot->is_ready && !over)
+        over = until ? pthread_cond_timedwait(&loader->changed_results, &loader->lock, until)
+                     : pthread_cond_wait(&loader->changed_results, &loader->lock);
     loader->is_awaited = false;
     loader->statistics.caller_wait_ns += clock_ns() - loader->awaited_since_ns;
     return slot;
@@ -226,11 +230,27 @@ static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_er
     return RECMAP_OK;
 }
 
-recmap_status recmap_loader_next(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
+/* Sees to it that the workers walk from where the loader stands. */
+static recmap_status begin_reading(recmap_loader *loader, recmap_error *error) {
     recmap_status status = loader_check_process(loader, error);
     if (status == RECMAP_OK && loader->must_begin_anew)
         status = loader_go_to(loader, loader->epoch, loader->position, error);
-    if (status == RECMAP_OK) status = start_workers(loader, error);
+    return status == RECMAP_OK ? start_workers(loader, error) : status;
+}
+
+recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader, uint64_t timeout_ns,
+                                 recmap_error *error) {
+    recmap_status status = begin_reading(loader, error);
+    if (status != RECMAP_OK) return status;
+    struct timespec until = clock_until(timeout_ns);
+    pthread_mutex_lock(&loader->lock);
+    *is_ready = wait_for_slot(loader, &until)->is_ready;
+    pthread_mutex_unlock(&loader->lock);
+    return RECMAP_OK;
+}
+
+recmap_status recmap_loader_next(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
+    recmap_status status = begin_reading(loader, error);
     if (status != RECMAP_OK) return status;
     recmap_batch *next = NULL;
     pthread_mutex_lock(&loader->lock);

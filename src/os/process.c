@@ -14,6 +14,21 @@ uint64_t clock_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+struct timespec clock_until(uint64_t timeout_ns) {
+    enum { NS_A_SECOND = 1000000000 };
+    const uint64_t most_ns = (uint64_t)100 * 365 * 86400 * NS_A_SECOND;
+    if (timeout_ns > most_ns) timeout_ns = most_ns;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)(timeout_ns / NS_A_SECOND);
+    until.tv_nsec += (long)(timeout_ns % NS_A_SECOND);
+    if (until.tv_nsec >= NS_A_SECOND) {
+        until.tv_nsec -= NS_A_SECOND;
+        until.tv_sec++;
+    }
+    return until;
+}
+
 size_t process_file_limit(void) {
     enum { USUAL = 1024 };
     struct rlimit limit;

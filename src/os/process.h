@@ -4,12 +4,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Its number: another one after a fork. */
 long process_id(void);
 
 /* Time that only goes forward. */
 uint64_t clock_ns(void);
+
+/* The time of day `timeout_ns` from now (a century at most), as pthread_cond_timedwait takes it. */
+struct timespec clock_until(uint64_t timeout_ns);
 
 /* Files that it may have open at once. */
 size_t process_file_limit(void);

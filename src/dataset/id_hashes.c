@@ -1,0 +1,19 @@
+/* The hash of each record's id, out of the index alone. */
+#include "base/error.h"
+#include "dataset/dataset.h"
+
+recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes, recmap_dataset *dataset,
+                                            recmap_error *error) {
+    uint64_t count = dataset->info.record_count;
+    for (uint64_t i = 0; i < count; i++) hashes[i] = RECMAP_NO_ID_HASH;
+    for (size_t i = 0; i < index_id_chunk_count(dataset->index); i++) {
+        ids_chunk chunk;
+        recmap_status status = index_id_chunk(&chunk, dataset->index, i, error);
+        if (status != RECMAP_OK) return status;
+        for (size_t j = 0; j < chunk.pair_count; j++) {
+            id_pair pair = ids_at(&chunk, j);
+            if (pair.number < count) hashes[pair.number] = pair.hash;
+        }
+    }
+    return RECMAP_OK;
+}

@@ -1,0 +1,44 @@
+/* One record in two halves: where it will be, and whether it holds. */
+#include "base/error.h"
+#include "dataset/dataset.h"
+#include "format/tfrecord.h"
+
+/* The shard's bytes, if its records need no pin and what stands before a payload is known. */
+static const uint8_t *bytes_of(open_shard **shard, const recmap_dataset *dataset,
+                               uint32_t shard_index) {
+    if (shard_cache_evicts(dataset->shards) || dataset->framings[shard_index] != &tfrecord_framing)
+        return NULL;
+    if (shard_cache_pin(shard, dataset->shards, shard_index, NULL) != RECMAP_OK) return NULL;
+    const uint8_t *bytes = open_shard_bytes(*shard);
+    if (!bytes) shard_cache_unpin(*shard);
+    return bytes;
+}
+
+int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t number) {
+    index_place place;
+    open_shard *shard;
+    if (number >= dataset->info.record_count ||
+        index_locate(&place, dataset->index, number, NULL) != RECMAP_OK ||
+        place.frame_size < TFRECORD_OVERHEAD)
+        return 0;
+    const uint8_t *bytes = bytes_of(&shard, dataset, place.shard_index);
+    if (!bytes) return 0;
+    dataset_fetch_frame(dataset, bytes + place.offset, place.frame_size, FETCH_FIRST_LEVEL);
+    *peek = (recmap_peek){
+        .data = bytes + place.offset + TFRECORD_HEADER_SIZE,
+        .size = (size_t)(place.frame_size - TFRECORD_OVERHEAD),
+        .number = number,
+        .offset = place.offset,
+        .shard_index = place.shard_index,
+        .shard = shard,
+    };
+    return 1;
+}
+
+recmap_status recmap_dataset_check(recmap_dataset *dataset, const recmap_peek *peek,
+                                   recmap_error *error) {
+    index_place place = {peek->shard_index, peek->offset, peek->size + TFRECORD_OVERHEAD};
+    recmap_record found;
+    return dataset_check_frame(&found, dataset, peek->shard, peek->data - TFRECORD_HEADER_SIZE,
+                               &place, peek->number, error);
+}
