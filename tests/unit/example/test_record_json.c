@@ -125,12 +125,51 @@ static void test_what_is_no_example(void **state) {
 static void test_what_would_be_lost(void **state) {
     (void)state;
     check_base64("1001", "EAE=");                                 /* an unknown field at the top */
-    check_base64("120a0a080a0173120312010a", "EgoKCAoBcxIDEgEK"); /* a SequenceExample */
+    check_base64("120a0a080a0173120312010a", "EgoKCAoBcxIDEgEK"); /* in a feature list */
     check_base64("0a021001", "CgIQAQ==");                         /* in features */
     check_base64("0a040a021801", "CgQKAhgB");                     /* in an entry */
     check_base64("0a060a0412022001", "CgYKBBICIAE=");             /* in a feature */
     check_base64("0a080a0612041a021001", "CggKBhIEGgIQAQ==");     /* in a list */
     check_base64("0a080a06120412020801", "CggKBhIEEgIIAQ==");     /* varint in a float list */
+}
+
+/* What no tf.Example holds whole is a SequenceExample, if it is one. */
+static void test_sequences(void **state) {
+    (void)state;
+    check("1200", "{\"featureLists\":{}}");
+    check("0a001200", "{\"context\":{},\"featureLists\":{}}");
+    check("12070a050a01611200", "{\"featureLists\":{\"featureList\":{\"a\":{}}}}");
+    check(
+        "0a0d0a0b0a02696412050a030a0172122b0a040a0012000a0e0a016112090a070a050a000a01710a130a0174"
+        "120e0a061a040a0201020a000a021200",
+        "{\"context\":{\"feature\":{\"id\":{\"bytesList\":{\"value\":[\"cg==\"]}}}},"
+        "\"featureLists\":{\"featureList\":{\"\":{},"
+        "\"a\":{\"feature\":[{\"bytesList\":{\"value\":[\"\",\"cQ==\"]}}]},"
+        "\"t\":{\"feature\":[{\"int64List\":{\"value\":[\"1\",\"2\"]}},{},{\"floatList\":{}}]}}}}");
+    /* In pieces: context and lists twice; of a list named twice the last; one in two parts, name
+     * behind; numbers one by one and packed. */
+    check(
+        "12090a070a016112020a000a070a050a0178120012240a15120a0a081a0608050a02060712040a0212000a0162"
+        "0a0b0a016112060a021a000a000a070a050a01791200",
+        "{\"context\":{\"feature\":{\"x\":{},\"y\":{}}},\"featureLists\":{\"featureList\":{"
+        "\"a\":{\"feature\":[{\"int64List\":{}},{}]},"
+        "\"b\":{\"feature\":[{\"int64List\":{\"value\":[\"5\",\"6\",\"7\"]}},{\"floatList\":{}}]}}}"
+        "}");
+}
+
+/* Sequences that the mapping cannot hold whole. */
+static void test_sequences_that_would_be_lost(void **state) {
+    (void)state;
+    check_base64("12001801", "EgAYAQ==");                     /* an unknown field at the top */
+    check_base64("12021801", "EgIYAQ==");                     /* in feature lists */
+    check_base64("12040a021801", "EgQKAhgB");                 /* in an entry */
+    check_base64("12060a0412021801", "EgYKBBICGAE=");         /* in a list */
+    check_base64("12080a0612040a022001", "EggKBhIECgIgAQ=="); /* in a step */
+    check_base64("0a0210011200", "CgIQARIA");                 /* in the context */
+    check_base64("12030a010a", "EgMKAQo=");                   /* an entry that is none */
+    check_base64("12070a050a01ff1200", "EgcKBQoB/xIA");       /* a name that is not UTF-8 */
+    check_base64("12100a0e120c0a0a120812060a040100c07f",
+                 "EhAKDhIMCgoSCBIGCgQBAMB/"); /* a NaN of another kind */
 }
 
 /* Any NaN but the one that "NaN" reads back as. */
@@ -161,6 +200,8 @@ int main(void) {
         cmocka_unit_test(test_floats),
         cmocka_unit_test(test_what_is_no_example),
         cmocka_unit_test(test_what_would_be_lost),
+        cmocka_unit_test(test_sequences),
+        cmocka_unit_test(test_sequences_that_would_be_lost),
         cmocka_unit_test(test_odd_nan),
         cmocka_unit_test(test_it_appends),
     };
