@@ -113,7 +113,7 @@ static bool read_bytes_list(example_feature *feature, wire list, wire_trace *tra
     return true;
 }
 
-static recmap_type kind_of_tag(uint32_t tag) {
+recmap_type feature_kind_of_tag(uint32_t tag) {
     switch (tag) {
     case BYTES_LIST_TAG: return RECMAP_TYPE_BYTES;
     case FLOAT_LIST_TAG: return RECMAP_TYPE_FLOAT;
@@ -134,7 +134,7 @@ bool feature_read_plain(example_feature *feature, const uint8_t *body, size_t si
     wire_trace trace;
     if (size == 0) return true;
     if (size < 2 || body[1] != size - 2) return false;
-    recmap_type kind = kind_of_tag(body[0]);
+    recmap_type kind = feature_kind_of_tag(body[0]);
     if (kind == RECMAP_TYPE_NONE) return false;
     feature->kind = kind;
     feature->lists_at = body + 2;
@@ -153,7 +153,7 @@ bool feature_merge(example_feature *feature, wire body, wire_trace *trace) {
         uint32_t tag;
         wire list;
         if (!wire_read_tag(&tag, &body, trace)) return false;
-        recmap_type kind = kind_of_tag(tag);
+        recmap_type kind = feature_kind_of_tag(tag);
         if (kind == RECMAP_TYPE_NONE) {
             if (!wire_skip(&body, tag, EXAMPLE_FEATURE_DEPTH, trace)) return false;
             continue;
@@ -223,7 +223,7 @@ static bool step_out(example_values *values, wire_trace *trace) {
         return wire_skip(&values->entry, tag, EXAMPLE_ENTRY_DEPTH, trace);
     }
     if (!wire_read_tag(&tag, &values->body, trace)) return false;
-    if (kind_of_tag(tag) == RECMAP_TYPE_NONE)
+    if (feature_kind_of_tag(tag) == RECMAP_TYPE_NONE)
         return wire_skip(&values->body, tag, EXAMPLE_FEATURE_DEPTH, trace);
     if (!wire_read_bytes(&list, &values->body, trace)) return false;
     if (list.at >= values->lists_at) values->list = list;

@@ -32,6 +32,9 @@ enum {
 /* The field of an entry that holds the feature. */
 enum { EXAMPLE_VALUE_TAG = 2 << 3 | WIRE_BYTES };
 
+/* The kind of list whose tag this is in a Feature; NONE for any other tag. */
+recmap_type feature_kind_of_tag(uint32_t tag);
+
 /* Reads a Feature of at most 127 bytes in the one shape that writers give it: a single list in a
  * single chunk, no byte beyond that. False for any other, good or bad; `feature`, which has no kind
  * when it comes in, then holds nothing of use. */

@@ -64,30 +64,41 @@ static void fill_sizes(heads *made) {
     }
 }
 
-/* The name with room behind it that may be read. */
 static uint64_t hash_name(const heads *of, const slot *slot) {
     uint8_t key[HEAD_WINDOW] = {0};
     memcpy(key, slot->name, slot->name_size);
     return heads_hash(of, key, (uint8_t)slot->name_size);
 }
 
-/* Puts the slot where its hash belongs. False where that is taken. */
-static bool put_cell(heads *made, const slot *slot, size_t index) {
-    uint64_t hash = hash_name(made, slot), *cell = &made->cells[hash >> made->shift];
-    if (*cell != HEADS_NONE) return false;
-    *cell = (hash & ~(uint64_t)0xffff) | index;
-    return true;
+/* Where a name belongs; NULL when it is none that is hashed. */
+static uint64_t *find_cell(heads *made, const slot *slot, size_t index) {
+    if (slot->name_size > HEAD_HASH_MOST || index >= HEADS_NONE) return NULL;
+    return &made->cells[hash_name(made, slot) >> made->shift];
 }
 
-/* Puts all names into a table of 2^bits cells. Returns how many found no place. */
+static uint64_t cell_of(const heads *made, const slot *slot, size_t index) {
+    return (hash_name(made, slot) & ~(uint64_t)0xffff) | index;
+}
+
+/* Puts all names into a table of 2^bits cells. Returns how many found no place: those that are too
+ * long, whose cell is taken, or whose hash is that of another name. */
 static size_t fill_cells(heads *made, const slot *slots, unsigned bits) {
     size_t without = 0;
     made->shift = 64 - bits;
     for (size_t i = 0; i < (size_t)1 << bits; i++) made->cells[i] = HEADS_NONE;
     for (size_t i = 0; i < made->count; i++) {
         if (made->of_slots[i].first != i) continue;
-        if (slots[i].name_size > HEAD_HASH_MOST || i >= HEADS_NONE || !put_cell(made, &slots[i], i))
-            without++;
+        uint64_t *cell = find_cell(made, &slots[i], i);
+        if (cell && *cell == HEADS_NONE) *cell = cell_of(made, &slots[i], i);
+        else without++;
+    }
+    for (size_t i = 0; i < made->count; i++) {
+        uint64_t *cell = find_cell(made, &slots[i], i);
+        if (!cell || made->of_slots[i].first != i) continue;
+        uint64_t wanted = cell_of(made, &slots[i], i);
+        if (*cell == wanted || *cell >> 16 != wanted >> 16) continue;
+        *cell = HEADS_NONE;
+        without++;
     }
     return without;
 }

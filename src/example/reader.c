@@ -18,7 +18,7 @@ example_reader example_reader_begin(const uint8_t *data, size_t size) {
 }
 
 /* Names are short and ASCII nearly always: eight bytes at once, the last eight with some again. */
-static bool is_utf8(const uint8_t *data, size_t size) {
+bool example_name_is_utf8(const uint8_t *data, size_t size) {
     uint64_t bits = 0;
     if (size >= 8) {
         for (size_t i = 0; i + 8 < size; i += 8) bits |= load64(data + i);
@@ -56,7 +56,8 @@ static bool read_plain_entry(example_entry *entry, const wire *body) {
     entry_begin(entry, body);
     entry->name = at + 2;
     entry->name_size = at[1];
-    return is_utf8(at + 2, at[1]) && feature_read_plain(&entry->feature, value + 2, value_size);
+    return example_name_is_utf8(at + 2, at[1]) &&
+           feature_read_plain(&entry->feature, value + 2, value_size);
 }
 
 static bool read_entry(example_entry *entry, wire body, wire_trace *trace) {
@@ -69,7 +70,7 @@ static bool read_entry(example_entry *entry, wire body, wire_trace *trace) {
             if (!wire_read_bytes(&bytes, &body, trace)) return false;
             entry->name = bytes.at;
             entry->name_size = wire_left(&bytes);
-            if (!is_utf8(entry->name, entry->name_size))
+            if (!example_name_is_utf8(entry->name, entry->name_size))
                 return wire_fail(trace, bytes.at, "feature name is not UTF-8");
         } else if (tag == EXAMPLE_VALUE_TAG) {
             if (!wire_read_bytes(&bytes, &body, trace)) return false;
@@ -77,6 +78,43 @@ static bool read_entry(example_entry *entry, wire body, wire_trace *trace) {
         } else if (!wire_skip(&body, tag, EXAMPLE_ENTRY_DEPTH, trace)) {
             return false;
         }
+    }
+    return true;
+}
+
+/* The name of an entry alone, whose values are passed over. */
+static bool read_name(example_entry *entry, wire body, wire_trace *trace) {
+    entry_begin(entry, &body);
+    while (!wire_done(&body)) {
+        uint32_t tag;
+        wire bytes;
+        if (!wire_read_tag(&tag, &body, trace)) return false;
+        if (tag != KEY_TAG && tag != EXAMPLE_VALUE_TAG) {
+            if (!wire_skip(&body, tag, EXAMPLE_ENTRY_DEPTH, trace)) return false;
+            continue;
+        }
+        if (!wire_read_bytes(&bytes, &body, trace)) return false;
+        if (tag != KEY_TAG) continue;
+        entry->name = bytes.at;
+        entry->name_size = wire_left(&bytes);
+        if (!example_name_is_utf8(entry->name, entry->name_size))
+            return wire_fail(trace, bytes.at, "feature name is not UTF-8");
+    }
+    return true;
+}
+
+/* The values of an entry whose name is known and good. */
+static bool read_values(example_entry *entry, wire body, wire_trace *trace) {
+    while (!wire_done(&body)) {
+        uint32_t tag;
+        wire bytes;
+        if (!wire_read_tag(&tag, &body, trace)) return false;
+        if (tag != EXAMPLE_VALUE_TAG) {
+            if (!wire_skip(&body, tag, EXAMPLE_ENTRY_DEPTH, trace)) return false;
+            continue;
+        }
+        if (!wire_read_bytes(&bytes, &body, trace)) return false;
+        if (!feature_merge(&entry->feature, bytes, trace)) return false;
     }
     return true;
 }
@@ -96,21 +134,37 @@ static bool open_features(example_reader *reader) {
     return false;
 }
 
-bool example_reader_next(example_entry *entry, example_reader *reader) {
+/* The bytes of the next entry. */
+static bool next_body(wire *body, example_reader *reader) {
     if (reader->trace.reason) return false;
     for (;;) {
         while (!wire_done(&reader->features)) {
             uint32_t tag;
-            wire body;
             if (!wire_read_tag(&tag, &reader->features, &reader->trace)) return false;
-            if (tag == ENTRY_TAG)
-                return wire_read_bytes(&body, &reader->features, &reader->trace) &&
-                       (read_plain_entry(entry, &body) || read_entry(entry, body, &reader->trace));
+            if (tag == ENTRY_TAG) return wire_read_bytes(body, &reader->features, &reader->trace);
             if (!wire_skip(&reader->features, tag, EXAMPLE_FEATURES_DEPTH, &reader->trace))
                 return false;
         }
         if (!open_features(reader)) return false;
     }
+}
+
+bool example_reader_next(example_entry *entry, example_reader *reader) {
+    wire body;
+    return next_body(&body, reader) &&
+           (read_plain_entry(entry, &body) || read_entry(entry, body, &reader->trace));
+}
+
+bool example_reader_next_asked(example_entry *entry, size_t *index, example_reader *reader,
+                               const example_names *names) {
+    wire body;
+    while (next_body(&body, reader)) {
+        if (!read_name(entry, body, &reader->trace)) break;
+        *index = example_names_find(names, entry->name, entry->name_size);
+        if (*index != SIZE_MAX) return read_values(entry, body, &reader->trace);
+    }
+    entry->name = NULL;
+    return false;
 }
 
 bool example_reader_end(const example_reader *reader, example_fault *fault) {

@@ -4,6 +4,7 @@
 #define RECMAP_EXAMPLE_READER_H
 
 #include "example/feature.h"
+#include "example/names.h"
 
 /* Why bytes are no tf.Example. */
 typedef struct example_fault {
@@ -31,6 +32,16 @@ example_reader example_reader_begin(const uint8_t *data, size_t size);
 /* The next entry. False behind the last one and at a fault; what came before a fault is then void,
  * since the whole record is no Example. */
 bool example_reader_next(example_entry *entry, example_reader *reader);
+
+/* The next entry whose name is among `names`, with the index of the name. What entries of other
+ * names hold as their values is passed over by its length: it may be anything. At a fault within
+ * the values of an entry, that entry's name is filled; else `name` is NULL when this returns false.
+ */
+bool example_reader_next_asked(example_entry *entry, size_t *index, example_reader *reader,
+                               const example_names *names);
+
+/* Whether bytes are UTF-8; quick for ASCII. */
+bool example_name_is_utf8(const uint8_t *data, size_t size);
 
 /* Whether all was read without a fault; if not, fills `fault` (which may be NULL). */
 bool example_reader_end(const example_reader *reader, example_fault *fault);
