@@ -18,7 +18,6 @@
 
 #include "unit/example/against.h"
 #include "unit/example/canonical.h"
-#include "unit/example/data.h"
 #include "unit/example/random_example.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
