@@ -214,7 +214,7 @@ static void wake_worker(recmap_loader *loader) {
 
 /* Takes what stands in the next slot; the lock is held. */
 static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
-    loader_slot *slot = wait_for_slot(loader);
+    loader_slot *slot = wait_for_slot(loader, NULL);
     if (slot->status != RECMAP_OK) {
         loader->must_begin_anew = true;
         return raise(slot, error);
