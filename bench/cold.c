@@ -66,14 +66,18 @@ static void drop_cache(const char *folder, const char *set) {
 
 typedef enum cold_way {
     COLD_LOADER,
-    COLD_LOADER_READ,  /* pread */
-    COLD_LOADER_ALONE, /* on one thread */
+    COLD_LOADER_DIRECT, /* past the page cache */
+    COLD_LOADER_READ,   /* pread */
+    COLD_LOADER_ALONE,  /* on one thread */
     COLD_LOADER_OFF,
     COLD_BARE,
     COLD_WAYS
 } cold_way;
 
-static const char *const way_names[COLD_WAYS] = {"loader", "loader, pread", "loader, one thread",
+static const char *const way_names[COLD_WAYS] = {"loader",
+                                                 "loader, direct",
+                                                 "loader, pread",
+                                                 "loader, one thread",
                                                  "loader without readahead",
                                                  "bare loop over the maps"};
 
@@ -109,6 +113,7 @@ static double time_way(const char *folder, const char *set, cold_way way, uint64
                        uint64_t seed) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    if (way == COLD_LOADER_DIRECT) options.access = RECMAP_ACCESS_DIRECT;
     if (way == COLD_LOADER_READ) options.access = RECMAP_ACCESS_READ;
     recmap_dataset *dataset = set_open(folder, set, false, &options);
     recmap_order *order;

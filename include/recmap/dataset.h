@@ -11,11 +11,14 @@
 extern "C" {
 #endif
 
-/* How the bytes of shards are reached. Both give equal results. */
+/* How the bytes of shards are reached. All give equal results. */
 typedef enum recmap_access {
     RECMAP_ACCESS_MAP = 0,  /* mmap: views into the page cache, no copy */
     RECMAP_ACCESS_READ = 1, /* pread: a copy a record; survives shards that are cut short, needs no
                                address space */
+    RECMAP_ACCESS_DIRECT = 2, /* as READ; but a loader reads past the page cache, many records at
+                                 once (io_uring, O_DIRECT), into memory of the batches: see
+                                 loader.h */
 } recmap_access;
 
 /* What is checked before a record is handed out. A record's header is always checked. */

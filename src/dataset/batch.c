@@ -30,6 +30,8 @@ void recmap_batch_destroy(recmap_batch *batch) {
     free(batch->sorted);
     free(batch->places);
     free(batch->shards);
+    free(batch->reads);
+    free(batch->memory);
     free(batch);
 }
 

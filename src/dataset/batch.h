@@ -12,6 +12,17 @@ typedef struct batch_request {
     size_t slot;
 } batch_request;
 
+/* A read on its way into a batch's own memory: the requests from `first` to `end`, which lie near
+ * each other. */
+typedef struct batch_read {
+    recmap_batch *batch;
+    size_t first, end;
+    uint64_t offset; /* in the shard */
+    uint32_t size;
+    uint32_t needed;      /* bytes: a file may end before the rest */
+    size_t memory_offset; /* where in the batch's memory */
+} batch_read;
+
 struct recmap_batch {
     recmap_record *records;
     size_t count;
@@ -30,6 +41,16 @@ struct recmap_batch {
     const open_shard **shards; /* where the places lie; NULL: to be read with pread */
     size_t places_capacity;
     size_t shards_capacity;
+    uint8_t *memory; /* that reads go to; kept when the batch is cleared */
+    size_t memory_size;
+    batch_read *reads;
+    size_t reads_capacity;
+    size_t request_count; /* that the reads are for */
+    size_t read_count;
+    size_t handed_count; /* of the reads: handed to the kernel */
+    size_t done_count;   /* of the reads */
+    bool has_failed;     /* one of them, or a check */
+    recmap_batch *next;  /* of those whose reads are not all handed over */
 };
 
 /* Room for `count` records and the scratch to gather them. */

@@ -64,7 +64,7 @@ recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
         return fail(error, RECMAP_INVALID, "recmap_dataset_options has version %u, expected %d",
                     options->version, RECMAP_DATASET_OPTIONS_VERSION);
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the index has no path");
-    if ((unsigned)options->access > RECMAP_ACCESS_READ ||
+    if ((unsigned)options->access > RECMAP_ACCESS_DIRECT ||
         (unsigned)options->check > RECMAP_CHECK_HEADER ||
         (unsigned)options->index_check > RECMAP_INDEX_CHECK_FULL)
         return fail(error, RECMAP_INVALID, "access, check or index_check is none of its values");

@@ -57,7 +57,7 @@ static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
     index_place *place = &batch->places[i];
     batch->shards[i] = NULL;
     recmap_status status = index_locate(place, at->dataset->index, number, error);
-    if (status == RECMAP_OK && at->dataset->access == RECMAP_ACCESS_READ) return RECMAP_OK;
+    if (status == RECMAP_OK && at->dataset->access != RECMAP_ACCESS_MAP) return RECMAP_OK;
     if (status == RECMAP_OK) status = enter_shard(at, place->shard_index, error);
     if (status != RECMAP_OK) {
         fail_at(error, NULL, number, RECMAP_NO_OFFSET);

@@ -19,7 +19,9 @@ struct open_shard {
     uint32_t shard_index;
     shard_image image; /* in use when fd is -1 */
     int fd;            /* -1 once it is in memory */
-    bool is_passing;   /* not in the cache: closed when it is unpinned */
+    int direct_fd;     /* past the page cache; -1: none */
+    uint32_t direct_alignment;
+    bool is_passing; /* not in the cache: closed when it is unpinned */
     atomic_bool expects_random;
     uint32_t pins;
     open_shard *newer, *older; /* among the unpinned; by last use */
@@ -52,6 +54,7 @@ enum { SHARE_OF_LIMITS = 2, MAPS_MOST = 32000, FILES_LEAST = 4 };
 static size_t default_limit(recmap_access access) {
     if (access == RECMAP_ACCESS_MAP) return MAPS_MOST;
     size_t files = process_file_limit() / SHARE_OF_LIMITS;
+    if (access == RECMAP_ACCESS_DIRECT) files /= 2; /* two a shard */
     return files < FILES_LEAST ? FILES_LEAST : files;
 }
 
@@ -88,6 +91,7 @@ static void free_shard(open_shard *shard) {
     if (!shard) return;
     image_close(&shard->image);
     file_close(shard->fd);
+    file_close(shard->direct_fd);
     free(shard);
 }
 
@@ -218,7 +222,7 @@ static bool close_oldest(shard_cache *cache) {
  * the cost of others; where there is none at all, a plain shard is read with pread. */
 static recmap_status load(open_shard *shard, const shard_entry *entry, recmap_error *error) {
     bool is_plain = entry->compression == COMPRESSION_NONE;
-    if (is_plain && shard->cache->options.access == RECMAP_ACCESS_READ) return RECMAP_OK;
+    if (is_plain && shard->cache->options.access != RECMAP_ACCESS_MAP) return RECMAP_OK;
     recmap_error local;
     recmap_status status;
     do
@@ -242,7 +246,7 @@ static recmap_status open_file(open_shard *shard, const char *path, recmap_error
     /* Only shards that are read with pread hold files that closing one gives back. */
     do status = shard_cache_open_file(&shard->fd, cache, path, &local);
     while (status == RECMAP_IO && local.system_errno == EMFILE &&
-           cache->options.access == RECMAP_ACCESS_READ && close_oldest(cache));
+           cache->options.access != RECMAP_ACCESS_MAP && close_oldest(cache));
     if (status != RECMAP_OK && error) *error = local;
     if (status == RECMAP_IO && local.system_errno != EMFILE)
         fail_advise(error,
@@ -250,6 +254,18 @@ static recmap_status open_file(open_shard *shard, const char *path, recmap_error
                     "index again with `recmap index`",
                     path[0] == '/' ? "another folder" : cache->folder);
     return status;
+}
+
+/* A second descriptor, as a first that passed the cache could not be used for anything else.
+ * Without it the shard is read through the cache. */
+static void open_direct(open_shard *shard, const char *path, const file_stat *first) {
+    file_stat second;
+    int fd;
+    if (shard_cache_open_file(&fd, shard->cache, path, NULL) != RECMAP_OK) return;
+    if (file_get_stat(&second, fd, path, NULL) == RECMAP_OK && second.device == first->device &&
+        second.inode == first->inode && file_pass_cache(&shard->direct_alignment, fd))
+        shard->direct_fd = fd;
+    else file_close(fd);
 }
 
 static recmap_status open_shard_file(open_shard *shard, recmap_error *error) {
@@ -261,6 +277,9 @@ static recmap_status open_shard_file(open_shard *shard, recmap_error *error) {
     if (status == RECMAP_OK) status = load(shard, entry, error);
     if (status == RECMAP_OK && stat.mtime_ns != entry->mtime_ns)
         status = check_samples(shard, entry, error);
+    if (status == RECMAP_OK && shard->fd >= 0 &&
+        shard->cache->options.access == RECMAP_ACCESS_DIRECT)
+        open_direct(shard, entry->path, &stat);
     return status;
 }
 
@@ -326,8 +345,11 @@ recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t s
     if (pin_if_open(shard, cache, shard_index)) return RECMAP_OK;
     open_shard *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    *fresh =
-        (open_shard){.pin = {release_pin}, .cache = cache, .shard_index = shard_index, .fd = -1};
+    *fresh = (open_shard){.pin = {release_pin},
+                          .cache = cache,
+                          .shard_index = shard_index,
+                          .fd = -1,
+                          .direct_fd = -1};
     recmap_status status = open_shard_file(fresh, error);
     if (status != RECMAP_OK) {
         free_shard(fresh);
@@ -380,6 +402,11 @@ void open_shard_expect_random(open_shard *shard) {
     if (shard->fd >= 0) file_expect_random(shard->fd);
     else if (shard->image.map)
         map_advise(shard->image.map, 0, shard->image.size, MAP_ADVICE_RANDOM);
+}
+
+int open_shard_direct(uint32_t *alignment, const open_shard *shard) {
+    if (shard->direct_fd >= 0) *alignment = shard->direct_alignment;
+    return shard->direct_fd;
 }
 
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,

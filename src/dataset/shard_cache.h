@@ -65,6 +65,10 @@ void open_shard_will_need(const open_shard *shard, uint64_t offset, uint64_t siz
 /* Records of the shard will be read in no order: the kernel need not read what lies around them. */
 void open_shard_expect_random(open_shard *shard);
 
+/* The shard's file, for reads that go past the page cache (see file_pass_cache), or -1: only where
+ * the access is DIRECT, and not in every file system. Good as long as the shard is pinned. */
+int open_shard_direct(uint32_t *alignment, const open_shard *shard);
+
 /* Copies bytes of the shard, in memory or not. Errors: IO. */
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
                               recmap_error *error);

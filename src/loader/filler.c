@@ -16,6 +16,8 @@ void filled_clear(filled *cleared) {
 }
 
 void filler_free(filler *freed) {
+    fetcher_destroy(freed->fetch);
+    freed->fetch = NULL;
     free(freed->numbers);
     freed->numbers = NULL;
     freed->capacity = 0;
@@ -106,15 +108,34 @@ static uint64_t sum_sizes(const recmap_batch *batch) {
     return sum;
 }
 
-recmap_status filler_fill(filled *made, filler *with, const station *at, recmap_error *error) {
-    recmap_share share;
-    recmap_status status = recmap_deal_share(&share, &at->deal, at->step, with->rank, error);
+/* The numbers of the step's records are in `with->numbers`. */
+static recmap_status list_numbers(recmap_share *share, filler *with, const station *at,
+                                  recmap_error *error) {
+    recmap_status status = recmap_deal_share(share, &at->deal, at->step, with->rank, error);
     if (status != RECMAP_OK) return status;
-    if (share.count > SIZE_MAX ||
-        !array_reserve(&with->numbers, &with->capacity, (size_t)share.count, sizeof *with->numbers))
+    if (share->count > SIZE_MAX || !array_reserve(&with->numbers, &with->capacity,
+                                                  (size_t)share->count, sizeof *with->numbers))
         return fail_memory(error);
-    status = recmap_deal_numbers(with->numbers, &at->deal, &share, error);
-    if (status == RECMAP_OK) status = gather(made, with, &at->deal, &share, error);
+    return recmap_deal_numbers(with->numbers, &at->deal, share, error);
+}
+
+void filler_begin(filled *made, filler *with, const station *at) {
+    recmap_share share;
+    made->is_begun = list_numbers(&share, with, at, NULL) == RECMAP_OK &&
+                     fetcher_begin(with->fetch, made->batch, with->numbers, (size_t)share.count);
+}
+
+static recmap_status gather_step(filled *made, filler *with, const station *at,
+                                 recmap_error *error) {
+    recmap_share share;
+    recmap_status status = list_numbers(&share, with, at, error);
+    return status == RECMAP_OK ? gather(made, with, &at->deal, &share, error) : status;
+}
+
+recmap_status filler_fill(filled *made, filler *with, const station *at, recmap_error *error) {
+    bool is_there = made->is_begun && fetcher_finish(with->fetch, made->batch);
+    made->is_begun = false;
+    recmap_status status = is_there ? RECMAP_OK : gather_step(made, with, at, error);
     if (status == RECMAP_OK) status = station_state(&made->epoch, &made->position, at, error);
     if (status == RECMAP_OK) made->byte_count = sum_sizes(made->batch);
     return status;

@@ -5,11 +5,13 @@
 
 #include <recmap/loader.h>
 
+#include "dataset/fetch.h"
 #include "loader/walk.h"
 
 /* What became of a step. */
 typedef struct filled {
     recmap_batch *batch; /* NULL at the end of an epoch */
+    bool is_begun;       /* its records are under way */
     uint64_t epoch;      /* the state once it is taken */
     uint64_t position;
     uint64_t byte_count;
@@ -25,11 +27,15 @@ typedef struct filler {
     recmap_dataset *dataset;
     uint32_t rank;
     recmap_bad_record policy;
+    fetcher *fetch; /* NULL: batches are gathered */
     uint64_t *numbers;
     size_t capacity;
 } filler;
 
 void filler_free(filler *freed);
+
+/* Begins to fetch the records of the step into `made->batch`, if they can be fetched. */
+void filler_begin(filled *made, filler *with, const station *at);
 
 /* Fills `made->batch`, which is there, with the records of the step. */
 recmap_status filler_fill(filled *made, filler *with, const station *at, recmap_error *error);

@@ -82,6 +82,20 @@ static void set_options(recmap_loader *loader, const recmap_loader_options *opti
     loader->deal.last = options->last;
 }
 
+/* Enough for a device to be busy, and not more bytes than are of use, all threads together. Who
+ * wants nothing ahead of use has nothing fetched. */
+static unsigned fetch_depth(const recmap_loader *loader) {
+    enum { BYTES = 4 << 20, LEAST = 32, MOST = 256, LEAST_A_THREAD = 4 };
+    const recmap_dataset_info *info = recmap_dataset_get_info(loader->dataset);
+    if (loader->options.readahead == RECMAP_READAHEAD_OFF || !fetch_is_possible(loader->dataset))
+        return 0;
+    uint64_t record_size = info->record_count ? info->byte_count / info->record_count + 1 : 1;
+    uint64_t depth = min_u64(BYTES / record_size, MOST);
+    if (depth < LEAST) depth = LEAST;
+    depth /= loader->options.thread_count;
+    return depth < LEAST_A_THREAD ? LEAST_A_THREAD : (unsigned)depth;
+}
+
 static recmap_status allocate(recmap_loader *loader, recmap_error *error) {
     loader->slot_count = loader->options.batches_ahead;
     loader->spare_capacity = loader->slot_count + loader->options.thread_count + 1;
@@ -107,7 +121,10 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     pthread_cond_init(&made->changed_work, NULL);
     pthread_cond_init(&made->changed_results, NULL);
     set_options(made, options);
-    readahead_init(&made->readahead, dataset, order, options, dataset->access == RECMAP_ACCESS_MAP);
+    made->fetch_depth = fetch_depth(made);
+    if (made->fetch_depth) made->options.readahead = RECMAP_READAHEAD_OFF;
+    readahead_init(&made->readahead, dataset, order, &made->options,
+                   dataset->access == RECMAP_ACCESS_MAP);
     status = allocate(made, error);
     if (status == RECMAP_OK) status = walk_begin(&made->walk, order, 0, 0, &made->deal, error);
     if (status == RECMAP_OK) {

@@ -32,7 +32,8 @@ struct recmap_loader {
     recmap_text order_text; /* its description */
     recmap_loader_options options;
     recmap_deal_options deal;
-    atomic_long owner; /* the process that the workers are in; 0 before there are any */
+    unsigned fetch_depth; /* records that each worker has under way; 0: none are fetched */
+    atomic_long owner;    /* the process that the workers are in; 0 before there are any */
     worker_group workers;
 
     /* The caller's alone. */

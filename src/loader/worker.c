@@ -129,23 +129,90 @@ static void put(recmap_loader *loader, job *done) {
     loader->statistics.batches_ready++;
 }
 
+/* What a worker has taken on, oldest first: several where records are fetched, so that the device
+ * has some to read while the oldest is finished. */
+enum { JOBS_MOST = 64 };
+typedef struct job_queue {
+    job one; /* enough where nothing is fetched */
+    job *jobs;
+    unsigned capacity;
+    unsigned first, count;
+} job_queue;
+
+static job *job_at(job_queue *queue, unsigned place) {
+    return &queue->jobs[(queue->first + place) % queue->capacity];
+}
+
+static void queue_init(job_queue *made, filler *with, const recmap_loader *loader) {
+    *made = (job_queue){.jobs = &made->one, .capacity = 1};
+    if (loader->fetch_depth) with->fetch = fetcher_create(loader->dataset, loader->fetch_depth);
+    job *more = with->fetch ? calloc(JOBS_MOST, sizeof *more) : NULL;
+    if (!more) return;
+    made->jobs = more;
+    made->capacity = JOBS_MOST;
+}
+
+/* The loader closes: what is under way is waited for, and thrown away. */
+static void queue_free(job_queue *freed, filler *with) {
+    if (with->fetch) fetcher_stop(with->fetch);
+    for (unsigned i = 0; i < freed->count; i++) {
+        filled *result = &job_at(freed, i)->result;
+        if (result->is_begun) fetcher_finish(with->fetch, result->batch);
+        recmap_batch_destroy(result->batch);
+        filled_clear(result);
+    }
+    if (freed->jobs != &freed->one) free(freed->jobs);
+}
+
+/* Whether another station is to be taken on before the oldest job is done. */
+static bool wants_more(job_queue *queue, const filler *with, const recmap_loader *loader) {
+    if (!queue->count) return true;
+    const filled *oldest = &job_at(queue, 0)->result;
+    return queue->count < queue->capacity && has_room(loader) && oldest->is_begun &&
+           fetcher_wants_more(with->fetch, oldest->batch);
+}
+
+static void begin(job *begun, filler *with) {
+    if (begun->status != RECMAP_OK || begun->at.is_end) return;
+    if (!begun->result.batch && recmap_batch_create(&begun->result.batch, NULL) != RECMAP_OK)
+        return;
+    filler_begin(&begun->result, with, &begun->at);
+}
+
+/* Takes on what is to be taken on, and begins it; the lock is held. */
+static void begin_jobs(job_queue *queue, filler *with, recmap_loader *loader) {
+    while (wants_more(queue, with, loader)) {
+        job *begun = job_at(queue, queue->count++);
+        take_on(begun, loader);
+        if (!with->fetch) return;
+        pthread_mutex_unlock(&loader->lock);
+        begin(begun, with);
+        pthread_mutex_lock(&loader->lock);
+    }
+}
+
 void *loader_work(void *context) {
     recmap_loader *loader = context;
     filler with = {.dataset = loader->dataset,
                    .rank = loader->options.rank,
                    .policy = loader->options.bad_record};
     readahead_room room = {NULL, 0};
-    job at;
+    job_queue queue;
+    queue_init(&queue, &with, loader);
     pthread_mutex_lock(&loader->lock);
-    while (wait_for_room(loader)) {
-        take_on(&at, loader);
+    while (queue.count ? !loader->is_closing : wait_for_room(loader)) {
+        begin_jobs(&queue, &with, loader);
         pthread_mutex_unlock(&loader->lock);
-        if (at.status == RECMAP_OK) do_job(&at, loader, &with, &room);
+        job *at = job_at(&queue, 0);
+        if (at->status == RECMAP_OK) do_job(at, loader, &with, &room);
         pthread_mutex_lock(&loader->lock);
-        put(loader, &at);
-        if (must_wake_caller(loader, &at)) pthread_cond_signal(&loader->changed_results);
+        put(loader, at);
+        if (must_wake_caller(loader, at)) pthread_cond_signal(&loader->changed_results);
+        queue.first = (queue.first + 1) % queue.capacity;
+        queue.count--;
     }
     pthread_mutex_unlock(&loader->lock);
+    queue_free(&queue, &with);
     filler_free(&with);
     free(room.numbers);
     return NULL;

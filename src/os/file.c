@@ -158,6 +158,33 @@ void file_expect_random(int fd) {
     posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 }
 
+/* What the file system asks for; 0: it cannot. The page's size is enough where it does not tell. */
+static uint32_t direct_alignment(int fd) {
+    enum { ENOUGH = 4096 };
+#ifdef STATX_DIOALIGN
+    struct statx found;
+    if (!statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &found) &&
+        (found.stx_mask & STATX_DIOALIGN)) {
+        uint32_t larger = found.stx_dio_mem_align > found.stx_dio_offset_align
+                              ? found.stx_dio_mem_align
+                              : found.stx_dio_offset_align;
+        bool is_possible = found.stx_dio_offset_align && larger <= ENOUGH;
+        return is_possible && !(larger & (larger - 1)) ? larger : 0;
+    }
+#endif
+    return ENOUGH;
+}
+
+bool file_pass_cache(uint32_t *alignment, int fd) {
+    int saved = errno;
+    uint32_t found = direct_alignment(fd);
+    int flags = found ? fcntl(fd, F_GETFL) : -1;
+    bool passes = flags >= 0 && !fcntl(fd, F_SETFL, flags | O_DIRECT);
+    errno = saved;
+    if (passes) *alignment = found;
+    return passes;
+}
+
 static bool byte_is_resident(int fd, uint64_t offset) {
     char byte;
     struct iovec there = {&byte, 1};

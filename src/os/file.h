@@ -44,6 +44,10 @@ recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, con
 void file_will_need(int fd, uint64_t offset, uint64_t size);
 void file_expect_random(int fd);
 
+/* Makes reads of an open file go past the page cache. Their offset, size and memory must then be
+ * multiples of `alignment`, a power of two of at most 4096. False where that cannot be. */
+bool file_pass_cache(uint32_t *alignment, int fd);
+
 /* Whether the first and the last of the bytes could be read without waiting for a device. True
  * where the kernel cannot tell. */
 bool file_is_resident(int fd, uint64_t offset, uint64_t size);

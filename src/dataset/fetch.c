@@ -1,0 +1,269 @@
+#include "dataset/fetch.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "dataset/batch.h"
+#include "dataset/dataset.h"
+#include "os/memory.h"
+#include "os/ring.h"
+
+enum {
+    HANDED_AT_ONCE = 16, /* reads with one call, and shards that are pinned for it */
+    GAP = 4096,          /* records this near each other come with one read */
+    SIZE_MOST = 1 << 20, /* of several records */
+    ALIGNMENT_MOST = 4096,
+};
+
+#define RECORD_MOST ((uint64_t)1 << 30)
+
+struct fetcher {
+    recmap_dataset *dataset;
+    read_ring *ring;
+    unsigned depth;
+    unsigned under_way;
+    size_t begun_count;            /* reads that were begun and are not done */
+    recmap_batch *oldest, *newest; /* of those with reads that are not handed over */
+    bool is_stopped;
+};
+
+bool fetch_is_possible(const recmap_dataset *dataset) {
+    if (dataset->access != RECMAP_ACCESS_DIRECT) return false;
+    read_ring *tried = ring_create(1);
+    ring_destroy(tried);
+    return tried != NULL;
+}
+
+fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth) {
+    fetcher *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    *made = (fetcher){.dataset = dataset, .depth = depth, .ring = ring_create(depth)};
+    if (made->ring) return made;
+    free(made);
+    return NULL;
+}
+
+void fetcher_destroy(fetcher *ended) {
+    if (!ended) return;
+    ring_destroy(ended->ring);
+    free(ended);
+}
+
+static bool locate(recmap_batch *batch, const recmap_dataset *dataset, size_t count) {
+    enum { AHEAD = 16 };
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) index_prefetch(dataset->index, batch->requests[i + AHEAD].number);
+        if (index_locate(&batch->places[i], dataset->index, batch->requests[i].number, NULL) !=
+            RECMAP_OK)
+            return false;
+        if (batch->places[i].frame_size > RECORD_MOST) return false;
+    }
+    return true;
+}
+
+/* The requests from `first` on that one read gets; `end` is where the last of them ends. */
+static size_t near_ones(const recmap_batch *batch, size_t first, size_t count, uint64_t *end) {
+    const index_place *begin = &batch->places[first];
+    *end = begin->offset + begin->frame_size;
+    size_t next = first + 1;
+    for (; next < count; next++) {
+        const index_place *place = &batch->places[next];
+        uint64_t place_end = place->offset + place->frame_size;
+        if (place->shard_index != begin->shard_index || place->offset > *end + GAP) break;
+        if (place_end <= *end) continue; /* once more */
+        if (place_end - begin->offset > SIZE_MOST) break;
+        *end = place_end;
+    }
+    return next;
+}
+
+static bool get_alignment(uint32_t *alignment, recmap_dataset *dataset, uint32_t shard_index) {
+    open_shard *shard;
+    if (shard_cache_pin(&shard, dataset->shards, shard_index, NULL) != RECMAP_OK) return false;
+    int fd = open_shard_direct(alignment, shard);
+    shard_cache_unpin(shard);
+    return fd >= 0;
+}
+
+/* A read that begins and ends where the file system wants it. */
+static batch_read read_of(recmap_batch *batch, size_t first, size_t end, uint64_t bytes_end,
+                          uint32_t alignment) {
+    uint64_t mask = alignment - 1, begin = batch->places[first].offset & ~mask;
+    return (batch_read){.batch = batch,
+                        .first = first,
+                        .end = end,
+                        .offset = begin,
+                        .size = (uint32_t)(((bytes_end + mask) & ~mask) - begin),
+                        .needed = (uint32_t)(bytes_end - begin)};
+}
+
+/* Where in the batch's memory a read may begin, at `used` or behind: at a multiple of its size or
+ * of a page's, so that small ones do not lie in two pages. */
+static size_t place_read(const batch_read *read, uint32_t alignment, size_t used) {
+    size_t step = alignment;
+    while (step < read->size && step < ALIGNMENT_MOST) step *= 2;
+    return (used + step - 1) & ~(step - 1);
+}
+
+/* Makes the reads of a batch. */
+static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *dataset, size_t count) {
+    uint32_t alignment = 0, shard_index = 0;
+    *memory_size = batch->read_count = 0;
+    for (size_t i = 0, next; i < count; i = next) {
+        uint64_t bytes_end;
+        const index_place *place = &batch->places[i];
+        if ((!i || place->shard_index != shard_index) &&
+            !get_alignment(&alignment, dataset, place->shard_index))
+            return false;
+        shard_index = place->shard_index;
+        next = near_ones(batch, i, count, &bytes_end);
+        if (!array_reserve(&batch->reads, &batch->reads_capacity, batch->read_count + 1,
+                           sizeof *batch->reads))
+            return false;
+        batch_read *read = &batch->reads[batch->read_count++];
+        *read = read_of(batch, i, next, bytes_end, alignment);
+        read->memory_offset = place_read(read, alignment, *memory_size);
+        if (read->memory_offset > SIZE_MAX / 2) return false;
+        *memory_size = read->memory_offset + read->size;
+    }
+    return true;
+}
+
+/* Memory that was used before is used again, unless it is far too large. */
+static bool own_memory(recmap_batch *batch, size_t size) {
+    enum { TOO_LARGE = 4 };
+    size_t taken = pages_size(size);
+    if (batch->memory_size >= taken && batch->memory_size / TOO_LARGE <= taken) return true;
+    free(batch->memory);
+    batch->memory = pages_allocate(size);
+    batch->memory_size = batch->memory ? taken : 0;
+    return batch->memory != NULL;
+}
+
+static bool prepare(recmap_batch *batch, recmap_dataset *dataset, const uint64_t *numbers,
+                    size_t count) {
+    size_t memory_size;
+    if (!count || !batch_reserve(batch, count)) return false;
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i] >= dataset->info.record_count) return false;
+        batch->requests[i] = (batch_request){numbers[i], i};
+    }
+    batch_sort_requests(batch, count);
+    return locate(batch, dataset, count) && plan(batch, &memory_size, dataset, count) &&
+           own_memory(batch, memory_size);
+}
+
+/* The reads that are not handed over never will be. */
+static void give_up(fetcher *with, recmap_batch *batch) {
+    with->begun_count -= batch->read_count - batch->handed_count;
+    batch->read_count = batch->handed_count;
+    batch->has_failed = true;
+}
+
+static bool check_read(const batch_read *read, const recmap_dataset *dataset, int32_t result) {
+    recmap_batch *batch = read->batch;
+    if (result < 0 || (uint32_t)result < read->needed) return false;
+    for (size_t i = read->first; i < read->end; i++) {
+        const index_place *place = &batch->places[i];
+        recmap_record *record = &batch->records[batch->requests[i].slot];
+        const uint8_t *bytes = batch->memory + read->memory_offset + (place->offset - read->offset);
+        record->pin = NULL;
+        if (dataset_check_frame(record, dataset, NULL, bytes, place, batch->requests[i].number,
+                                NULL) != RECMAP_OK)
+            return false;
+    }
+    return true;
+}
+
+/* What one read came to: checked while it is still near the processor. */
+static void end_read(fetcher *with, const batch_read *read, int32_t result) {
+    recmap_batch *batch = read->batch;
+    batch->done_count++;
+    with->begun_count--;
+    with->under_way--;
+    if (!batch->has_failed && !check_read(read, with->dataset, result)) batch->has_failed = true;
+}
+
+/* The next read that is to be handed over. */
+static batch_read *next_read(fetcher *with) {
+    while (with->oldest && with->oldest->handed_count == with->oldest->read_count)
+        with->oldest = with->oldest->next;
+    return with->oldest ? &with->oldest->reads[with->oldest->handed_count] : NULL;
+}
+
+/* Hands over some reads; their shards are pinned until the kernel has them. */
+static void hand_over(fetcher *with) {
+    batch_read *handed[HANDED_AT_ONCE], *read;
+    open_shard *pins[HANDED_AT_ONCE];
+    unsigned count = 0;
+    while (count < HANDED_AT_ONCE && with->under_way < with->depth && (read = next_read(with))) {
+        uint32_t alignment, shard_index = read->batch->places[read->first].shard_index;
+        if (shard_cache_pin(&pins[count], with->dataset->shards, shard_index, NULL) != RECMAP_OK) {
+            give_up(with, read->batch);
+            continue;
+        }
+        ring_add(with->ring, open_shard_direct(&alignment, pins[count]),
+                 read->batch->memory + read->memory_offset, read->size, read->offset, read);
+        handed[count++] = read;
+        read->batch->handed_count++;
+        with->under_way++;
+    }
+    unsigned refused = ring_submit(with->ring);
+    if (refused) fetcher_stop(with);
+    for (unsigned i = count - refused; i < count; i++) end_read(with, handed[i], -1);
+    for (unsigned i = 0; i < count; i++) shard_cache_unpin(pins[i]);
+}
+
+/* Keeps the ring full, without a call for each single read. */
+static void keep_busy(fetcher *with) {
+    unsigned few = with->depth - with->depth / 4;
+    if (with->under_way > few) return;
+    while (!with->is_stopped && with->under_way < with->depth && next_read(with)) hand_over(with);
+}
+
+static void end_some(fetcher *with) {
+    void *tag;
+    int32_t result;
+    for (bool waits = true; ring_take(&tag, &result, with->ring, waits); waits = false) {
+        end_read(with, tag, result);
+        keep_busy(with);
+    }
+}
+
+bool fetcher_begin(fetcher *with, recmap_batch *batch, const uint64_t *numbers, size_t count) {
+    recmap_batch_clear(batch);
+    if (with->is_stopped || !prepare(batch, with->dataset, numbers, count)) return false;
+    batch->handed_count = batch->done_count = 0;
+    batch->request_count = count;
+    batch->has_failed = false;
+    batch->next = NULL;
+    if (next_read(with)) with->newest->next = batch;
+    else with->oldest = batch;
+    with->newest = batch;
+    with->begun_count += batch->read_count;
+    keep_busy(with);
+    return true;
+}
+
+bool fetcher_wants_more(const fetcher *with, const recmap_batch *batch) {
+    if (with->is_stopped) return false;
+    return with->begun_count - (batch->read_count - batch->done_count) < with->depth;
+}
+
+bool fetcher_finish(fetcher *with, recmap_batch *batch) {
+    while (batch->done_count < batch->read_count) {
+        keep_busy(with);
+        if (with->under_way) end_some(with);
+    }
+    /* It must not be found among those with reads to hand over. */
+    next_read(with);
+    batch->count = batch->request_count;
+    if (batch->has_failed) recmap_batch_clear(batch);
+    return !batch->has_failed;
+}
+
+void fetcher_stop(fetcher *with) {
+    with->is_stopped = true;
+    for (recmap_batch *batch = with->oldest; batch; batch = batch->next) give_up(with, batch);
+    with->oldest = NULL;
+}

@@ -1,0 +1,38 @@
+/* Fetching: the records of batches come past the page cache into memory of the batches, many reads
+ * at a time, while the thread goes on. A fetcher belongs to one thread.
+ *
+ * It has no errors of its own: what cannot be fetched is gathered, which works or says why not. */
+#ifndef RECMAP_DATASET_FETCH_H
+#define RECMAP_DATASET_FETCH_H
+
+#include <stdbool.h>
+
+#include <recmap/dataset.h>
+
+typedef struct fetcher fetcher;
+
+/* Whether the data set is to be read so, and the kernel lets this process. */
+bool fetch_is_possible(const recmap_dataset *dataset);
+
+/* One that has up to `depth` reads under way. NULL where that is not possible. */
+fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth);
+
+/* Every batch that was begun must be finished. */
+void fetcher_destroy(fetcher *ended);
+
+/* Begins to fetch records into a batch; it is finished before it is used for anything else. False:
+ * nothing is under way, and there is nothing to finish. */
+bool fetcher_begin(fetcher *with, recmap_batch *batch, const uint64_t *numbers, size_t count);
+
+/* Whether, while the batch is finished, there are too few reads behind it to keep the device
+ * busy. */
+bool fetcher_wants_more(const fetcher *with, const recmap_batch *batch);
+
+/* Waits until the batch has its records, in the order asked. Of several that were begun the first
+ * comes first. False: it is empty, and to be gathered. */
+bool fetcher_finish(fetcher *with, recmap_batch *batch);
+
+/* Reads nothing more that is not under way: what was begun is finished sooner, and empty. */
+void fetcher_stop(fetcher *with);
+
+#endif

@@ -1,0 +1,61 @@
+#include "os/ring.h"
+
+#include <errno.h>
+#include <liburing.h>
+#include <sched.h>
+#include <stdlib.h>
+
+struct read_ring {
+    struct io_uring uring;
+    unsigned added; /* and not handed over */
+};
+
+read_ring *ring_create(unsigned depth) {
+    read_ring *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    if (io_uring_queue_init(depth, &made->uring, 0)) {
+        free(made);
+        return NULL;
+    }
+    /* A child that shared the ring's memory could disturb it. */
+    io_uring_ring_dontfork(&made->uring);
+    return made;
+}
+
+void ring_destroy(read_ring *ring) {
+    if (!ring) return;
+    io_uring_queue_exit(&ring->uring);
+    free(ring);
+}
+
+void ring_add(read_ring *ring, int fd, void *data, uint32_t size, uint64_t offset, void *tag) {
+    struct io_uring_sqe *entry = io_uring_get_sqe(&ring->uring);
+    io_uring_prep_read(entry, fd, data, size, offset);
+    io_uring_sqe_set_data(entry, tag);
+    ring->added++;
+}
+
+unsigned ring_submit(read_ring *ring) {
+    enum { TRIES = 1000 };
+    for (int tries = 0; ring->added && tries < TRIES; tries++) {
+        int taken = io_uring_submit(&ring->uring);
+        if (taken > 0) ring->added -= (unsigned)taken;
+        /* Out of memory for the moment; reads that are under way give some back. */
+        if (taken == -EAGAIN || taken == -EBUSY) sched_yield();
+        else if (taken < 0 && taken != -EINTR) break;
+    }
+    return ring->added;
+}
+
+bool ring_take(void **tag, int32_t *result, read_ring *ring, bool waits) {
+    struct io_uring_cqe *done = NULL;
+    if (io_uring_peek_cqe(&ring->uring, &done)) done = NULL;
+    /* Only a signal can end the wait before a read does. */
+    while (!done && waits)
+        if (io_uring_wait_cqe(&ring->uring, &done)) done = NULL;
+    if (!done) return false;
+    *tag = io_uring_cqe_get_data(done);
+    *result = done->res;
+    io_uring_cqe_seen(&ring->uring, done);
+    return true;
+}

@@ -1,0 +1,309 @@
+/* Records fetched past the page cache: the same streams as mapped, the same errors, nothing left in
+ * the cache; and where the kernel has no ring, or takes no reads, all goes on without. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "dataset/advise.h"
+#include "dataset/fetch.h"
+#include "support/build.h"
+#include "support/folder.h"
+#include "support/random.h"
+#include "unit/loader/fixture.h"
+
+enum { RECORDS = 900, SHARDS = 3, LARGE = 1500000 };
+
+/* A folder on a device, as memory cannot be read past its cache. */
+static char folder[] = "/tmp/recmap-fetch-XXXXXX";
+
+static int disk_enter(void **state) {
+    (void)state;
+    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
+    return !mkdtemp(folder) || chdir(folder);
+}
+
+static int disk_leave(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SHARDS; i++) unlink(shard_names(SHARDS)[i]);
+    unlink("set.rmx");
+    return chdir("/") || rmdir(folder);
+}
+
+/* Empty ones, small ones, some of many pages, one larger than any read of several. */
+static size_t size_of(uint64_t number) {
+    rng random = {number + 1};
+    if (number == RECORDS / 2) return LARGE;
+    if (number % 10 == 0) return (size_t)rng_below(&random, 100000);
+    return (size_t)rng_below(&random, number % 2 ? 9000 : 300);
+}
+
+static void fill_payload(uint8_t *payload, uint64_t number) {
+    size_t size = size_of(number);
+    for (size_t i = 0; i < size; i++) payload[i] = (uint8_t)(number * 7 + i * (number | 1));
+}
+
+static void write_shards(void) {
+    static uint8_t payload[LARGE];
+    const char *const *names = shard_names(SHARDS);
+    for (uint64_t i = 0; i < SHARDS; i++) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_writer *writer;
+        ASSERT_OK(recmap_writer_create(&writer, names[i], NULL, &error), &error);
+        for (uint64_t r = 0; r < RECORDS / SHARDS; r++) {
+            uint64_t number = i * (RECORDS / SHARDS) + r;
+            fill_payload(payload, number);
+            ASSERT_OK(recmap_writer_write(writer, payload, size_of(number), &error), &error);
+        }
+        ASSERT_OK(recmap_writer_close(writer, &error), &error);
+        recmap_writer_destroy(writer);
+    }
+    index_build("set.rmx", NULL, names, SHARDS);
+}
+
+static bool holds(const recmap_record *record, uint64_t number) {
+    static uint8_t due[LARGE];
+    fill_payload(due, number);
+    return record->number == number && record->size == size_of(number) &&
+           !memcmp(record->data, due, record->size);
+}
+
+static recmap_dataset *open_direct(unsigned shard_limit) {
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.access = RECMAP_ACCESS_DIRECT;
+    options.shard_limit = shard_limit;
+    return dataset_open("set.rmx", &options);
+}
+
+static recmap_loader *make(recmap_dataset *dataset, recmap_order *order, uint64_t batch_size,
+                           unsigned thread_count) {
+    recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
+    options.batch_size = batch_size;
+    options.thread_count = thread_count;
+    return loader_make(dataset, order, &options);
+}
+
+/* Whether all that comes up to the end of the epoch is what the order has from `position` on. */
+static bool rest_is_right(recmap_loader *loader, const recmap_order *order, uint64_t epoch,
+                          uint64_t position) {
+    recmap_batch *batch = NULL;
+    bool is_right = true;
+    while (recmap_loader_next(&batch, loader, NULL) == RECMAP_OK && batch)
+        for (size_t i = 0; i < recmap_batch_count(batch); i++, position++) {
+            uint64_t number;
+            is_right &= !recmap_order_at(&number, order, epoch, &position, 1, NULL) &&
+                        holds(&recmap_batch_records(batch)[i], number);
+        }
+    recmap_batch_destroy(batch);
+    return is_right && position == recmap_order_count(order);
+}
+
+/* Every kind of order, batches smaller and larger than what is under way, few files open. */
+static void test_streams(void **unused) {
+    (void)unused;
+    static const uint64_t sizes[] = {1, 7, 64, RECORDS};
+    write_shards();
+    for (int kind = 0; kind < 6; kind++)
+        for (unsigned way = 0; way < 8; way++) {
+            recmap_dataset *dataset = open_direct(way & 4 ? 1 : 0);
+            recmap_order *order = order_of_kind(kind, RECORDS, kind + 1);
+            recmap_loader *loader = make(dataset, order, sizes[way & 3], 1 + way % 3);
+            for (uint64_t epoch = 0; epoch < 2; epoch++)
+                assert_true(rest_is_right(loader, order, epoch, 0));
+            recmap_loader_destroy(loader);
+            recmap_order_release(order);
+            recmap_dataset_close(dataset);
+        }
+}
+
+/* By a map: to ask without one brings some of it in. */
+static size_t resident_count(void) {
+    recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+    size_t count = 0;
+    for (uint64_t number = 0; number < RECORDS; number++)
+        count += dataset_is_resident(dataset, number);
+    recmap_dataset_close(dataset);
+    return count;
+}
+
+/* None of it goes through the page cache. */
+static void test_cache_stays_cold(void **unused) {
+    (void)unused;
+    write_shards();
+    for (size_t i = 0; i < SHARDS; i++) {
+        int fd = open(shard_names(SHARDS)[i], O_RDONLY);
+        assert_true(fd >= 0 && !fsync(fd));
+        assert_int_equal(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+        close(fd);
+    }
+    recmap_dataset *dataset = open_direct(0);
+    size_t before = resident_count();
+    if (before > RECORDS / 10 || !fetch_is_possible(dataset)) {
+        print_message("nothing can be dropped from the cache, or read past it: skipped\n");
+        recmap_dataset_close(dataset);
+        skip();
+    }
+    recmap_order *order = order_of_kind(0, RECORDS, 3);
+    recmap_loader *loader = make(dataset, order, 16, 2);
+    assert_true(rest_is_right(loader, order, 0, 0));
+    assert_int_equal(resident_count(), before);
+    recmap_loader_destroy(loader);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
+/* Elsewhere, or away altogether, with reads under way. */
+static void test_in_the_middle(void **unused) {
+    (void)unused;
+    write_shards();
+    recmap_dataset *dataset = open_direct(0);
+    recmap_order *order = order_of_kind(0, RECORDS, 4);
+    for (uint64_t i = 0; i < 60; i++) {
+        recmap_loader *loader = make(dataset, order, 1 + i % 50, 1 + (unsigned)(i % 3));
+        recmap_batch *batch = NULL;
+        for (uint64_t taken = 0; taken < i % 7; taken++) next_batch(&batch, loader);
+        assert_int_equal(recmap_loader_seek(loader, i, RECORDS - 100 - i, NULL), RECMAP_OK);
+        if (i % 2) assert_true(rest_is_right(loader, order, i, RECORDS - 100 - i));
+        else if (i % 4) next_batch(&batch, loader);
+        recmap_loader_destroy(loader);
+        recmap_batch_destroy(batch); /* outlives the loader */
+    }
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
+/* A file that ends too early is an error at its place, and none any more when it is whole. */
+static void test_cut(void **unused) {
+    (void)unused;
+    write_shards();
+    recmap_dataset *dataset = open_direct(0);
+    recmap_order *order = order_of_kind(1, RECORDS, 0);
+    recmap_loader *loader = make(dataset, order, 10, 2);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_record last; /* opens the shard */
+    ASSERT_OK(recmap_dataset_get(dataset, RECORDS - 1, &last, &error), &error);
+    recmap_record_release(&last);
+    const char *shard = shard_names(SHARDS)[SHARDS - 1];
+    buffer whole = file_read(shard);
+    assert_int_equal(truncate(shard, (off_t)whole.size - 20), 0);
+    recmap_batch *batch = NULL;
+    for (int i = 0; i < RECORDS / 10 - 1; i++) next_batch(&batch, loader);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_IO);
+        assert_non_null(strstr(error.path, shard));
+    }
+    int fd = open(shard, O_WRONLY);
+    assert_int_equal(pwrite(fd, whole.data, whole.size, 0), whole.size);
+    close(fd);
+    assert_true(rest_is_right(loader, order, 0, RECORDS - 10));
+    buffer_free(&whole);
+    recmap_batch_destroy(batch);
+    recmap_loader_destroy(loader);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
+/* From here on a system call fails in this process. */
+static bool forbid(unsigned call, unsigned code) {
+    struct sock_filter lines[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof lines / sizeof *lines, lines};
+    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+           !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int walk_forbidden(unsigned call, unsigned code, bool may_fetch) {
+    if (!forbid(call, code)) return 2;
+    recmap_dataset *dataset = open_direct(0);
+    recmap_order *order = order_of_kind(0, RECORDS, 9);
+    bool is_right = fetch_is_possible(dataset) == may_fetch;
+    recmap_loader *loader = make(dataset, order, 13, 2);
+    is_right &= rest_is_right(loader, order, 0, 0);
+    recmap_loader_destroy(loader);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+    return is_right ? 0 : 1;
+}
+
+/* Containers forbid io_uring, old kernels have none, and a ring that was made may take no reads. */
+static void test_forbidden(void **unused) {
+    (void)unused;
+    static const struct {
+        unsigned call, code;
+    } cases[] = {{__NR_io_uring_setup, EPERM},
+                 {__NR_io_uring_setup, ENOSYS},
+                 {__NR_io_uring_setup, ENOMEM},
+                 {__NR_io_uring_enter, EPERM},
+                 {__NR_io_uring_enter, EAGAIN}};
+    write_shards();
+    recmap_dataset *dataset = open_direct(0);
+    bool may_fetch = fetch_is_possible(dataset);
+    recmap_dataset_close(dataset);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool has_ring = cases[i].call == __NR_io_uring_enter && may_fetch;
+        pid_t child = fork();
+        if (!child) _exit(walk_forbidden(cases[i].call, cases[i].code, has_ring));
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        if (WEXITSTATUS(status) == 2) print_message("no call can be forbidden here: skipped\n");
+        else assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
+/* A child cannot use the loader, can make its own, and what it does disturbs nobody. */
+static void test_fork(void **unused) {
+    (void)unused;
+    write_shards();
+    recmap_dataset *dataset = open_direct(0);
+    recmap_order *order = order_of_kind(0, RECORDS, 6);
+    recmap_loader *loader = make(dataset, order, 5, 2);
+    recmap_batch *batch = NULL;
+    for (uint64_t i = 0; i < 8; i++) {
+        next_batch(&batch, loader);
+        pid_t child = fork();
+        if (!child) {
+            bool is_right = recmap_loader_next(&batch, loader, NULL) == RECMAP_INVALID;
+            recmap_loader_destroy(loader);
+            recmap_loader *mine = make(dataset, order, 16, 2);
+            is_right &= rest_is_right(mine, order, 0, 0);
+            recmap_loader_destroy(mine);
+            _exit(is_right ? 0 : 1);
+        }
+        next_batch(&batch, loader);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    assert_true(rest_is_right(loader, order, 0, 80));
+    recmap_batch_destroy(batch);
+    recmap_loader_destroy(loader);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, disk_enter, disk_leave)
+    const struct CMUnitTest tests[] = {
+        TEST(streams), TEST(cache_stays_cold), TEST(in_the_middle),
+        TEST(cut),     TEST(forbidden),        TEST(fork),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
