@@ -9,26 +9,8 @@
 
 #include <cmocka.h>
 
+#include "unit/example/parse_specs.h"
 #include "unit/example/parse_text.h"
-
-static const recmap_feature_kind FIXED = RECMAP_FEATURE_FIXED_LEN, VAR = RECMAP_FEATURE_VAR_LEN,
-                                 SEQUENCE = RECMAP_FEATURE_FIXED_LEN_SEQUENCE,
-                                 RAGGED = RECMAP_FEATURE_RAGGED, SPARSE = RECMAP_FEATURE_SPARSE;
-static const recmap_element I64 = RECMAP_ELEMENT_INT64, F32 = RECMAP_ELEMENT_FLOAT32,
-                            STR = RECMAP_ELEMENT_BYTES;
-
-#define INT64(v) ((recmap_value){.type = RECMAP_TYPE_INT64, .as.int64 = (v)})
-#define FLOAT(v) ((recmap_value){.type = RECMAP_TYPE_FLOAT, .as.float32 = (v)})
-#define TEXT(v)                                                                                    \
-    ((recmap_value){.type = RECMAP_TYPE_BYTES, .as.bytes = {(const uint8_t *)(v), sizeof(v) - 1}})
-#define SHAPE(...)                                                                                 \
-    .shape = (const uint64_t[]){__VA_ARGS__},                                                      \
-    .dimension_count = sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)
-#define DEFAULTS(...)                                                                              \
-    .defaults = (const recmap_value[]){__VA_ARGS__},                                               \
-    .default_count = sizeof((const recmap_value[]){__VA_ARGS__}) / sizeof(recmap_value)
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static parsing p;
 static text_batch batch;
@@ -106,14 +88,6 @@ static void test_16_var_len(void **state) {
     expect_column(&p, "st_c", "[[3, 4], [], ~[], [1, 2, -1]]");
     expect_column(&p, "st_d", "[~[], ~[], ~[], [hi]]");
 }
-
-#define INDICES(...)                                                                               \
-    .index_keys = (const char *const[]){__VA_ARGS__},                                              \
-    .index_count = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
-#define SIZES(...)                                                                                 \
-    .sizes = (const uint64_t[]) {                                                                  \
-        __VA_ARGS__                                                                                \
-    }
 
 static void test_17_sparse(void **state) {
     (void)state;
@@ -319,10 +293,6 @@ static void test_29_batches(void **state) {
         end(NULL);
     }
 }
-
-#define PARTITIONS(...)                                                                            \
-    .partitions = (const recmap_partition[]){__VA_ARGS__},                                         \
-    .partition_count = sizeof((const recmap_partition[]){__VA_ARGS__}) / sizeof(recmap_partition)
 
 /* RaggedFeature without partitions is VAR_LEN. */
 static void test_30_ragged_without_partitions(void **state) {
