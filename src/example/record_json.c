@@ -107,7 +107,7 @@ static bool put_lists(json_writer *json, const sequence_features *sequence) {
         for (size_t i = 0; complete && i < sequence->list_count; i++) {
             const sequence_list *list = &sequence->lists[i];
             json_key_sized(json, list->name, list->name_size);
-            complete = put_steps(json, sequence->steps + list->first_step, list->step_count);
+            complete = put_steps(json, sequence_steps(sequence, list), list->step_count);
         }
         json_close(json, '}');
     }

@@ -1,4 +1,4 @@
-/* A schema: which features the records hold, of which kinds and lengths. */
+/* A schema: which features the records hold, of which kinds, lengths and values. */
 #define _XOPEN_SOURCE 700
 #include <recmap/example.h>
 
@@ -8,17 +8,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/json.h"
-#include "example/example.h"
-
-typedef struct feature_stats {
-    const char *name; /* NUL-terminated; may hold NULs before that */
-    size_t name_size;
-    uint64_t held_count; /* records that hold it with a kind */
-    uint64_t min_length; /* values, over those records */
-    uint64_t max_length;
-    unsigned kinds; /* bit 1 << recmap_type of each kind seen */
-} feature_stats;
+#include "example/feature_stats.h"
+#include "example/sequence_features.h"
 
 /* All features, sorted when they are looked at. */
 typedef struct stats_list {
@@ -30,22 +21,20 @@ typedef struct stats_list {
 
 struct recmap_schema {
     uint64_t record_count;
-    uint64_t other_count; /* records that are no Example */
+    uint64_t sequence_count;
+    uint64_t other_count; /* records that are no Example and no SequenceExample */
     void *tree;           /* of tsearch: balanced, so that no set of names can make it slow */
     stats_list *list;
-    example_features features; /* of the record being added */
+    example_features features;  /* of the record being added, */
+    sequence_features sequence; /* if it is no Example */
 };
 
 static int compare_stats(const void *left, const void *right) {
-    const feature_stats *a = left, *b = right;
-    size_t size = a->name_size < b->name_size ? a->name_size : b->name_size;
-    int order = memcmp(a->name, b->name, size);
-    if (order) return order;
-    return (a->name_size > b->name_size) - (a->name_size < b->name_size);
+    return feature_stats_compare(left, right);
 }
 
 static int compare_items(const void *left, const void *right) {
-    return compare_stats(*(feature_stats *const *)left, *(feature_stats *const *)right);
+    return feature_stats_compare(*(feature_stats *const *)left, *(feature_stats *const *)right);
 }
 
 recmap_status recmap_schema_create(recmap_schema **schema, recmap_error *error) {
@@ -70,28 +59,20 @@ void recmap_schema_destroy(recmap_schema *schema) {
     free(schema->list->items);
     free(schema->list);
     example_features_free(&schema->features);
+    sequence_features_free(&schema->sequence);
     free(schema);
 }
 
-static feature_stats *stats_create(const example_entry *entry) {
-    feature_stats *stats = malloc(sizeof *stats + entry->name_size + 1);
-    if (!stats) return NULL;
-    char *name = (char *)(stats + 1);
-    memcpy(name, entry->name, entry->name_size);
-    name[entry->name_size] = 0;
-    *stats = (feature_stats){.name = name, .name_size = entry->name_size};
-    return stats;
-}
-
-/* The entry's statistics, made when the name is new. NULL when memory is out. */
-static feature_stats *find_stats(recmap_schema *schema, const example_entry *entry) {
-    feature_stats key = {.name = (const char *)entry->name, .name_size = entry->name_size};
+/* The statistics of a name, made when it is new. NULL when memory is out. */
+static feature_stats *find_stats(recmap_schema *schema, const uint8_t *name, size_t name_size,
+                                 bool is_list) {
+    feature_stats key = {.name = (const char *)name, .name_size = name_size, .is_list = is_list};
     feature_stats *const *node = tfind(&key, &schema->tree, compare_stats);
     if (node) return *node;
     stats_list *list = schema->list;
     if (!array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
         return NULL;
-    feature_stats *made = stats_create(entry);
+    feature_stats *made = feature_stats_create(name, name_size, is_list);
     if (!made) return NULL;
     if (!tsearch(made, &schema->tree, compare_stats)) {
         free(made);
@@ -102,39 +83,52 @@ static feature_stats *find_stats(recmap_schema *schema, const example_entry *ent
     return made;
 }
 
-static void stats_add(feature_stats *stats, const example_feature *feature) {
-    if (feature->kind == RECMAP_TYPE_NONE) return;
-    stats->kinds |= 1u << feature->kind;
-    if (stats->held_count == 0 || feature->count < stats->min_length)
-        stats->min_length = feature->count;
-    if (feature->count > stats->max_length) stats->max_length = feature->count;
-    stats->held_count++;
+/* The features are those of the Example or the context; `sequence` is NULL for an Example. All
+ * names come first: a record is counted whole or, when memory is out, not at all. */
+static recmap_status add_features(recmap_schema *schema, const example_features *features,
+                                  const sequence_features *sequence, recmap_error *error) {
+    size_t list_count = sequence ? sequence->list_count : 0;
+    for (size_t i = 0; i < features->count; i++) {
+        const example_entry *entry = &features->entries[i];
+        if (!find_stats(schema, entry->name, entry->name_size, false)) return fail_memory(error);
+    }
+    for (size_t i = 0; i < list_count; i++) {
+        const sequence_list *list = &sequence->lists[i];
+        if (!find_stats(schema, list->name, list->name_size, true)) return fail_memory(error);
+    }
+    for (size_t i = 0; i < features->count; i++) {
+        const example_entry *entry = &features->entries[i];
+        feature_stats_add(find_stats(schema, entry->name, entry->name_size, false),
+                          &entry->feature);
+    }
+    for (size_t i = 0; i < list_count; i++) {
+        const sequence_list *list = &sequence->lists[i];
+        feature_stats_add_list(find_stats(schema, list->name, list->name_size, true),
+                               sequence_steps(sequence, list), list->step_count);
+    }
+    return RECMAP_OK;
 }
 
 recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t size,
                                 recmap_error *error) {
-    recmap_status status = example_features_read(&schema->features, data, size, NULL);
-    if (status == RECMAP_NO_MEMORY) return fail_memory(error);
-    /* All names first: a record is counted whole or, when memory is out, not at all. */
-    for (size_t i = 0; i < schema->features.count; i++)
-        if (!find_stats(schema, &schema->features.entries[i])) return fail_memory(error);
-    for (size_t i = 0; i < schema->features.count; i++) {
-        const example_entry *entry = &schema->features.entries[i];
-        stats_add(find_stats(schema, entry), &entry->feature);
+    bool is_sequence = false;
+    recmap_status read = example_features_read(&schema->features, data, size, NULL);
+    if (read == RECMAP_NO_MEMORY) return fail_memory(error);
+    bool is_other = read != RECMAP_OK || schema->features.saw_unknown;
+    if (read == RECMAP_OK && is_other) {
+        read = sequence_features_read(&schema->sequence, data, size, NULL);
+        if (read == RECMAP_NO_MEMORY) return fail_memory(error);
+        is_sequence = read == RECMAP_OK && schema->sequence.has_lists;
+        if (is_sequence) is_other = schema->sequence.saw_unknown;
     }
+    const sequence_features *sequence = is_sequence ? &schema->sequence : NULL;
+    recmap_status status =
+        add_features(schema, sequence ? &sequence->context : &schema->features, sequence, error);
+    if (status != RECMAP_OK) return status;
     schema->record_count++;
-    if (status != RECMAP_OK || schema->features.saw_unknown) schema->other_count++;
+    schema->sequence_count += is_sequence;
+    schema->other_count += is_other;
     return RECMAP_OK;
-}
-
-static const char *kind_name(unsigned kinds) {
-    switch (kinds) {
-    case 0: return "unset";
-    case 1u << RECMAP_TYPE_INT64: return "int64";
-    case 1u << RECMAP_TYPE_FLOAT: return "float";
-    case 1u << RECMAP_TYPE_BYTES: return "bytes";
-    default: return "mixed";
-    }
 }
 
 size_t recmap_schema_feature_count(const recmap_schema *schema) {
@@ -147,51 +141,17 @@ recmap_schema_feature recmap_schema_get_feature(const recmap_schema *schema, siz
         qsort(list->items, list->count, sizeof *list->items, compare_items);
         list->is_sorted = true;
     }
-    const feature_stats *stats = list->items[feature_index];
-    return (recmap_schema_feature){
-        .name = stats->name,
-        .name_size = stats->name_size,
-        .kind = kind_name(stats->kinds),
-        .share = (double)stats->held_count / (double)schema->record_count,
-        .min_length = stats->min_length,
-        .max_length = stats->max_length,
-    };
-}
-
-static void put_feature(json_writer *json, const recmap_schema_feature *feature) {
-    json_key_sized(json, feature->name, feature->name_size);
-    json_open(json, '{');
-    json_key(json, "kind");
-    json_text(json, feature->kind);
-    json_key(json, "share");
-    json_double(json, feature->share);
-    json_key(json, "min_length");
-    json_uint64(json, feature->min_length);
-    json_key(json, "max_length");
-    json_uint64(json, feature->max_length);
-    json_close(json, '}');
+    return feature_stats_describe(list->items[feature_index], schema->record_count);
 }
 
 uint64_t recmap_schema_record_count(const recmap_schema *schema) {
     return schema->record_count;
 }
 
-uint64_t recmap_schema_other_count(const recmap_schema *schema) {
-    return schema->other_count;
+uint64_t recmap_schema_sequence_count(const recmap_schema *schema) {
+    return schema->sequence_count;
 }
 
-recmap_status recmap_schema_to_json(recmap_text *text, const recmap_schema *schema,
-                                    recmap_error *error) {
-    size_t start = text->size;
-    json_writer json = json_begin(text);
-    json_open(&json, '{');
-    for (size_t i = 0; i < recmap_schema_feature_count(schema); i++) {
-        recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
-        put_feature(&json, &feature);
-    }
-    json_close(&json, '}');
-    if (!json.failed) return RECMAP_OK;
-    text->size = start;
-    if (text->data) text->data[start] = 0;
-    return fail_memory(error);
+uint64_t recmap_schema_other_count(const recmap_schema *schema) {
+    return schema->other_count;
 }

@@ -178,6 +178,11 @@ void sequence_features_free(sequence_features *sequence) {
     *sequence = (sequence_features){0};
 }
 
+const example_feature *sequence_steps(const sequence_features *sequence,
+                                      const sequence_list *list) {
+    return list->step_count ? sequence->steps + list->first_step : NULL;
+}
+
 example_values sequence_values_begin(const example_feature *step) {
     example_values values = {.kind = step->kind, .lists_at = step->lists_at};
     if (step->kind == RECMAP_TYPE_NONE) return values;

@@ -31,6 +31,9 @@ recmap_status sequence_features_read(sequence_features *sequence, const uint8_t 
                                      example_fault *fault);
 void sequence_features_free(sequence_features *sequence);
 
+/* The steps of a list; NULL when it has none. */
+const example_feature *sequence_steps(const sequence_features *sequence, const sequence_list *list);
+
 /* Walks over the values of a step, by example_values_next. */
 example_values sequence_values_begin(const example_feature *step);
 
