@@ -27,8 +27,12 @@ struct recmap_dataset {
 recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first, uint64_t count,
                                   recmap_error *error);
 
-/* How near a frame is fetched. The second-level cache keeps many more requests in flight. */
+/* How near a frame is fetched. Requests for the second-level cache hold others up less. */
 typedef enum fetch_level { FETCH_SECOND_LEVEL, FETCH_FIRST_LEVEL } fetch_level;
+
+/* Not more is fetched of a frame: more requests than the processor can hold only delay each other,
+ * and what follows it fetches by itself. */
+enum { FETCH_MOST = 512 };
 
 static inline void fetch_line(const uint8_t *line, fetch_level level) {
     if (level == FETCH_FIRST_LEVEL) __builtin_prefetch(line, 0, 3);
@@ -36,12 +40,11 @@ static inline void fetch_line(const uint8_t *line, fetch_level level) {
 }
 
 /* Asks the processor to fetch what will be checked of a frame: all of its lines at once, since the
- * index knows the size before the header is there. Not more than 512 bytes: more requests than the
- * processor can hold only delay each other, and what follows it fetches by itself. */
+ * index knows the size before the header is there. */
 static inline void dataset_fetch_frame(const recmap_dataset *dataset, const uint8_t *frame_bytes,
                                        uint64_t size, fetch_level level) {
-    enum { LINE = 64, MOST = 512 };
-    uint64_t wanted = dataset->check == FRAME_CHECK_HEADER ? 1 : min_u64(size, MOST);
+    enum { LINE = 64 };
+    uint64_t wanted = dataset->check == FRAME_CHECK_HEADER ? 1 : min_u64(size, FETCH_MOST);
     for (uint64_t at = 0; at < wanted; at += LINE) fetch_line(frame_bytes + at, level);
     fetch_line(frame_bytes + wanted - 1, level);
 }

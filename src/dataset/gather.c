@@ -66,7 +66,10 @@ static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
     const uint8_t *bytes = open_shard_bytes(at->shard);
     if (!bytes) return RECMAP_OK;
     batch->shards[i] = at->shard;
-    dataset_fetch_frame(at->dataset, bytes + place->offset, place->frame_size, FETCH_SECOND_LEVEL);
+    /* Checking all of longer ones takes so long that the second step is early enough. */
+    if (place->frame_size <= FETCH_MOST || at->dataset->check == FRAME_CHECK_HEADER)
+        dataset_fetch_frame(at->dataset, bytes + place->offset, place->frame_size,
+                            FETCH_SECOND_LEVEL);
     return RECMAP_OK;
 }
 

@@ -39,7 +39,7 @@ static bool must_wake_caller(const recmap_loader *loader, const job *done) {
     const loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
     if (!loader->is_awaited || !awaited->is_ready) return false;
     if (!loader->taken || awaited->status != RECMAP_OK || loader->is_stuck) return true;
-    if (is_nearly_full(loader)) return true;
+    if (loader->fetch_depth || loader->readahead.is_cold || is_nearly_full(loader)) return true;
     uint64_t now_ns = clock_ns();
     return now_ns - done->begun_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MOST_NS;
 }
