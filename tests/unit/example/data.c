@@ -8,11 +8,7 @@
 
 #include "base/bytes.h"
 
-uint8_t *data_read(const char *name, size_t *size) {
-    char path[4096];
-    const char *folder = getenv("RECMAP_TEST_DATA");
-    snprintf(path, sizeof path, "%s/%s", folder ? folder : RECMAP_SOURCE_DIR "/../shared/data",
-             name);
+static uint8_t *read_path(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;
     uint8_t *data = NULL;
@@ -26,6 +22,14 @@ uint8_t *data_read(const char *name, size_t *size) {
     data[*size] = 0;
     fclose(file);
     return data;
+}
+
+uint8_t *data_read(const char *name, size_t *size) {
+    char path[4096];
+    const char *folder = getenv("RECMAP_TEST_DATA");
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : RECMAP_SOURCE_DIR "/../shared/data",
+             name);
+    return read_path(path, size);
 }
 
 /* Unpacks into memory that grows until all fits. `format` is one of ISA-L's. */
@@ -49,9 +53,8 @@ static uint8_t *inflate_all(size_t *size, const uint8_t *packed, size_t packed_s
     }
 }
 
-bool record_file_open(record_file *file, const char *name) {
-    size_t size;
-    uint8_t *bytes = data_read(name, &size);
+/* Takes the bytes; false without any. */
+static bool open_bytes(record_file *file, uint8_t *bytes, size_t size) {
     if (!bytes) return false;
     unsigned format = 0;
     if (size > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) format = ISAL_GZIP;
@@ -61,6 +64,21 @@ bool record_file_open(record_file *file, const char *name) {
     file->bytes = inflate_all(&file->size, bytes, size, format);
     free(bytes);
     return true;
+}
+
+bool record_file_open(record_file *file, const char *name) {
+    size_t size = 0;
+    uint8_t *bytes = data_read(name, &size);
+    return open_bytes(file, bytes, size);
+}
+
+void record_file_open_digits(record_file *file, unsigned shard) {
+    char path[4096];
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/data/digits/digits-%05u-of-00004.tfrecord", RECMAP_SOURCE_DIR,
+             shard);
+    uint8_t *bytes = read_path(path, &size);
+    if (!open_bytes(file, bytes, size)) abort();
 }
 
 void record_file_close(record_file *file) {

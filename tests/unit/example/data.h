@@ -20,6 +20,9 @@ typedef struct record_file {
 
 /* False when the file is not there. A file that cannot be unpacked ends the program. */
 bool record_file_open(record_file *file, const char *name);
+
+/* One of the four shards of the digits in this repository; they are always there. */
+void record_file_open_digits(record_file *file, unsigned shard);
 void record_file_close(record_file *file);
 
 /* The next record, without a look at its CRCs. False at the end. */
