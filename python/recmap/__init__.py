@@ -1,0 +1,90 @@
+"""recmap: any record of TFRecord files by number or by id, where they lie.
+
+    import recmap
+
+    ds = recmap.open("train-*.tfrecord")            # indexed when it is used for the first time
+    record = ds[12345]                              # a memoryview into the mapped shard: no copy
+    loader = recmap.Loader(ds, batch_size=256, shuffle=True, seed=7)
+    for batch in loader:                            # one epoch, in a true random order
+        state = loader.state_dict()                 # resume anywhere: loader.load_state_dict(state)
+
+Threads: everything here may be used from many threads at once. Free-threaded builds of CPython have
+no stable ABI, so there is no wheel for them. Processes: data sets may be used in a child after fork;
+loaders may not, and are pickled instead. One interpreter of a process can import it.
+"""
+
+from __future__ import annotations
+
+from ._dataset import Columns, Dataset, RecordBatch
+from ._errors import (
+    CancelledError,
+    CorruptIndexError,
+    CorruptRecordError,
+    Error,
+    FeatureError,
+    FileMissingError,
+    FilePermissionError,
+    IdNotFoundError,
+    InvalidError,
+    OutOfMemoryError,
+    OutOfRangeError,
+    StaleIndexError,
+    StateMismatchError,
+    StorageError,
+    UnsupportedError,
+)
+from ._loader import Loader
+from ._open import index, merge, open
+from ._orders import (
+    Bucketed,
+    Grouped,
+    Mixture,
+    Order,
+    Sequential,
+    Shuffled,
+    Stratified,
+    Weighted,
+    Windowed,
+    WithReplacement,
+)
+from ._recmap import version as __version__
+from ._writer import Writer, encode_example, encode_sequence_example
+
+__all__ = [
+    "Bucketed",
+    "CancelledError",
+    "Columns",
+    "CorruptIndexError",
+    "CorruptRecordError",
+    "Dataset",
+    "Error",
+    "FeatureError",
+    "FileMissingError",
+    "FilePermissionError",
+    "Grouped",
+    "IdNotFoundError",
+    "InvalidError",
+    "Loader",
+    "Mixture",
+    "Order",
+    "OutOfMemoryError",
+    "OutOfRangeError",
+    "RecordBatch",
+    "Sequential",
+    "Shuffled",
+    "StaleIndexError",
+    "StateMismatchError",
+    "StorageError",
+    "Stratified",
+    "UnsupportedError",
+    "Weighted",
+    "Windowed",
+    "WithReplacement",
+    "Writer",
+    "__version__",
+    "encode_example",
+    "encode_sequence_example",
+    "index",
+    "merge",
+    "open",
+]

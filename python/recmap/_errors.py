@@ -1,0 +1,173 @@
+"""The exceptions of recmap, and the one place where a status of the C library becomes one."""
+
+from __future__ import annotations
+
+import errno
+from typing import Any
+
+__all__ = [
+    "CancelledError",
+    "CorruptIndexError",
+    "CorruptRecordError",
+    "Error",
+    "FeatureError",
+    "FileMissingError",
+    "FilePermissionError",
+    "IdNotFoundError",
+    "InvalidError",
+    "OutOfMemoryError",
+    "OutOfRangeError",
+    "StaleIndexError",
+    "StateMismatchError",
+    "StorageError",
+    "UnsupportedError",
+]
+
+
+class Error(Exception):
+    """What every exception of recmap derives from.
+
+    Each is also the built-in exception that fits, so that ``except ValueError`` works as well.
+
+    Attributes:
+        message: what was found and what was expected, one line.
+        path: the file it is about, or None.
+        record: the record's number in the data set, or None.
+        offset: the byte in that file (in what it inflates to, where it is compressed), or None.
+            Of a record that cannot be parsed, the byte in the record.
+        advice: what to do, one line, or "".
+    """
+
+    message: str
+    path: str | None
+    record: int | None
+    offset: int | None
+    advice: str
+
+    def __init__(
+        self,
+        message: str = "",
+        path: str | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+        advice: str = "",
+        error_number: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.record = record
+        self.offset = offset
+        self.advice = advice
+        if isinstance(self, OSError):
+            self.errno = error_number or None
+            self.filename = path
+        self._error_number = error_number
+
+    def __str__(self) -> str:
+        where = [] if self.path is None else [self.path]
+        if self.record is not None:
+            at = "" if self.offset is None else f" at byte {self.offset}"
+            where.append(f"record {self.record}{at}")
+        elif self.offset is not None:
+            where.append(f"byte {self.offset}")
+        line = ": ".join([*where, self.message])
+        return f"{line}\n  {self.advice}" if self.advice else line
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = (self.message, self.path, self.record, self.offset, self.advice)
+        return type(self), (*fields, self._error_number)
+
+
+class CorruptRecordError(Error, ValueError):
+    """A record's bytes do not fit their checksum, or are no message of the kind asked for."""
+
+
+class CorruptIndexError(Error, ValueError):
+    """An index, a shard as a whole, or a saved state is damaged."""
+
+
+class StaleIndexError(Error, ValueError):
+    """The shards are others than those that were indexed."""
+
+
+class StateMismatchError(Error, ValueError):
+    """A saved state, or a part of an index, belongs to another data set or order."""
+
+
+class FeatureError(Error, ValueError):
+    """A record's features are not as asked."""
+
+
+class IdNotFoundError(Error, KeyError):
+    """No record has this id; or there is no column, no position, of this name or number."""
+
+
+class InvalidError(Error, ValueError):
+    """An argument that cannot be."""
+
+
+class OutOfRangeError(Error, IndexError):
+    """There is no such record."""
+
+
+class UnsupportedError(Error, ValueError):
+    """A format that this version does not know."""
+
+
+class StorageError(Error, OSError):
+    """A file could not be opened, read or written; ``errno`` says why."""
+
+
+class FileMissingError(StorageError, FileNotFoundError):
+    """A file is not there."""
+
+
+class FilePermissionError(StorageError, PermissionError):
+    """A file may not be opened or written."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """There was not enough memory."""
+
+
+class CancelledError(Error):
+    """A long operation was stopped."""
+
+
+_CLASSES: dict[str, type[Error]] = {
+    "NOT_FOUND": IdNotFoundError,
+    "INVALID": InvalidError,
+    "STALE": StaleIndexError,
+    "MISMATCH": StateMismatchError,
+    "FEATURE": FeatureError,
+    "UNSUPPORTED": UnsupportedError,
+    "NO_MEMORY": OutOfMemoryError,
+    "CANCELLED": CancelledError,
+}
+_BY_ERRNO: dict[int, type[Error]] = {
+    errno.ENOENT: FileMissingError,
+    errno.ENOTDIR: FileMissingError,
+    errno.EACCES: FilePermissionError,
+    errno.EPERM: FilePermissionError,
+    errno.EROFS: FilePermissionError,
+}
+
+
+def exception_of_status(
+    status: str,
+    message: str,
+    path: str | None,
+    record: int | None,
+    offset: int | None,
+    advice: str,
+    error_number: int,
+) -> Error:
+    """The exception for a failed call of the C library."""
+    if status == "IO":
+        kind = _BY_ERRNO.get(error_number, StorageError)
+    elif status == "CORRUPT":
+        kind = CorruptIndexError if record is None else CorruptRecordError
+    else:
+        kind = _CLASSES.get(status, Error)
+    return kind(message, path, record, offset, advice, error_number)

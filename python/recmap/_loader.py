@@ -1,0 +1,367 @@
+"""The loader: batches of one rank, in order, read ahead by threads of the library."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+
+from . import _recmap
+from ._dataset import Dataset
+from ._orders import Order, Sequential, Shuffled
+
+__all__ = ["Loader"]
+
+Last: TypeAlias = Literal["keep", "drop", "pad"]
+OnError: TypeAlias = Literal["raise", "skip", "substitute"]
+
+_LAST = {"keep": 0, "drop": 1, "pad": 2}
+_ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
+_READAHEAD = {"auto": 0, "off": 1, "on": 2}
+
+
+def _one_of(name: str, value: Any, table: dict[str, int]) -> int:
+    if value not in table:
+        raise ValueError(f"{name} is one of {', '.join(map(repr, table))}, not {value!r}")
+    return table[value]
+
+
+@dataclass
+class _Step:
+    """What was taken from the library and not yet delivered: a batch, an error, or an end."""
+
+    epoch: int  # where the loader stands once it is delivered
+    position: int
+    batch: Any = None  # None: the end of an epoch
+    error: BaseException | None = None
+    work: Future[Any] | None = None
+
+
+class _Iterator(Iterator[Any]):
+    """One walk of a `for`; making another one ends it."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader: Loader | None = loader
+
+    def __next__(self) -> Any:
+        if self._loader is None:
+            raise StopIteration
+        try:
+            return self._loader._next(self)
+        except StopIteration:
+            self._loader = None
+            raise
+
+
+class Loader:
+    """Batches of a data set, epoch by epoch, that can be stopped and resumed at any step.
+
+    ``for batch in loader`` goes on from where the loader stands: with ``epochs=None`` to the end of
+    the epoch (the next ``for`` walks the next one), with ``epochs=3`` until epoch 3 of the run,
+    resumed or not, with ``math.inf`` for ever. A batch is a `RecordBatch`, or what `transform`
+    makes of it.
+
+    State is what was delivered, never what was read ahead: `state_dict` after step s goes on with
+    step s + 1, on any number of ranks and with any batch size.
+
+    Safe among threads: each step is delivered once. One iterator at a time: beginning another ends
+    the one before. Not for use in a child after fork; it pickles as what it was made of and where
+    it stands.
+
+    Args:
+        dataset: a data set or a view of one.
+        batch_size: records a step and rank; orders that make their own batches take None.
+        shuffle: walk ``Shuffled(len(dataset), seed)``; else from first to last.
+        seed: of the shuffle.
+        order: any order of ``len(dataset)`` records, instead of shuffle and seed.
+        rank, world_size: which share of each step is this process's.
+        epochs: see above.
+        last: the records that do not fill a step: "keep" deals them evenly, "drop" leaves them
+            out, "pad" fills up from the epoch's start. All ranks see the same number of steps.
+        threads: that read, check and gather; 0: one a core.
+        batches_ahead: most batches that are ready before they are asked for; 0: a default.
+        on_error: "raise" a record that fails its check, "skip" it, or "substitute" the next good
+            one of the epoch. `skipped` lists them.
+        readahead: "auto", "on" or "off": whether the kernel is asked for records ahead.
+        transform: a callable of one batch, run ahead in threads; its results are delivered in
+            order. It keeps what it needs: a RecordBatch's views are good for as long as they live.
+        transform_threads: how many of them; None: one a core, at most 8.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int | None = None,
+        *,
+        shuffle: bool = False,
+        seed: int = 0,
+        order: Order | None = None,
+        rank: int = 0,
+        world_size: int = 1,
+        epochs: float | None = None,
+        last: Last = "keep",
+        threads: int = 0,
+        batches_ahead: int = 0,
+        on_error: OnError = "raise",
+        readahead: Literal["auto", "on", "off"] = "auto",
+        transform: Callable[[Any], Any] | None = None,
+        transform_threads: int | None = None,
+    ) -> None:
+        self._arguments = {key: value for key, value in locals().items() if key != "self"}
+        if epochs is not None and epochs != math.inf and epochs != int(epochs):
+            raise ValueError(f"epochs is None, a whole number or math.inf, not {epochs}")
+        self.dataset = dataset
+        self.order = self._order_of(dataset, order, shuffle, seed)
+        self._order = _over(dataset, self.order)
+        self._epochs = epochs
+        self._batch_size = self._size_of(batch_size)
+        self._last = _one_of("last", last, _LAST)
+        self._rank, self._world_size = rank, world_size
+        self._loader = _recmap.Loader(
+            dataset._handle,
+            self._order,
+            self._batch_size,
+            rank,
+            world_size,
+            self._last,
+            threads,
+            batches_ahead,
+            _one_of("on_error", on_error, _ON_ERROR),
+            _one_of("readahead", readahead, _READAHEAD),
+        )
+        self._identity = dataset._fingerprint(), dataset._record_count()
+        self._epoch, self._position = 0, 0
+        self._iterator: _Iterator | None = None
+        self._lock = threading.RLock()
+        self._ahead: deque[_Step] = deque()
+        self._work = transform
+        self._workers = transform_threads or min(8, len(os.sched_getaffinity(0)))
+        self._pool: ThreadPoolExecutor | None = None
+
+    @staticmethod
+    def _order_of(dataset: Dataset, order: Order | None, shuffle: bool, seed: int) -> Order:
+        if order is None:
+            return Shuffled(len(dataset), seed) if shuffle else Sequential(len(dataset))
+        if shuffle:
+            raise ValueError("an order, or shuffle=True: not both")
+        return order
+
+    def _size_of(self, batch_size: int | None) -> int:
+        if self._order.batch_count():
+            return 1
+        if batch_size is None:
+            raise ValueError("batch_size is missing: only orders that make their own need none")
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}")
+        return batch_size
+
+    # ---- Walking.
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._lock:
+            if self._epochs is not None and self._epochs > 0 and not len(self.order):
+                raise ValueError("epochs of no records have no end")
+            if self._iterator is not None:
+                self._iterator._loader = None
+            self._iterator = _Iterator(self)
+            return self._iterator
+
+    def _next(self, iterator: _Iterator) -> Any:
+        with self._lock:
+            if iterator is not self._iterator:
+                raise StopIteration
+            while True:
+                if self._epochs is not None and self._epoch >= self._epochs:
+                    raise StopIteration
+                step = self._deliver()
+                if step.batch is not None:
+                    return step.batch
+                if self._epochs is None:
+                    raise StopIteration
+
+    def _deliver(self) -> _Step:
+        """The next step; the loader then stands behind it. After an error it stands before it."""
+        if self._work is None:
+            step = self._take()
+        else:
+            self._fill()
+            step = self._ahead[0]
+            if step.work is not None:
+                try:
+                    step.batch = step.work.result()
+                except Exception:
+                    self._ahead[0].work = None  # the next call tries again
+                    raise
+            self._ahead.popleft()
+        if step.error is not None:
+            raise step.error
+        self._epoch, self._position = step.epoch, step.position
+        return step
+
+    def _take(self) -> _Step:
+        batch, epoch, position = self._loader.next()
+        return _Step(epoch, position, batch)
+
+    def _fill(self) -> None:
+        """Takes steps until two for each thread are being worked on, never past an error."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._workers, "recmap-transform")
+        if self._ahead and self._ahead[0].batch is not None and self._ahead[0].work is None:
+            self._begin(self._ahead[0])
+        while len(self._ahead) < 2 * self._workers and not self._is_over():
+            try:
+                step = self._take()
+            except Exception as error:
+                step = _Step(self._epoch, self._position, error=error)
+            self._ahead.append(step)
+            if step.batch is not None:
+                self._begin(step)
+
+    def _begin(self, step: _Step) -> None:
+        assert self._pool is not None and self._work is not None
+        step.work = self._pool.submit(self._work, step.batch)
+
+    def _is_over(self) -> bool:
+        """Whether nothing behind the last step that was taken is wanted."""
+        if not self._ahead:
+            return False
+        newest = self._ahead[-1]
+        if newest.error is not None:
+            return True
+        return newest.batch is None and (self._epochs is None or newest.epoch >= self._epochs)
+
+    # ---- Where it stands.
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next step belongs to; the first is 0."""
+        return self._epoch
+
+    @property
+    def position(self) -> int:
+        """How much of the epoch all ranks together have consumed: 0 to ``len(order)``."""
+        return self._position
+
+    def __len__(self) -> int:
+        """Steps of a whole epoch, the same on every rank."""
+        return self._steps_from(0)
+
+    @property
+    def steps_left(self) -> int:
+        """Steps from here to the end of the epoch."""
+        return self._steps_from(self._position)
+
+    def _steps_from(self, position: int) -> int:
+        return self._order.share(
+            self._epoch, position, self._world_size, self._batch_size, self._last, 0, self._rank
+        )[0]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loader stands, as plain JSON values; the same on every rank after a step.
+
+        A few hundred bytes, whatever the number of records.
+        """
+        with self._lock:
+            text = _recmap.state_make(
+                *self._identity,
+                len(self.order),
+                self._epoch,
+                self._position,
+                self._order.describe(),
+            )
+        state: dict[str, Any] = json.loads(text)
+        return state
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on from a state; ranks, world size and batch size may be others than it was of.
+
+        Raises:
+            StateMismatchError: it is the state of another data set or order; says what differs.
+            CorruptIndexError, ValueError: it was changed, or is no state.
+        """
+        text = json.dumps(state)
+        with self._lock:
+            self._loader.load(text)
+            self._stand()
+
+    def seek(self, epoch: int = 0, position: int = 0) -> None:
+        """Goes on from a position of an epoch, at once."""
+        with self._lock:
+            self._loader.seek(epoch, position)
+            self._stand()
+
+    def _stand(self) -> None:
+        for step in self._ahead:
+            if step.work is not None:
+                step.work.cancel()
+        self._ahead.clear()
+        self._epoch, self._position = self._loader.tell()
+
+    # ---- The rest.
+
+    @property
+    def statistics(self) -> dict[str, int]:
+        """Counts since the loader was made: batches, records, bytes, waits in ns, ..."""
+        return self._loader.statistics()
+
+    @property
+    def skipped(self) -> list[dict[str, int | None]]:
+        """Records that were left out or replaced (the first 1,024), where ``on_error`` says so."""
+        names = "epoch", "position", "number", "substitute"
+        return [dict(zip(names, row, strict=True)) for row in self._loader.skipped()]
+
+    def close(self) -> None:
+        """Ends the threads of `transform`; those of the library end with the loader."""
+        with self._lock:
+            self._iterator = None
+            if self._pool is not None:
+                self._pool.shutdown(wait=True, cancel_futures=True)
+                self._pool = None
+            self._loader.seek(self._epoch, self._position)
+            self._ahead.clear()
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._arguments, self.state_dict())
+
+    def __repr__(self) -> str:
+        return (
+            f"<recmap.Loader of {len(self.order)} positions, epoch {self._epoch}, "
+            f"position {self._position}, rank {self._rank} of {self._world_size}>"
+        )
+
+
+def _rebuild(arguments: dict[str, Any], state: dict[str, Any]) -> Loader:
+    loader = Loader(**arguments)
+    loader.load_state_dict(state)
+    return loader
+
+
+def _over(dataset: Dataset, order: Order) -> _recmap.Order:
+    """The order over the numbers that the items of a view have in the whole data set."""
+    made = order._order
+    if made.number_limit() > len(dataset):
+        raise ValueError(f"the order is of {made.number_limit()} records, there are {len(dataset)}")
+    if dataset._is_whole():
+        return made
+    first, count, step, numbers = dataset._range
+    if numbers is not None:
+        return made.view_list(numbers)
+    return made.view_range(first, count, step)

@@ -1,0 +1,297 @@
+"""Opening data sets, and building their indexes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from . import _recmap
+from ._dataset import Dataset
+from ._errors import StaleIndexError
+from ._progress import Progress, shown
+
+__all__ = ["index", "merge", "open"]
+
+Path: TypeAlias = "str | os.PathLike[str]"
+Source: TypeAlias = "Path | Iterable[Path]"
+OnCorrupt: TypeAlias = Literal["raise", "skip"]
+Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
+
+REBUILD = "rebuild=True builds the index again"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an index is opened: what a data set is pickled as."""
+
+    path: str
+    access: Literal["map", "read"] = "map"
+    check: Literal["data", "header"] = "data"
+    check_index: bool = False
+    index_in_memory: bool = False
+    guard: bool = False
+    shard_limit: int = 0
+    allow_absolute_paths: bool = False
+
+    def open(self) -> Dataset:
+        if self.access not in ("map", "read"):
+            raise ValueError(f'access is "map" or "read", not {self.access!r}')
+        if self.check not in ("data", "header"):
+            raise ValueError(f'check is "data" or "header", not {self.check!r}')
+        handle = _recmap.Handle(
+            self.path,
+            read=self.access == "read",
+            header_only=self.check == "header",
+            check_index=self.check_index,
+            index_in_memory=self.index_in_memory,
+            guard=self.guard,
+            shard_limit=self.shard_limit,
+            allow_absolute_paths=self.allow_absolute_paths,
+        )
+        probe = _recmap.Dataset(handle, 0, 0, 1, None)
+        return Dataset._make(handle, self, (0, probe._record_count(), 1, None), {})
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What an index is to hold."""
+
+    path: str
+    shards: list[str]
+    id: str | None
+    lift: list[tuple[str, str | None]]
+    skip_corrupt: bool
+    threads: int
+    guard: bool
+    progress: Progress
+
+    def build(self, behind: Iterable[str] = (), shards: list[str] | None = None) -> dict[str, int]:
+        with shown(self.progress, "indexing") as call:
+            return _recmap.index_build(
+                self.path,
+                list(behind),
+                self.shards if shards is None else shards,
+                id=self.id,
+                lift=self.lift,
+                skip_corrupt=self.skip_corrupt,
+                threads=self.threads,
+                guard=self.guard,
+                progress=call,
+            )
+
+
+def _names(source: Source) -> list[str]:
+    if isinstance(source, (str, os.PathLike)):
+        return [os.fspath(source)]
+    names = [os.fspath(name) for name in source]
+    if not names:
+        raise ValueError("a list of no shards")
+    return names
+
+
+def _is_index(names: list[str]) -> bool:
+    return len(names) == 1 and names[0].endswith(".rmx") and not os.path.isdir(names[0])
+
+
+def _lifts(lift: Lift) -> list[tuple[str, str | None]]:
+    if isinstance(lift, str):
+        raise TypeError(f"lift is a list of names: [{lift!r}]")
+    if isinstance(lift, Mapping):
+        return [(name, None if value is None else str(value)) for name, value in lift.items()]
+    return [(name, None) for name in lift]
+
+
+def _absolute(path: str, folder: str = "") -> str:
+    return os.path.realpath(os.path.join(folder, path))
+
+
+def _stale(path: str, message: str) -> StaleIndexError:
+    return StaleIndexError(message, path, advice=REBUILD)
+
+
+def _check_options(dataset: Dataset, plan: _Plan) -> None:
+    if plan.id is not None and dataset._id_name() != plan.id:
+        has = "no ids" if dataset._id_name() is None else f"ids of feature {dataset._id_name()!r}"
+        raise _stale(plan.path, f"the index has {has}, asked for is {plan.id!r}")
+    defaults = {name: default for name, _, default in dataset._column_table()}
+    for name, default in plan.lift:
+        if name not in defaults:
+            raise _stale(plan.path, f"the index has no column {name!r}")
+        if default is not None and default != defaults[name]:
+            has = "no default" if defaults[name] is None else f"the default {defaults[name]!r}"
+            raise _stale(plan.path, f"column {name!r} has {has}, asked for is {default!r}")
+
+
+def _check_shards(dataset: Dataset, plan: _Plan) -> int:
+    """How many of the shards the index has: the first ones, or StaleIndexError."""
+    folder = os.path.dirname(os.path.realpath(plan.path))
+    table = dataset._shard_table()
+    if len(table) > len(plan.shards):
+        raise _stale(plan.path, f"the index has {len(table)} shards, given are {len(plan.shards)}")
+    for (name, size, _, _), shard in zip(table, plan.shards, strict=False):
+        if _absolute(name, folder) != _absolute(shard):
+            raise _stale(plan.path, f"the index has the shard {name} where {shard} is given")
+        now = os.stat(shard).st_size
+        if now != size:
+            raise _stale(shard, f"the shard has {now} bytes, indexed were {size}")
+    return len(table)
+
+
+def _check_contents(dataset: Dataset, plan: _Plan) -> None:
+    """Shards that were written after the index are compared with it, by a look at a record."""
+    built = os.stat(plan.path).st_mtime_ns
+    for (_, _, first, count), shard in zip(dataset._shard_table(), plan.shards, strict=False):
+        if count and os.stat(shard).st_mtime_ns > built:
+            dataset[first]
+
+
+def _opened(plan: _Plan, options: Options) -> Dataset:
+    """The data set, if its index has the shards; those behind them are appended first."""
+    dataset = options.open()
+    _check_options(dataset, plan)
+    known = _check_shards(dataset, plan)
+    _check_contents(dataset, plan)
+    if known == len(plan.shards):
+        return dataset
+    columns = [(name, default) for name, _, default in dataset._column_table()[1:]]
+    same = {**plan.__dict__, "id": dataset._id_name(), "lift": columns}
+    dataset.close()
+    _Plan(**same).build([plan.path], plan.shards[known:])
+    return options.open()
+
+
+def open(
+    source: Source,
+    *,
+    id: str | None = None,
+    lift: Lift = (),
+    on_corrupt: OnCorrupt = "raise",
+    index: Path | None = None,
+    rebuild: bool = False,
+    threads: int = 0,
+    progress: Progress = "auto",
+    access: Literal["map", "read"] = "map",
+    check: Literal["data", "header"] = "data",
+    check_index: bool = False,
+    index_in_memory: bool = False,
+    guard: bool = False,
+    shard_limit: int = 0,
+    allow_absolute_paths: bool = False,
+) -> Dataset:
+    """Opens TFRecord files as a data set; indexes them when they are used for the first time.
+
+    The index lies beside the first shard. When it is there already: the same shards use it; more
+    shards behind them are appended to it; anything else is a StaleIndexError, or is built again
+    with ``rebuild=True``. On a folder that cannot be written, say ``index=``.
+
+    Args:
+        source: a file, a glob, a folder, ``@listfile``, a list of such, or an ``.rmx``, which is
+            opened as it is.
+        id: a bytes or int64 feature by which records can be found.
+        lift: features with one value, kept in the index as columns; {name: default} where records
+            may lack one.
+        on_corrupt: "skip" leaves damaged records out and lists them.
+        index: the path of the index.
+        rebuild: build the index anew, whatever is there.
+        threads: for indexing; 0: one a core.
+        progress: "auto" (tqdm in a notebook, a bar on a terminal, else silence), None, or a
+            callable of (bytes done, bytes in all, records, path of the shard).
+        access: "read" copies each record instead of mapping the shards.
+        check: "header" leaves the CRC of the data unchecked.
+        check_index: hash the whole index on opening.
+        index_in_memory: copy the index to memory.
+        guard: turn the signal for a shard that is cut short while it is mapped into an error.
+        shard_limit: the most shards mapped at once; 0: as many as fit.
+        allow_absolute_paths: an ``.rmx`` may name shards outside its own folder.
+
+    Raises:
+        FileNotFoundError, ValueError: there is nothing of that name.
+        StaleIndexError: the index is one of other shards, or with other ids or columns.
+        CorruptRecordError, CorruptIndexError: a shard or the index is damaged.
+
+    >>> ds = recmap.open("data/digits", id="id", lift=["label"], index=folder / "digits.rmx")
+    >>> len(ds), type(ds[12])
+    (1797, <class 'memoryview'>)
+    """
+    names = _names(source)
+    given = index if index is not None else names[0] if _is_index(names) else None
+    paths: list[str] = []
+    if not _is_index(names):
+        paths, beside = _recmap.shards_expand(names)
+        given = given if given is not None else beside
+    assert given is not None
+    options = Options(
+        os.path.abspath(given),
+        access,
+        check,
+        check_index,
+        index_in_memory,
+        guard,
+        shard_limit,
+        allow_absolute_paths or not _is_index(names),  # who names the shards allows them
+    )
+    if _is_index(names):
+        if rebuild:
+            raise ValueError("rebuild=True needs the shards, not an index")
+        return options.open()
+    plan = _plan(options.path, paths, id, lift, on_corrupt, threads, guard, progress)
+    if not rebuild and os.path.lexists(options.path):
+        return _opened(plan, options)
+    plan.build()
+    return options.open()
+
+
+def _plan(
+    path: str,
+    shards: list[str],
+    id: str | None,
+    lift: Lift,
+    on_corrupt: OnCorrupt,
+    threads: int,
+    guard: bool,
+    progress: Progress,
+) -> _Plan:
+    if on_corrupt not in ("raise", "skip"):
+        raise ValueError(f'on_corrupt is "raise" or "skip", not {on_corrupt!r}')
+    skip = on_corrupt == "skip"
+    return _Plan(path, shards, id, _lifts(lift), skip, threads, guard, progress)
+
+
+def index(
+    source: Source,
+    path: Path | None = None,
+    *,
+    id: str | None = None,
+    lift: Lift = (),
+    on_corrupt: OnCorrupt = "raise",
+    threads: int = 0,
+    progress: Progress = "auto",
+) -> str:
+    """Builds an index of shards, whatever is there, and returns its path; arguments as of `open`."""
+    shards, beside = _recmap.shards_expand(_names(source))
+    at = os.path.abspath(path if path is not None else beside)
+    _plan(at, shards, id, lift, on_corrupt, threads, False, progress).build()
+    return at
+
+
+def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> dict[str, int]:
+    """One index of the shards of several, byte for byte as if it had been built at once.
+
+    Args:
+        path: of the index that is made.
+        parts: indexes, in the order in which their shards follow each other.
+
+    Raises:
+        StateMismatchError: the parts differ in ids or columns.
+    """
+    names = [os.fspath(part) for part in parts]
+    if not names:
+        raise ValueError("no indexes to merge")
+    first = Options(os.path.abspath(names[0])).open()
+    columns = [(name, default) for name, _, default in first._column_table()[1:]]
+    plan = _Plan(
+        os.path.abspath(path), [], first._id_name(), columns, False, 0, False, progress
+    )
+    return plan.build(names)

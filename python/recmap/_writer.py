@@ -1,0 +1,190 @@
+"""Writing TFRecord files, and tf.Example out of plain values."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from . import _recmap
+from ._open import Lift, Path, _lifts, merge
+
+__all__ = ["Writer", "encode_example", "encode_sequence_example"]
+
+Bytes: TypeAlias = "bytes | bytearray | memoryview"
+Features: TypeAlias = "Mapping[str, Any]"
+
+
+def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> None:
+    """Adds a feature: the kind of list follows from the values."""
+    if value is None:
+        builder.add_unset(name)
+    elif isinstance(value, (bytes, bytearray, memoryview, str)):
+        builder.add_bytes(name, [value])
+    elif isinstance(value, (list, tuple)) and not value:
+        builder.add_unset(name)
+    elif isinstance(value, (list, tuple)) and isinstance(
+        value[0], (bytes, bytearray, memoryview, str)
+    ):
+        builder.add_bytes(name, list(value))
+    else:
+        _add_numbers(builder, name, np.asarray(value))
+
+
+def _add_numbers(builder: _recmap.ExampleBuilder, name: str | None, array: Any) -> None:
+    kind = array.dtype.kind
+    if kind in "ib" or (kind == "u" and (array.dtype.itemsize < 8 or not (array >> 63).any())):
+        builder.add_int64(name, np.ascontiguousarray(array, dtype=np.int64))
+    elif kind == "f" or array.dtype.name == "bfloat16":
+        builder.add_float(name, np.ascontiguousarray(array, dtype=np.float32))
+    elif kind in "SUO" and array.size:
+        builder.add_bytes(name, array.ravel().tolist())
+    else:
+        raise TypeError(f"feature {name!r}: values of {array.dtype} make no list of tf.Example")
+
+
+def _add_all(builder: _recmap.ExampleBuilder, features: Features) -> None:
+    for name, value in features.items():
+        _add(builder, name, value)
+
+
+def encode_example(features: Features) -> bytes:
+    """A tf.Example of these features, serialised deterministically.
+
+    Args:
+        features: by name. bytes and str (as UTF-8) make a bytes list, int and bool an int64 list,
+            float a float list (32 bits); lists, tuples and arrays of such one of several values, in
+            C order. None, and a list of nothing, make a feature without a kind; an array of nothing
+            an empty list of its kind.
+
+    >>> encode_example({"label": 3}).hex()
+    '0a100a0e0a056c6162656c12051a030a0103'
+    """
+    builder = _recmap.ExampleBuilder()
+    builder.begin(False)
+    _add_all(builder, features)
+    return builder.finish()
+
+
+def encode_sequence_example(
+    context: Features, feature_lists: Mapping[str, Iterable[Any]]
+) -> bytes:
+    """A tf.SequenceExample: features of the context, and lists of features, step by step."""
+    builder = _recmap.ExampleBuilder()
+    builder.begin(True)
+    _add_all(builder, context)
+    for name, steps in feature_lists.items():
+        builder.begin_list(name)
+        for step in steps:
+            _add(builder, None, step)
+        builder.end_list()
+    return builder.finish()
+
+
+class Writer:
+    """Writes records into TFRecord files, in turn: record i goes into shard i modulo `shards`.
+
+    The files are written under temporary names and appear whole when the writer is closed; after an
+    exception in its ``with`` they vanish. Safe among threads, but which record comes first is then
+    theirs to say.
+
+    Args:
+        pattern: the files' names, ``{shard}`` and ``{shards}`` standing for numbers, as in
+            ``"out-{shard:05d}-of-{shards:05d}.tfrecord"``.
+        shards: how many files.
+        index: an index to be made with no second pass: its path.
+        id, lift: of that index, as of `recmap.open`.
+
+    >>> with Writer(str(folder / "out-{shard}.tfrecord"), shards=2) as writer:
+    ...     for word in "one", "two", "three":
+    ...         writer.write({"word": word})
+    >>> len(recmap.open(folder / "out-*.tfrecord"))
+    3
+    """
+
+    def __init__(
+        self,
+        pattern: Path,
+        shards: int = 1,
+        *,
+        index: Path | None = None,
+        id: str | None = None,
+        lift: Lift = (),
+    ) -> None:
+        if shards < 1:
+            raise ValueError(f"{shards} shards")
+        text = os.fspath(pattern)
+        self.paths = [text.format(shard=i, shards=shards) for i in range(shards)]
+        if len(set(self.paths)) < shards:
+            raise ValueError(f"{text!r} gives one name to several shards: say {{shard}} in it")
+        if index is None and (id is not None or lift):
+            raise ValueError("id and lift are of an index: say index= too")
+        self._index = None if index is None else os.path.abspath(index)
+        self._parts = [f"{path}.tmp-part.rmx" for path in self.paths] if index else []
+        self._count = 0
+        lifts = _lifts(lift)
+        self._writers = [
+            _recmap.Writer(os.path.abspath(path), self._parts[i] if index else None, id, lifts)
+            for i, path in enumerate(self.paths)
+        ]
+
+    def write(self, record: Bytes | Features) -> None:
+        """Appends a record: its bytes, or a tf.Example of features as `encode_example` takes them.
+
+        Raises:
+            FeatureError: its id or a lifted feature is not as asked; the writer is then of no use.
+            OSError: the file cannot be written; the same.
+        """
+        if not self._writers:
+            raise ValueError("the writer is closed")
+        bytes_ = encode_example(record) if isinstance(record, Mapping) else record
+        number = self._count
+        self._count += 1
+        self._writers[number % len(self._writers)].write(bytes_)
+
+    def __len__(self) -> int:
+        """Records written so far."""
+        return self._count
+
+    def close(self) -> None:
+        """Syncs the files and gives them their names; then the index. Twice does nothing."""
+        writers, self._writers = self._writers, []
+        if not writers:
+            return
+        try:
+            for writer in writers:
+                writer.close()
+            if self._index is not None:
+                merge(self._index, self._parts, progress=None)
+        finally:
+            self._abandon(writers)
+
+    def abandon(self) -> None:
+        """Ends the writer; what it wrote vanishes."""
+        writers, self._writers = self._writers, []
+        self._abandon(writers)
+
+    def _abandon(self, writers: list[_recmap.Writer]) -> None:
+        for writer in writers:
+            writer.abandon()
+        for part in self._parts:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(part)
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()

@@ -1,0 +1,146 @@
+#include "batch.h"
+
+#include "arguments.h"
+#include "errors.h"
+#include "module.h"
+#include "view.h"
+
+/* The Python class RecordBatch, of which batches are made. */
+static PyObject *batch_class;
+
+PyObject *batch_set_class(PyObject *module, PyObject *class) {
+    (void)module;
+    Py_INCREF(class);
+    Py_XDECREF(batch_class);
+    batch_class = class;
+    Py_RETURN_NONE;
+}
+
+PyObject *batch_wrap(handle_object *handle, recmap_batch *batch) {
+    PyTypeObject *type = (PyTypeObject *)batch_class;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    batch_object *made = (batch_object *)allocate(type, 0);
+    if (!made) {
+        handle_give_batch(handle, batch);
+        return NULL;
+    }
+    handle_retain(handle);
+    made->handle = handle;
+    made->batch = batch;
+    return (PyObject *)made;
+}
+
+PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count) {
+    recmap_batch *batch = handle_take_batch(handle);
+    if (!batch) return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS status =
+        recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
+    Py_END_ALLOW_THREADS PyObject *made = NULL;
+    if (status == RECMAP_OK) made = batch_wrap(handle, batch);
+    else {
+        handle_give_batch(handle, batch);
+        raise_error(&error);
+    }
+    handle_release(handle);
+    return made;
+}
+
+static Py_ssize_t length(PyObject *object) {
+    return (Py_ssize_t)recmap_batch_count(((batch_object *)object)->batch);
+}
+
+static PyObject *item(PyObject *object, Py_ssize_t index) {
+    Py_ssize_t count = length(object);
+    if (index < 0 || index >= count)
+        return PyErr_Format(PyExc_IndexError, "record %zd of a batch of %zd", index, count);
+    const recmap_record *record = &recmap_batch_records(((batch_object *)object)->batch)[index];
+    return view_make(object, record->data, record->size);
+}
+
+static PyObject *slice(PyObject *object, PyObject *key) {
+    Py_ssize_t first, stop, step;
+    if (PySlice_Unpack(key, &first, &stop, &step) < 0) return NULL;
+    Py_ssize_t count = PySlice_AdjustIndices(length(object), &first, &stop, step);
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t i = 0; list && i < count; i++) {
+        PyObject *view = item(object, first + i * step);
+        if (!view) Py_CLEAR(list);
+        else PyList_SetItem(list, i, view);
+    }
+    return list;
+}
+
+static PyObject *subscript(PyObject *object, PyObject *key) {
+    if (PySlice_Check(key)) return slice(object, key);
+    Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    if (index == -1 && PyErr_Occurred()) return NULL;
+    return item(object, index < 0 ? index + length(object) : index);
+}
+
+/* _read_numbers(numbers, sizes): into arrays of uint64 */
+static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
+    const recmap_record *records = recmap_batch_records(((batch_object *)object)->batch);
+    size_t count = (size_t)length(object);
+    array_view numbers = ARRAY_VIEW_INIT, sizes = ARRAY_VIEW_INIT;
+    if (!PyArg_ParseTuple(arguments, "O&O&:_read_numbers", take_array_out, &numbers, take_array_out,
+                          &sizes))
+        return NULL;
+    for (size_t i = 0; i < count && i < numbers.count && i < sizes.count; i++) {
+        ((uint64_t *)numbers.data)[i] = records[i].number;
+        ((uint64_t *)sizes.data)[i] = records[i].size;
+    }
+    array_release(&numbers);
+    array_release(&sizes);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_bytes(PyObject *object, void *unused) {
+    (void)unused;
+    const recmap_record *records = recmap_batch_records(((batch_object *)object)->batch);
+    unsigned long long sum = 0;
+    for (Py_ssize_t i = 0; i < length(object); i++) sum += records[i].size;
+    return PyLong_FromUnsignedLongLong(sum);
+}
+
+static void dealloc(PyObject *object) {
+    batch_object *self = (batch_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    handle_give_batch(self->handle, self->batch);
+    handle_release(self->handle);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"_read_numbers", read_numbers, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+    {"nbytes", get_bytes, NULL, "Bytes of all records together.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, dealloc},
+    {Py_bf_getbuffer, view_get_buffer},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, members},
+    {Py_mp_subscript, subscript},
+    {Py_mp_length, length},
+    {Py_sq_item, item},
+    {Py_sq_length, length},
+    {Py_tp_doc, "What the class RecordBatch derives from."},
+    {0, NULL},
+};
+
+PyType_Spec batch_spec = {
+    .name = "recmap._recmap.RecordBatch",
+    .basicsize = sizeof(batch_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};

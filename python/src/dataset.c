@@ -1,0 +1,477 @@
+#include "dataset.h"
+
+#include <stdlib.h>
+
+#include "batch.h"
+#include "errors.h"
+#include "module.h"
+#include "progress.h"
+
+handle_object *dataset_handle(dataset_object *dataset) {
+    if (!dataset->handle) PyErr_SetString(PyExc_ValueError, "the data set is closed");
+    return dataset->handle;
+}
+
+/* ---- Items. */
+
+static PyObject *item(PyObject *object, Py_ssize_t index) {
+    dataset_object *self = (dataset_object *)object;
+    if (__builtin_expect(!dataset_handle(self), 0)) return NULL;
+    if (index < 0 || (uint64_t)index >= self->count)
+        return PyErr_Format(PyExc_IndexError, "record %zd of %llu", index,
+                            (unsigned long long)self->count);
+    uint64_t number = self->numbers.data ? ((const uint64_t *)self->numbers.data)[index]
+                                         : self->first + (uint64_t)index * (uint64_t)self->step;
+    return handle_view(self->handle, number);
+}
+
+static PyObject *subscript(PyObject *object, PyObject *key) {
+    if (!PyIndex_Check(key)) return PyObject_CallMethod(object, "_view", "O", key);
+    Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    if (index == -1 && PyErr_Occurred()) return NULL;
+    if (index < 0) index += (Py_ssize_t)((dataset_object *)object)->count;
+    return item(object, index);
+}
+
+static Py_ssize_t length(PyObject *object) {
+    return (Py_ssize_t)((dataset_object *)object)->count;
+}
+
+/* ---- Many records. */
+
+static PyObject *gather(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    array_view numbers = ARRAY_VIEW_INIT;
+    if (!handle || !PyArg_ParseTuple(arguments, "O&:_gather", take_array, &numbers)) return NULL;
+    PyObject *made = batch_gather(handle, numbers.data, numbers.count);
+    array_release(&numbers);
+    return made;
+}
+
+static PyObject *find(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    recmap_value id = {0};
+    if (!handle || !PyArg_ParseTuple(arguments, "O&:_find", take_value, &id)) return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    uint64_t number = 0;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS status = recmap_dataset_find(handle->dataset, &id, &number, &error);
+    Py_END_ALLOW_THREADS handle_release(handle);
+    return status == RECMAP_OK ? PyLong_FromUnsignedLongLong(number) : raise_error(&error);
+}
+
+static PyObject *list_of(const uint64_t *numbers, size_t count) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *number = PyLong_FromUnsignedLongLong(numbers[i]);
+        if (!number) Py_CLEAR(list);
+        else PyList_SetItem(list, (Py_ssize_t)i, number);
+    }
+    return list;
+}
+
+static PyObject *find_all(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    recmap_value id = {0};
+    if (!handle || !PyArg_ParseTuple(arguments, "O&:_find_all", take_value, &id)) return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    uint64_t few[16], *numbers = few;
+    size_t count = 0, capacity = sizeof few / sizeof *few;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS status =
+        recmap_dataset_find_all(handle->dataset, &id, few, capacity, &count, &error);
+    if (status == RECMAP_OK && count > capacity) {
+        capacity = count;
+        numbers = malloc(capacity * sizeof *numbers);
+        if (numbers)
+            status =
+                recmap_dataset_find_all(handle->dataset, &id, numbers, capacity, &count, &error);
+    }
+    Py_END_ALLOW_THREADS handle_release(handle);
+    PyObject *list;
+    if (!numbers) list = PyErr_NoMemory();
+    else list = status == RECMAP_OK ? list_of(numbers, count) : raise_error(&error);
+    if (numbers != few) free(numbers);
+    return list;
+}
+
+/* ---- The index: tables into arrays that the caller made. */
+
+/* _read_id_hashes(out): an array of uint64 with an item a record */
+static PyObject *read_id_hashes(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    array_view hashes = ARRAY_VIEW_INIT;
+    if (!handle || !PyArg_ParseTuple(arguments, "O&:_read_id_hashes", take_array_out, &hashes))
+        return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    int fits = hashes.count == recmap_dataset_count(handle->dataset);
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS if (fits)
+        status = recmap_dataset_read_id_hashes(hashes.data, handle->dataset, &error);
+    Py_END_ALLOW_THREADS handle_release(handle);
+    array_release(&hashes);
+    if (!fits) return PyErr_Format(PyExc_ValueError, "an item a record is needed");
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+static const char *type_name(recmap_type type) {
+    if (type == RECMAP_TYPE_INT64) return "int64";
+    return type == RECMAP_TYPE_FLOAT ? "float32" : "bytes";
+}
+
+/* [(name, type, default or None)] of all columns of the index. */
+static PyObject *column_table(PyObject *object, PyObject *unused) {
+    (void)unused;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    if (!handle) return NULL;
+    size_t count = recmap_dataset_get_info(handle->dataset)->column_count;
+    PyObject *table = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; table && i < count; i++) {
+        recmap_column_info info = {0};
+        recmap_dataset_get_column(&info, handle->dataset, i, NULL);
+        PyObject *row = Py_BuildValue("(ssz)", info.name, type_name(info.type), info.default_value);
+        if (!row) Py_CLEAR(table);
+        else PyList_SetItem(table, (Py_ssize_t)i, row);
+    }
+    return table;
+}
+
+/* _read_numbers(column, first, out): out is int64 (8 bytes) or float32 (4) as the column is. */
+static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    unsigned long column;
+    unsigned long long first;
+    PyObject *out;
+    if (!handle || !PyArg_ParseTuple(arguments, "kKO:_read_numbers", &column, &first, &out))
+        return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_column_info info = {0};
+    if (recmap_dataset_get_column(&info, handle->dataset, column, &error) != RECMAP_OK)
+        return raise_error(&error);
+    array_view values = ARRAY_VIEW_INIT;
+    int is_float = info.type == RECMAP_TYPE_FLOAT;
+    if (!take_array_of(out, &values, is_float ? sizeof(float) : sizeof(int64_t), PyBUF_WRITABLE))
+        return NULL;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS status =
+        is_float ? recmap_dataset_read_float(values.data, handle->dataset, column, first,
+                                             values.count, &error)
+                 : recmap_dataset_read_int64(values.data, handle->dataset, column, first,
+                                             values.count, &error);
+    Py_END_ALLOW_THREADS handle_release(handle);
+    array_release(&values);
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *list_of_bytes(const recmap_value *values, size_t count) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *value = PyBytes_FromStringAndSize((const char *)values[i].as.bytes.data,
+                                                    (Py_ssize_t)values[i].as.bytes.size);
+        if (!value) Py_CLEAR(list);
+        else PyList_SetItem(list, (Py_ssize_t)i, value);
+    }
+    return list;
+}
+
+/* _read_bytes(column, first, count) -> [bytes] */
+static PyObject *read_bytes(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    unsigned long column;
+    unsigned long long first;
+    Py_ssize_t count;
+    if (!handle || !PyArg_ParseTuple(arguments, "kKn:_read_bytes", &column, &first, &count))
+        return NULL;
+    recmap_value *values = calloc((size_t)count + 1, sizeof *values);
+    if (!values) return PyErr_NoMemory();
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS status =
+        recmap_dataset_read_bytes(values, handle->dataset, column, first, (size_t)count, &error);
+    Py_END_ALLOW_THREADS PyObject *list = status == RECMAP_OK ? list_of_bytes(values, (size_t)count)
+                                                              : raise_error(&error);
+    handle_release(handle);
+    free(values);
+    return list;
+}
+
+/* [(path, size, first record, records)] of all shards. */
+static PyObject *shard_table(PyObject *object, PyObject *unused) {
+    (void)unused;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    if (!handle) return NULL;
+    uint64_t count = recmap_dataset_get_info(handle->dataset)->shard_count;
+    PyObject *table = PyList_New((Py_ssize_t)count);
+    for (uint64_t i = 0; table && i < count; i++) {
+        recmap_shard_info info = {0};
+        recmap_dataset_get_shard(&info, handle->dataset, i, NULL);
+        PyObject *path = PyUnicode_DecodeFSDefault(info.path);
+        PyObject *row = path ? Py_BuildValue("(NKKK)", path, (unsigned long long)info.size,
+                                             (unsigned long long)info.first_record,
+                                             (unsigned long long)info.record_count)
+                             : NULL;
+        if (!row) Py_CLEAR(table);
+        else PyList_SetItem(table, (Py_ssize_t)i, row);
+    }
+    return table;
+}
+
+static PyObject *take_text(recmap_text *text, recmap_status status, const recmap_error *error) {
+    PyObject *taken = status == RECMAP_OK
+                          ? PyUnicode_DecodeUTF8(text->data ? text->data : "",
+                                                 (Py_ssize_t)text->size, "surrogateescape")
+                          : raise_error(error);
+    recmap_text_free(text);
+    return taken;
+}
+
+static PyObject *info_json(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    int with_shards = 0;
+    if (!handle || !PyArg_ParseTuple(arguments, "p:_info_json", &with_shards)) return NULL;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS status =
+        recmap_dataset_info_to_json(&text, handle->dataset, with_shards, &error);
+    Py_END_ALLOW_THREADS handle_release(handle);
+    return take_text(&text, status, &error);
+}
+
+static PyObject *fingerprint(PyObject *object, PyObject *unused) {
+    (void)unused;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    if (!handle) return NULL;
+    const recmap_fingerprint *print = &recmap_dataset_get_info(handle->dataset)->fingerprint;
+    return PyBytes_FromStringAndSize((const char *)print->bytes, sizeof print->bytes);
+}
+
+static PyObject *id_name(PyObject *object, PyObject *unused) {
+    (void)unused;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    return handle ? Py_BuildValue("z", recmap_dataset_get_info(handle->dataset)->id_name) : NULL;
+}
+
+static PyObject *record_count(PyObject *object, PyObject *unused) {
+    (void)unused;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    return handle ? PyLong_FromUnsignedLongLong(recmap_dataset_count(handle->dataset)) : NULL;
+}
+
+/* ---- Passes over data. */
+
+/* _verify(index_only, threads, progress or None) -> JSON of the report */
+static PyObject *verify(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    progress_call progress = PROGRESS_CALL_INIT;
+    recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
+    if (!handle || !PyArg_ParseTuple(arguments, "pO&O:_verify", &options.index_only, take_unsigned,
+                                     &options.thread_count, &progress.callable))
+        return NULL;
+    options.progress = progress_report;
+    options.progress_context = &progress;
+    recmap_report *report = NULL;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    handle_retain(handle);
+    progress.thread = PyEval_SaveThread();
+    recmap_status status = recmap_dataset_verify(&report, handle->dataset, &options, &error);
+    if (status == RECMAP_OK) status = recmap_report_to_json(&text, report, &error);
+    recmap_report_destroy(report);
+    PyEval_RestoreThread(progress.thread);
+    handle_release(handle);
+    return take_text(&text, status, &error);
+}
+
+static recmap_status add_records(recmap_schema *schema, handle_object *handle,
+                                 const array_view *numbers, recmap_error *error) {
+    for (size_t i = 0; i < numbers->count; i++) {
+        recmap_record record;
+        recmap_status status = recmap_dataset_get(
+            handle->dataset, ((const uint64_t *)numbers->data)[i], &record, error);
+        if (status == RECMAP_OK) {
+            status = recmap_schema_add(schema, record.data, record.size, error);
+            recmap_record_release(&record);
+        }
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+/* _schema(numbers) -> JSON */
+static PyObject *schema(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    array_view numbers = ARRAY_VIEW_INIT;
+    if (!handle || !PyArg_ParseTuple(arguments, "O&:_schema", take_array, &numbers)) return NULL;
+    recmap_schema *made = NULL;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS status = recmap_schema_create(&made, &error);
+    if (status == RECMAP_OK) status = add_records(made, handle, &numbers, &error);
+    if (status == RECMAP_OK) status = recmap_schema_to_json(&text, made, &error);
+    recmap_schema_destroy(made);
+    Py_END_ALLOW_THREADS handle_release(handle);
+    array_release(&numbers);
+    return take_text(&text, status, &error);
+}
+
+/* ---- The object. */
+
+static void let_go(dataset_object *self) {
+    handle_object *handle = self->handle;
+    self->handle = NULL;
+    handle_release(handle);
+}
+
+static PyObject *close_dataset(PyObject *object, PyObject *unused) {
+    (void)unused;
+    let_go((dataset_object *)object);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_handle(PyObject *object, void *unused) {
+    (void)unused;
+    PyObject *handle = (PyObject *)dataset_handle((dataset_object *)object);
+    Py_XINCREF(handle);
+    return handle;
+}
+
+static PyObject *get_closed(PyObject *object, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(!((dataset_object *)object)->handle);
+}
+
+/* (first, count, step, numbers or None) */
+static PyObject *get_range(PyObject *object, void *unused) {
+    (void)unused;
+    dataset_object *self = (dataset_object *)object;
+    PyObject *numbers = self->numbers.buffer.obj ? self->numbers.buffer.obj : Py_None;
+    return Py_BuildValue("(KKLO)", (unsigned long long)self->first, (unsigned long long)self->count,
+                         (long long)self->step, numbers);
+}
+
+/* What is stored was checked once, so that items need no check: a range that leaves the data set,
+ * or a number that it does not have, is an IndexError here. */
+static int check_numbers(const dataset_object *self) {
+    uint64_t have = recmap_dataset_count(self->handle->dataset);
+    const uint64_t *numbers = self->numbers.data;
+    for (uint64_t i = 0; numbers && i < self->count; i++)
+        if (numbers[i] >= have) {
+            PyErr_Format(PyExc_IndexError, "record %llu of %llu", (unsigned long long)numbers[i],
+                         (unsigned long long)have);
+            return -1;
+        }
+    if (numbers || !self->count) return 0;
+    __int128 last = (__int128)self->first + (__int128)(self->count - 1) * self->step;
+    if (self->first < have && last >= 0 && last < (__int128)have) return 0;
+    PyErr_SetString(PyExc_IndexError, "a range of records leaves the data set");
+    return -1;
+}
+
+/* Dataset(handle, first, count, step, numbers): numbers None, or an array of uint64. */
+static PyObject *dataset_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    (void)keywords;
+    PyObject *handle, *numbers;
+    uint64_t first, count;
+    long long step;
+    if (!PyArg_ParseTuple(arguments, "O!O&O&LO:Dataset", handle_type, &handle, take_uint64, &first,
+                          take_uint64, &count, &step, &numbers))
+        return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    dataset_object *self = (dataset_object *)allocate(type, 0);
+    if (!self) return NULL;
+    self->handle = (handle_object *)handle;
+    handle_retain(self->handle);
+    self->first = first;
+    self->count = count;
+    self->step = step;
+    if (numbers != Py_None) {
+        if (!take_array_of(numbers, &self->numbers, sizeof(uint64_t), PyBUF_SIMPLE)) Py_CLEAR(self);
+        self->count = self->numbers.count;
+    }
+    if (check_numbers(self) < 0) {
+        Py_DECREF((PyObject *)self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    PyObject *handle = (PyObject *)((dataset_object *)object)->handle;
+    Py_VISIT(handle);
+    return 0;
+}
+
+static int clear(PyObject *object) {
+    let_go((dataset_object *)object);
+    return 0;
+}
+
+static void dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    clear(object);
+    array_release(&((dataset_object *)object)->numbers);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"_gather", gather, METH_VARARGS, NULL},
+    {"_find", find, METH_VARARGS, NULL},
+    {"_find_all", find_all, METH_VARARGS, NULL},
+    {"_read_id_hashes", read_id_hashes, METH_VARARGS, NULL},
+    {"_column_table", column_table, METH_NOARGS, NULL},
+    {"_read_numbers", read_numbers, METH_VARARGS, NULL},
+    {"_read_bytes", read_bytes, METH_VARARGS, NULL},
+    {"_shard_table", shard_table, METH_NOARGS, NULL},
+    {"_info_json", info_json, METH_VARARGS, NULL},
+    {"_fingerprint", fingerprint, METH_NOARGS, NULL},
+    {"_id_name", id_name, METH_NOARGS, NULL},
+    {"_record_count", record_count, METH_NOARGS, NULL},
+    {"_verify", verify, METH_VARARGS, NULL},
+    {"_schema", schema, METH_VARARGS, NULL},
+    {"_close", close_dataset, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+    {"_handle", get_handle, NULL, NULL, NULL},
+    {"_range", get_range, NULL, NULL, NULL},
+    {"closed", get_closed, NULL, "Whether close() was called.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, dataset_new},
+    {Py_tp_traverse, traverse},
+    {Py_tp_clear, clear},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, members},
+    {Py_mp_subscript, subscript},
+    {Py_mp_length, length},
+    {Py_sq_item, item},
+    {Py_sq_length, length},
+    {Py_tp_doc, "What the class Dataset derives from."},
+    {0, NULL},
+};
+
+PyType_Spec dataset_spec = {
+    .name = "recmap._recmap.Dataset",
+    .basicsize = sizeof(dataset_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .slots = slots,
+};

@@ -1,0 +1,199 @@
+#include "handle.h"
+
+#include <time.h>
+
+#include "arguments.h"
+#include "errors.h"
+#include "module.h"
+#include "view.h"
+
+/* A record that pins its shard, or a buffer: it exports its own bytes and gives the pin back. */
+typedef struct record_object {
+    PyObject_HEAD handle_object *handle;
+    recmap_record record;
+} record_object;
+
+/* ---- One record. Without the GIL only where that pays: letting it go and taking it again costs
+ * as much as finding a record that is in memory. So lookups are timed now and then, and after a
+ * slow one (a page that had to be read, a large record) many are made without it. */
+
+enum { TIMED_ONE_IN = 16, WAITS_AFTER_SLOW = 256, SLOW_NS = 20000 };
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void learn(handle_object *handle, uint64_t taken_ns) {
+    if (taken_ns > SLOW_NS) handle->waits = WAITS_AFTER_SLOW;
+    else if (handle->waits) handle->waits--;
+}
+
+static recmap_status get_without_gil(handle_object *handle, uint64_t number,
+                                     recmap_record *record) {
+    recmap_status status;
+    uint64_t taken_ns;
+    Py_BEGIN_ALLOW_THREADS uint64_t begun_ns = now_ns();
+    status = recmap_dataset_get(handle->dataset, number, record, NULL);
+    taken_ns = now_ns() - begun_ns;
+    Py_END_ALLOW_THREADS learn(handle, taken_ns);
+    return status;
+}
+
+static recmap_status check(handle_object *handle, const recmap_peek *peek) {
+    if (handle->lookups++ % TIMED_ONE_IN) return recmap_dataset_check(handle->dataset, peek, NULL);
+    uint64_t begun_ns = now_ns();
+    recmap_status status = recmap_dataset_check(handle->dataset, peek, NULL);
+    learn(handle, now_ns() - begun_ns);
+    return status;
+}
+
+static PyObject *raise_get(handle_object *handle, uint64_t number) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_record record;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS status = recmap_dataset_get(handle->dataset, number, &record, &error);
+    if (status == RECMAP_OK) recmap_record_release(&record);
+    Py_END_ALLOW_THREADS if (status != RECMAP_OK) return raise_error(&error);
+    return PyErr_Format(PyExc_RuntimeError, "record %llu could be read only when tried again",
+                        (unsigned long long)number);
+}
+
+static PyObject *view_pinned(handle_object *handle, recmap_record *record) {
+    record_object *keeper = PyObject_New(record_object, record_type);
+    if (!keeper) {
+        recmap_record_release(record);
+        return NULL;
+    }
+    handle_retain(handle);
+    keeper->handle = handle;
+    keeper->record = *record;
+    PyObject *view = view_make((PyObject *)keeper, record->data, record->size);
+    Py_DECREF((PyObject *)keeper);
+    return view;
+}
+
+/* The memoryview is made while the record's bytes come out of memory. */
+static PyObject *view_peeked(handle_object *handle, const recmap_peek *peek) {
+    PyObject *view = view_make((PyObject *)handle, peek->data, peek->size);
+    if (!view || __builtin_expect(check(handle, peek) == RECMAP_OK, 1)) return view;
+    Py_DECREF(view);
+    return raise_get(handle, peek->number);
+}
+
+static PyObject *view_gotten(handle_object *handle, uint64_t number) {
+    recmap_record record;
+    if (get_without_gil(handle, number, &record) != RECMAP_OK) return raise_get(handle, number);
+    if (record.pin) return view_pinned(handle, &record);
+    return view_make((PyObject *)handle, record.data, record.size);
+}
+
+PyObject *handle_view(handle_object *handle, uint64_t number) {
+    recmap_peek peek;
+    handle_retain(handle); /* another thread may close the data set meanwhile */
+    PyObject *view = !handle->waits && recmap_dataset_peek(&peek, handle->dataset, number)
+                         ? view_peeked(handle, &peek)
+                         : view_gotten(handle, number);
+    handle_release(handle);
+    return view;
+}
+
+static void record_dealloc(PyObject *object) {
+    record_object *record = (record_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    recmap_record_release(&record->record);
+    handle_release(record->handle);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+static PyType_Slot record_slots[] = {
+    {Py_tp_dealloc, record_dealloc},
+    {Py_bf_getbuffer, view_get_buffer},
+    {Py_tp_doc, "What keeps the bytes of one record: the `obj` of its memoryview."},
+    {0, NULL},
+};
+
+PyType_Spec record_spec = {
+    .name = "recmap._recmap.Record",
+    .basicsize = sizeof(record_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = record_slots,
+};
+
+/* ---- Spare batches. */
+
+recmap_batch *handle_take_batch(handle_object *handle) {
+    if (handle->spare_count) return handle->spares[--handle->spare_count];
+    recmap_batch *batch = NULL;
+    if (recmap_batch_create(&batch, NULL) != RECMAP_OK) PyErr_NoMemory();
+    return batch;
+}
+
+void handle_give_batch(handle_object *handle, recmap_batch *batch) {
+    if (!batch) return;
+    recmap_batch_clear(batch);
+    if (handle->spare_count < HANDLE_SPARES) handle->spares[handle->spare_count++] = batch;
+    else recmap_batch_destroy(batch);
+}
+
+/* ---- The object. */
+
+static int open_dataset(handle_object *handle, const char *path,
+                        const recmap_dataset_options *options) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS status = recmap_dataset_open(&handle->dataset, path, options, &error);
+    Py_END_ALLOW_THREADS return status == RECMAP_OK ? 0 : raise_error_int(&error);
+}
+
+static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {
+        "path",  "read",        "header_only",          "check_index", "index_in_memory",
+        "guard", "shard_limit", "allow_absolute_paths", NULL};
+    PyObject *path = NULL;
+    int read = 0, header_only = 0, check_index = 0;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&|pppppO&p:Handle", names, take_path,
+                                     &path, &read, &header_only, &check_index,
+                                     &options.index_in_memory, &options.guard, take_unsigned,
+                                     &options.shard_limit, &options.allow_absolute_paths))
+        return NULL;
+    options.access = read ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
+    options.check = header_only ? RECMAP_CHECK_HEADER : RECMAP_CHECK_DATA;
+    options.index_check = check_index ? RECMAP_INDEX_CHECK_FULL : RECMAP_INDEX_CHECK_LAZY;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    handle_object *handle = (handle_object *)allocate(type, 0);
+    if (handle && open_dataset(handle, PyBytes_AsString(path), &options) < 0) {
+        handle_release(handle);
+        handle = NULL;
+    }
+    Py_DECREF(path);
+    return (PyObject *)handle;
+}
+
+static void handle_dealloc(PyObject *object) {
+    handle_object *handle = (handle_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    while (handle->spare_count) recmap_batch_destroy(handle->spares[--handle->spare_count]);
+    recmap_dataset_close(handle->dataset);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyType_Slot handle_slots[] = {
+    {Py_tp_new, handle_new},
+    {Py_tp_dealloc, handle_dealloc},
+    {Py_bf_getbuffer, view_get_buffer},
+    {Py_tp_doc, "An open data set, which every view out of it keeps."},
+    {0, NULL},
+};
+
+PyType_Spec handle_spec = {
+    .name = "recmap._recmap.Handle",
+    .basicsize = sizeof(handle_object),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = handle_slots,
+};

@@ -1,0 +1,113 @@
+#include "index.h"
+
+#include <stdlib.h>
+
+#include "arguments.h"
+#include "errors.h"
+#include "module.h"
+#include "progress.h"
+
+int take_lifts(PyObject *object, void *to) {
+    lift_list *list = to;
+    if (!object) {
+        lift_list_free(list);
+        return 1;
+    }
+    Py_ssize_t count = PySequence_Size(object);
+    if (count < 0) return 0;
+    list->lifts = calloc((size_t)count + 1, sizeof *list->lifts);
+    if (!list->lifts) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *row = PySequence_GetItem(object, i);
+        recmap_lift *lift = &list->lifts[i];
+        int taken = row && PyArg_ParseTuple(row, "sz", &lift->name, &lift->default_value);
+        Py_XDECREF(row); /* the list still has it, and with it the texts */
+        if (!taken) {
+            lift_list_free(list);
+            return 0;
+        }
+        list->count++;
+    }
+    return Py_CLEANUP_SUPPORTED;
+}
+
+void lift_list_free(lift_list *list) {
+    free(list->lifts);
+    *list = (lift_list){NULL, 0};
+}
+
+typedef recmap_status (*add_fn)(recmap_index_builder *builder, const char *path,
+                                recmap_error *error);
+
+/* False with an exception set, or with `status` and `error`. */
+static int add_paths(recmap_index_builder *builder, PyObject *paths, add_fn add,
+                     recmap_status *status, recmap_error *error) {
+    Py_ssize_t count = PySequence_Size(paths);
+    if (count < 0) return 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *name = PySequence_GetItem(paths, i), *path = NULL;
+        int taken = name && take_path(name, &path);
+        if (taken) *status = add(builder, PyBytes_AsString(path), error);
+        Py_XDECREF(name);
+        Py_XDECREF(path);
+        if (!taken || *status != RECMAP_OK) return 0;
+    }
+    return 1;
+}
+
+static PyObject *summary_of(const recmap_index_summary *summary) {
+    return Py_BuildValue("{sKsKsKsKsKsK}", "records", (unsigned long long)summary->record_count,
+                         "shards", (unsigned long long)summary->shard_count, "bytes",
+                         (unsigned long long)summary->byte_count, "ids",
+                         (unsigned long long)summary->id_count, "damage",
+                         (unsigned long long)summary->damage_count, "damaged_bytes",
+                         (unsigned long long)summary->damaged_byte_count);
+}
+
+/* What index_build does, once its arguments are there. */
+static PyObject *build(const char *path, PyObject *indexes, PyObject *shards,
+                       recmap_index_options *options, progress_call *progress) {
+    options->progress = progress_report;
+    options->progress_context = progress;
+    recmap_index_builder *builder = NULL;
+    recmap_index_summary summary;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_index_builder_create(&builder, path, options, &error);
+    int added = status == RECMAP_OK &&
+                add_paths(builder, indexes, recmap_index_builder_add_index, &status, &error) &&
+                add_paths(builder, shards, recmap_index_builder_add_shard, &status, &error);
+    progress->thread = PyEval_SaveThread();
+    if (added) status = recmap_index_builder_finish(builder, &summary, &error);
+    recmap_index_builder_destroy(builder);
+    PyEval_RestoreThread(progress->thread);
+    if (status != RECMAP_OK) return raise_error(&error);
+    return added ? summary_of(&summary) : NULL;
+}
+
+/* index_build(path, indexes, shards, id, lifts, skip_corrupt, threads, guard, progress) */
+PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {"path",         "indexes", "shards", "id",       "lift",
+                            "skip_corrupt", "threads", "guard",  "progress", NULL};
+    (void)module;
+    PyObject *path = NULL, *indexes, *shards;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    progress_call progress = PROGRESS_CALL_INIT;
+    lift_list lifts = {NULL, 0};
+    int skips = 0;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&OOzO&pO&pO:index_build", names,
+                                     take_path, &path, &indexes, &shards, &options.id_feature,
+                                     take_lifts, &lifts, &skips, take_unsigned,
+                                     &options.thread_count, &options.guard, &progress.callable)) {
+        return NULL;
+    }
+    options.on_corrupt = skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE;
+    options.lifts = lifts.lifts;
+    options.lift_count = lifts.count;
+    PyObject *summary = build(PyBytes_AsString(path), indexes, shards, &options, &progress);
+    lift_list_free(&lifts);
+    Py_DECREF(path);
+    return summary;
+}

@@ -1,0 +1,66 @@
+#include "module.h"
+
+#include "errors.h"
+
+PyTypeObject *handle_type, *record_type, *dataset_type, *batch_type, *order_type, *loader_type,
+    *writer_type, *example_builder_type;
+
+static PyObject *install_guard(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_guard_install(&error) != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"index_build", KEYWORDS(index_build), NULL},
+    {"shards_expand", shards_expand, METH_O, NULL},
+    {"state_make", state_make, METH_VARARGS, NULL},
+    {"batch_set_class", batch_set_class, METH_O, NULL},
+    {"install_guard", install_guard, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static int add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec) {
+    *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+    return *type ? PyModule_AddType(module, *type) : -1;
+}
+
+/* Types are kept in plain variables, so that making a view looks nothing up. */
+static int load(PyObject *module) {
+    if (handle_type) {
+        PyErr_SetString(PyExc_ImportError,
+                        "recmap can be imported by one interpreter of a process only");
+        return -1;
+    }
+    if (!errors_load() || add_type(module, &handle_type, &handle_spec) < 0 ||
+        add_type(module, &record_type, &record_spec) < 0 ||
+        add_type(module, &dataset_type, &dataset_spec) < 0 ||
+        add_type(module, &batch_type, &batch_spec) < 0 ||
+        add_type(module, &order_type, &order_spec) < 0 ||
+        add_type(module, &loader_type, &loader_spec) < 0 ||
+        add_type(module, &writer_type, &writer_spec) < 0 ||
+        add_type(module, &example_builder_type, &example_builder_spec) < 0)
+        return -1;
+    return PyModule_AddStringConstant(module, "version", recmap_version());
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, load},
+    {0, NULL},
+};
+
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "recmap._recmap",
+    .m_doc = "What of recmap is written in C. Use the package recmap.",
+    .m_methods = functions,
+    .m_slots = module_slots,
+};
+
+PyMODINIT_FUNC PyInit__recmap(void);
+
+PyMODINIT_FUNC PyInit__recmap(void) {
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,33 @@
+/* What the extension shares: its types. They are made once in a process, by the first interpreter
+ * that imports it; another interpreter of the same process is refused. */
+#ifndef RECMAP_PYTHON_MODULE_H
+#define RECMAP_PYTHON_MODULE_H
+
+#include "python.h"
+
+extern PyTypeObject *handle_type;
+extern PyTypeObject *record_type;
+extern PyTypeObject *dataset_type;
+extern PyTypeObject *batch_type;
+extern PyTypeObject *order_type;
+extern PyTypeObject *loader_type;
+extern PyTypeObject *writer_type;
+extern PyTypeObject *example_builder_type;
+
+/* What describes each type; the module makes them of it. */
+extern PyType_Spec handle_spec;
+extern PyType_Spec record_spec;
+extern PyType_Spec dataset_spec;
+extern PyType_Spec batch_spec;
+extern PyType_Spec order_spec;
+extern PyType_Spec loader_spec;
+extern PyType_Spec writer_spec;
+extern PyType_Spec example_builder_spec;
+
+/* Functions of the module that are no methods of an object: name, C function, how it is called. */
+PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords);
+PyObject *shards_expand(PyObject *module, PyObject *names);
+PyObject *batch_set_class(PyObject *module, PyObject *class);
+PyObject *state_make(PyObject *module, PyObject *arguments);
+
+#endif

@@ -1,0 +1,368 @@
+#include "order.h"
+
+#include <stdlib.h>
+
+#include "arguments.h"
+#include "errors.h"
+#include "module.h"
+
+static PyObject *wrap(recmap_status status, recmap_order *order, const recmap_error *error) {
+    if (status != RECMAP_OK) return raise_error(error);
+    order_object *made = PyObject_New(order_object, order_type);
+    if (made) made->order = order;
+    else recmap_order_release(order);
+    return (PyObject *)made;
+}
+
+static recmap_order *order_of(PyObject *object) {
+    return ((order_object *)object)->order;
+}
+
+/* ---- Kinds: static methods, each with the arguments of its C function. */
+
+static PyObject *sequential(PyObject *unused, PyObject *arguments) {
+    (void)unused;
+    uint64_t n;
+    if (!PyArg_ParseTuple(arguments, "O&:sequential", take_uint64, &n)) return NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_order_sequential(&order, n, &error);
+    return wrap(status, order, &error);
+}
+
+static PyObject *shuffled(PyObject *unused, PyObject *arguments) {
+    (void)unused;
+    uint64_t n, seed;
+    if (!PyArg_ParseTuple(arguments, "O&O&:shuffled", take_uint64, &n, take_uint64, &seed))
+        return NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_order_shuffled(&order, n, seed, &error);
+    return wrap(status, order, &error);
+}
+
+static PyObject *windowed(PyObject *unused, PyObject *arguments) {
+    (void)unused;
+    uint64_t n, block, window, seed;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&:windowed", take_uint64, &n, take_uint64, &block,
+                          take_uint64, &window, take_uint64, &seed))
+        return NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_order_windowed(&order, n, block, window, seed, &error);
+    return wrap(status, order, &error);
+}
+
+static PyObject *with_replacement(PyObject *unused, PyObject *arguments) {
+    (void)unused;
+    uint64_t n, seed, size;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&:with_replacement", take_uint64, &n, take_uint64, &seed,
+                          take_uint64, &size))
+        return NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_order_with_replacement(&order, n, seed, size, &error);
+    return wrap(status, order, &error);
+}
+
+static PyObject *weighted(PyObject *unused, PyObject *arguments) {
+    (void)unused;
+    array_view weights = ARRAY_VIEW_INIT;
+    uint64_t seed, size;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&:weighted", take_array, &weights, take_uint64, &seed,
+                          take_uint64, &size))
+        return NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS status =
+        recmap_order_weighted(&order, weights.data, weights.count, seed, size, &error);
+    Py_END_ALLOW_THREADS array_release(&weights);
+    return wrap(status, order, &error);
+}
+
+typedef recmap_status (*labels_fn)(recmap_order **order, const int64_t *labels, size_t n,
+                                   uint64_t batch_size, uint64_t seed, recmap_error *error);
+
+static PyObject *of_labels(PyObject *arguments, labels_fn make) {
+    array_view labels = ARRAY_VIEW_INIT;
+    uint64_t batch_size, seed;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&", take_array, &labels, take_uint64, &batch_size,
+                          take_uint64, &seed))
+        return NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS status =
+        make(&order, labels.data, labels.count, batch_size, seed, &error);
+    Py_END_ALLOW_THREADS array_release(&labels);
+    return wrap(status, order, &error);
+}
+
+static PyObject *grouped(PyObject *unused, PyObject *arguments) {
+    (void)unused;
+    return of_labels(arguments, recmap_order_grouped);
+}
+
+static PyObject *stratified(PyObject *unused, PyObject *arguments) {
+    (void)unused;
+    return of_labels(arguments, recmap_order_stratified);
+}
+
+static PyObject *bucketed(PyObject *unused, PyObject *arguments) {
+    (void)unused;
+    array_view lengths = ARRAY_VIEW_INIT, bounds = ARRAY_VIEW_INIT;
+    recmap_bucket_size size;
+    uint64_t seed;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&:bucketed", take_array, &lengths, take_array,
+                          &bounds, take_uint64, &size.batch_size, take_uint64, &size.token_budget,
+                          take_uint64, &seed))
+        return NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS status = recmap_order_bucketed(
+        &order, lengths.data, lengths.count, bounds.data, bounds.count, size, seed, &error);
+    Py_END_ALLOW_THREADS array_release(&lengths);
+    array_release(&bounds);
+    return wrap(status, order, &error);
+}
+
+/* mixture([Order], weights, stop): weights an array of doubles as long as the list */
+static PyObject *mixture(PyObject *unused, PyObject *arguments) {
+    (void)unused;
+    PyObject *sources;
+    array_view weights = ARRAY_VIEW_INIT;
+    int stop;
+    if (!PyArg_ParseTuple(arguments, "O!O&i:mixture", &PyList_Type, &sources, take_array, &weights,
+                          &stop))
+        return NULL;
+    size_t count = (size_t)PyList_Size(sources);
+    recmap_order **orders = calloc(count + 1, sizeof *orders), *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    PyObject *made = NULL;
+    if (!orders) {
+        PyErr_NoMemory();
+    } else if (count != weights.count) {
+        PyErr_Format(PyExc_ValueError, "%zu weights for %zu orders", weights.count, count);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            orders[i] = order_of(PyList_GetItem(sources, (Py_ssize_t)i));
+        recmap_status status = recmap_order_mixture(&order, orders, weights.data, count,
+                                                    stop ? RECMAP_STOP_LAST : RECMAP_STOP_FIRST,
+                                                    &error);
+        made = wrap(status, order, &error);
+    }
+    free(orders);
+    array_release(&weights);
+    return made;
+}
+
+/* ---- Views of an order. */
+
+static PyObject *view_range(PyObject *object, PyObject *arguments) {
+    uint64_t first, count;
+    long long step;
+    if (!PyArg_ParseTuple(arguments, "O&O&L:view_range", take_uint64, &first, take_uint64, &count,
+                          &step))
+        return NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_order_view_range(&order, order_of(object), first, count, step, &error);
+    return wrap(status, order, &error);
+}
+
+static PyObject *view_list(PyObject *object, PyObject *arguments) {
+    array_view numbers = ARRAY_VIEW_INIT;
+    if (!PyArg_ParseTuple(arguments, "O&:view_list", take_array, &numbers)) return NULL;
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_order_view_list(&order, order_of(object), numbers.data, numbers.count, &error);
+    array_release(&numbers);
+    return wrap(status, order, &error);
+}
+
+/* ---- What an order gives. */
+
+/* at(out, epoch, positions): arrays of uint64 of one length; they may be the same */
+static PyObject *at(PyObject *object, PyObject *arguments) {
+    array_view numbers = ARRAY_VIEW_INIT, positions = ARRAY_VIEW_INIT;
+    uint64_t epoch;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&:at", take_array_out, &numbers, take_uint64, &epoch,
+                          take_array, &positions))
+        return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    size_t count = numbers.count < positions.count ? numbers.count : positions.count;
+    Py_BEGIN_ALLOW_THREADS status =
+        recmap_order_at(numbers.data, order_of(object), epoch, positions.data, count, &error);
+    Py_END_ALLOW_THREADS array_release(&numbers);
+    array_release(&positions);
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+/* run(out, epoch, first): positions side by side, as many as `out` has items */
+static PyObject *run(PyObject *object, PyObject *arguments) {
+    array_view numbers = ARRAY_VIEW_INIT;
+    uint64_t epoch, first;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&:run", take_array_out, &numbers, take_uint64, &epoch,
+                          take_uint64, &first))
+        return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS status =
+        recmap_order_run(numbers.data, order_of(object), epoch, first, numbers.count, &error);
+    Py_END_ALLOW_THREADS array_release(&numbers);
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+/* position_of(out, epoch, numbers) */
+static PyObject *position_of(PyObject *object, PyObject *arguments) {
+    array_view positions = ARRAY_VIEW_INIT, numbers = ARRAY_VIEW_INIT;
+    uint64_t epoch;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&:position_of", take_array_out, &positions, take_uint64,
+                          &epoch, take_array, &numbers))
+        return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    size_t count = numbers.count < positions.count ? numbers.count : positions.count;
+    Py_BEGIN_ALLOW_THREADS for (size_t i = 0; i < count && status == RECMAP_OK; i++)
+        status = recmap_order_position_of((uint64_t *)positions.data + i, order_of(object), epoch,
+                                          ((const uint64_t *)numbers.data)[i], &error);
+    Py_END_ALLOW_THREADS array_release(&positions);
+    array_release(&numbers);
+    if (status != RECMAP_OK) return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *count(PyObject *object, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(recmap_order_count(order_of(object)));
+}
+
+static PyObject *number_limit(PyObject *object, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(recmap_order_number_limit(order_of(object)));
+}
+
+static PyObject *batch_count(PyObject *object, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(recmap_order_batch_count(order_of(object)));
+}
+
+/* batch(epoch, index) -> (first position, positions) */
+static PyObject *batch(PyObject *object, PyObject *arguments) {
+    uint64_t epoch, index, first = 0, size = 0;
+    if (!PyArg_ParseTuple(arguments, "O&O&:batch", take_uint64, &epoch, take_uint64, &index))
+        return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_order_batch(&first, &size, order_of(object), epoch, index, &error);
+    if (status != RECMAP_OK) return raise_error(&error);
+    return Py_BuildValue("(KK)", (unsigned long long)first, (unsigned long long)size);
+}
+
+static PyObject *describe(PyObject *object, PyObject *unused) {
+    (void)unused;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_order_describe(&text, order_of(object), &error);
+    PyObject *made = status == RECMAP_OK
+                         ? PyUnicode_FromStringAndSize(text.data, (Py_ssize_t)text.size)
+                         : raise_error(&error);
+    recmap_text_free(&text);
+    return made;
+}
+
+/* share(epoch, position, world_size, batch_size, last, step, rank) -> (steps, first, count): of the
+ * deal that starts there, how many steps it has, and the positions of a rank in one of them */
+static PyObject *share(PyObject *object, PyObject *arguments) {
+    recmap_deal_options options = RECMAP_DEAL_OPTIONS_INIT;
+    uint64_t epoch, position, step;
+    int last;
+    unsigned rank;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&iO&O&:share", take_uint64, &epoch, take_uint64,
+                          &position, take_unsigned, &options.world_size, take_uint64,
+                          &options.batch_size, &last, take_uint64, &step, take_unsigned, &rank))
+        return NULL;
+    options.last = (recmap_last)last;
+    recmap_deal deal;
+    recmap_share share = {0, 0};
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_deal_init(&deal, order_of(object), epoch, position, &options, &error);
+    if (status == RECMAP_OK && step < deal.step_count)
+        status = recmap_deal_share(&share, &deal, step, rank, &error);
+    if (status != RECMAP_OK) return raise_error(&error);
+    return Py_BuildValue("(KKK)", (unsigned long long)deal.step_count,
+                         (unsigned long long)share.first, (unsigned long long)share.count);
+}
+
+/* state_after(epoch, position, world_size, batch_size, last, steps) -> (epoch, position) */
+static PyObject *state_after(PyObject *object, PyObject *arguments) {
+    recmap_deal_options options = RECMAP_DEAL_OPTIONS_INIT;
+    uint64_t epoch, position, steps;
+    int last;
+    if (!PyArg_ParseTuple(arguments, "O&O&O&O&iO&:state_after", take_uint64, &epoch, take_uint64,
+                          &position, take_unsigned, &options.world_size, take_uint64,
+                          &options.batch_size, &last, take_uint64, &steps))
+        return NULL;
+    options.last = (recmap_last)last;
+    recmap_deal deal;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_deal_init(&deal, order_of(object), epoch, position, &options, &error);
+    if (status == RECMAP_OK) status = recmap_deal_state(&epoch, &position, &deal, steps, &error);
+    if (status != RECMAP_OK) return raise_error(&error);
+    return Py_BuildValue("(KK)", (unsigned long long)epoch, (unsigned long long)position);
+}
+
+static void dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    recmap_order_release(order_of(object));
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"sequential", sequential, METH_VARARGS | METH_STATIC, NULL},
+    {"shuffled", shuffled, METH_VARARGS | METH_STATIC, NULL},
+    {"windowed", windowed, METH_VARARGS | METH_STATIC, NULL},
+    {"with_replacement", with_replacement, METH_VARARGS | METH_STATIC, NULL},
+    {"weighted", weighted, METH_VARARGS | METH_STATIC, NULL},
+    {"grouped", grouped, METH_VARARGS | METH_STATIC, NULL},
+    {"stratified", stratified, METH_VARARGS | METH_STATIC, NULL},
+    {"bucketed", bucketed, METH_VARARGS | METH_STATIC, NULL},
+    {"mixture", mixture, METH_VARARGS | METH_STATIC, NULL},
+    {"view_range", view_range, METH_VARARGS, NULL},
+    {"view_list", view_list, METH_VARARGS, NULL},
+    {"at", at, METH_VARARGS, NULL},
+    {"run", run, METH_VARARGS, NULL},
+    {"position_of", position_of, METH_VARARGS, NULL},
+    {"count", count, METH_NOARGS, NULL},
+    {"number_limit", number_limit, METH_NOARGS, NULL},
+    {"batch_count", batch_count, METH_NOARGS, NULL},
+    {"batch", batch, METH_VARARGS, NULL},
+    {"describe", describe, METH_NOARGS, NULL},
+    {"share", share, METH_VARARGS, NULL},
+    {"state_after", state_after, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "What the classes of orders hold."},
+    {0, NULL},
+};
+
+PyType_Spec order_spec = {
+    .name = "recmap._recmap.Order",
+    .basicsize = sizeof(order_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};

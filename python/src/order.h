@@ -1,0 +1,11 @@
+/* An order as an object: what the Python classes of orders hold. */
+#ifndef RECMAP_PYTHON_ORDER_H
+#define RECMAP_PYTHON_ORDER_H
+
+#include "python.h"
+
+typedef struct order_object {
+    PyObject_HEAD recmap_order *order;
+} order_object;
+
+#endif

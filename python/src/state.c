@@ -1,0 +1,32 @@
+/* States as JSON text: Python keeps them as plain values. */
+#include <string.h>
+
+#include "arguments.h"
+#include "errors.h"
+#include "module.h"
+
+/* state_make(fingerprint, records, positions, epoch, position, order) -> JSON */
+PyObject *state_make(PyObject *module, PyObject *arguments) {
+    (void)module;
+    recmap_state_info info = {.format_version = RECMAP_STATE_FORMAT_VERSION};
+    const char *fingerprint;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(arguments, "y#O&O&O&O&s:state_make", &fingerprint, &size, take_uint64,
+                          &info.record_count, take_uint64, &info.position_count, take_uint64,
+                          &info.epoch, take_uint64, &info.position, &info.order))
+        return NULL;
+    if ((size_t)size != sizeof info.fingerprint.bytes)
+        return PyErr_Format(PyExc_ValueError, "a fingerprint has 16 bytes, not %zd", size);
+    memcpy(info.fingerprint.bytes, fingerprint, (size_t)size);
+    recmap_state *state = NULL;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_state_create(&state, &info, &error);
+    if (status == RECMAP_OK) status = recmap_state_to_json(&text, state, &error);
+    recmap_state_destroy(state);
+    PyObject *made = status == RECMAP_OK
+                         ? PyUnicode_FromStringAndSize(text.data, (Py_ssize_t)text.size)
+                         : raise_error(&error);
+    recmap_text_free(&text);
+    return made;
+}

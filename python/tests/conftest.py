@@ -1,0 +1,84 @@
+"""What the tests share: the digits that ship, made data, and names for doctests."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import recmap
+
+ROOT = Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "data" / "digits"
+
+
+@pytest.fixture(scope="session")
+def digits_index(tmp_path_factory):
+    path = tmp_path_factory.mktemp("digits") / "digits.rmx"
+    recmap.open(DIGITS, id="id", lift=["label"], index=path)
+    return path
+
+
+@pytest.fixture
+def digits(digits_index):
+    with recmap.open(DIGITS, index=digits_index) as ds:
+        yield ds
+
+
+@pytest.fixture(scope="session")
+def payloads():
+    """3,210 records of 0 to 123 bytes."""
+    made = random.Random(7)
+    return [made.randbytes(made.randrange(124)) for _ in range(3210)]
+
+
+def write(folder, payloads, shards=1, name="made-{shard}.tfrecord", **more):
+    with recmap.Writer(str(Path(folder) / name), shards, **more) as writer:
+        for payload in payloads:
+            writer.write(payload)
+    return [Path(path) for path in writer.paths]
+
+
+@pytest.fixture
+def made(tmp_path, payloads):
+    """The payloads in one shard."""
+    write(tmp_path, payloads)
+    with recmap.open(tmp_path / "made-*.tfrecord", progress=None) as ds:
+        yield ds
+
+
+@pytest.fixture
+def copied_digits(tmp_path):
+    """The digits' shards in a folder that may be written."""
+    for shard in sorted(DIGITS.glob("*.tfrecord")):
+        shutil.copy(shard, tmp_path / shard.name)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def doctest_names(request, tmp_path):
+    """In doctests: `recmap`, `digits()`, and an empty `folder`; the current one is the project's."""
+    if request.node.__class__.__name__ != "DoctestItem":
+        return
+    names = request.getfixturevalue("doctest_namespace")
+    index = request.getfixturevalue("digits_index")
+    names.update(recmap=recmap, np=np, folder=tmp_path)
+    names["digits"] = lambda: recmap.open(DIGITS, index=index)
+    request.getfixturevalue("monkeypatch").chdir(ROOT)
+
+
+def flip(path, at, bits=0x40):
+    """Damages one byte of a file."""
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ bits]))
+
+
+def later(path):
+    """Makes a file look written after everything else."""
+    os.utime(path, (2**31, 2**31))

@@ -1,0 +1,468 @@
+"""Records by number: views, slices, selections, and what outlives what."""
+
+import gc
+import multiprocessing
+import os
+import pickle
+import random
+import signal
+import threading
+
+import numpy as np
+import pytest
+import recmap
+from conftest import DIGITS, flip, write
+
+
+def test_every_record_is_its_payload(made, payloads):
+    assert len(made) == len(payloads)
+    assert [bytes(record) for record in made] == payloads
+
+
+@pytest.mark.parametrize("i", [0, 3, 5, 7, 101, 2000, 3209, -1, -3210])
+def test_item(made, payloads, i):
+    record = made[i]
+    assert record.readonly and record.format == "B" and record.ndim == 1
+    assert bytes(record) == payloads[i]
+
+
+@pytest.mark.parametrize("i", [3210, -3211, 2**63, -(2**63) - 1, 2**64])
+def test_item_out_of_range(made, i):
+    with pytest.raises(IndexError):
+        made[i]
+
+
+@pytest.mark.parametrize("key", ["0", 1.0, None, [1], (1, 2)])
+def test_item_of_another_type(made, key):
+    with pytest.raises(TypeError):
+        made[key]
+
+
+def test_numpy_integers_are_numbers(made, payloads):
+    for kind in (np.int8, np.int32, np.int64, np.uint8, np.uint64):
+        assert bytes(made[kind(101)]) == payloads[101]
+
+
+def test_empty_records_and_bytes_that_are_no_text(tmp_path):
+    records = [b"aaa", b"", b"ccc", b"dd", b"e", b"\xff\xfe\x00"]
+    write(tmp_path, records)
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    assert [bytes(record) for record in ds] == records
+    assert ds[1].nbytes == 0
+
+
+def test_range(made, payloads):
+    assert [bytes(r) for r in made[10:101]] == payloads[10:101]
+    assert list(made[3:2]) == list(made[0:0]) == []
+    assert len(made[0:10**9]) == len(payloads)
+
+
+def test_records_of_two_files_in_any_order(tmp_path):
+    payloads = [str(i).encode() for i in range(10)]
+    first = write(tmp_path, payloads[:4], name="a.tfrecord")
+    second = write(tmp_path, payloads[4:], name="b.tfrecord")
+    ds = recmap.open(first + second)
+    numbers = [3, 0, 5, 9, 2, 1, 4, 7, 8, 6]
+    assert [bytes(r) for r in ds.gather(numbers)] == [payloads[i] for i in numbers]
+    swapped = recmap.open(second + first, index=tmp_path / "swapped.rmx")
+    assert [bytes(r) for r in swapped] == payloads[4:] + payloads[:4]
+
+
+@pytest.fixture(scope="module")
+def twenty(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("twenty")
+    payloads = [b"" if (i + 2) % 4 == 0 else f"record {i}".encode() for i in range(20)]
+    write(folder, payloads)
+    return recmap.open(folder / "made-0.tfrecord"), payloads
+
+
+def test_all_slices_are_those_of_a_list(twenty):
+    ds, payloads = twenty
+    ends = [None, *range(-22, 23, 3)]
+    for start in ends:
+        for stop in ends:
+            for step in (None, 1, 2, 3, -1, -2, -3, 50, -50):
+                key = slice(start, stop, step)
+                assert [bytes(r) for r in ds[key]] == payloads[key], key
+
+
+def test_slices_of_views_compose(twenty):
+    ds, _ = twenty
+    rng = random.Random(3)
+    for _ in range(300):
+        view, model = ds, list(range(20))
+        for _ in range(3):
+            if rng.random() < 0.3:
+                taken = [rng.randrange(len(model)) for _ in range(5)] if model else []
+                view, model = view.select(taken), [model[i] for i in taken]
+            ends = [rng.choice([None, rng.randrange(-25, 25)]) for _ in range(2)]
+            key = slice(*ends, rng.choice([None, 1, 2, -1, -3]))
+            view, model = view[key], model[key]
+            assert view.numbers.tolist() == model
+            assert [bytes(r) for r in view] == [bytes(ds[i]) for i in model]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.int32, np.int64, np.uint64, np.uint8, iter])
+def test_gather_takes_numbers_of_any_kind(twenty, kind):
+    ds, payloads = twenty
+    numbers = [3, 3, 3, 19, 0]
+    given = np.array(numbers, kind) if kind not in (list, tuple, iter) else kind(numbers)
+    batch = ds.gather(given)
+    assert [bytes(r) for r in batch] == [payloads[i] for i in numbers]
+    assert batch.numbers.tolist() == numbers
+    assert batch.sizes.tolist() == [len(payloads[i]) for i in numbers]
+    assert batch.nbytes == sum(batch.sizes)
+
+
+def test_gather_counts_from_the_end_and_takes_ranges(twenty):
+    ds, payloads = twenty
+    assert [bytes(r) for r in ds.gather([-1, -20])] == [payloads[-1], payloads[0]]
+    assert ds.gather(range(5, 9)).numbers.tolist() == [5, 6, 7, 8]
+    assert ds.gather(slice(15, None)).numbers.tolist() == [15, 16, 17, 18, 19]
+    assert len(ds.gather([])) == 0
+    assert ds[::-1].gather([0, 1]).numbers.tolist() == [19, 18]
+
+
+@pytest.mark.parametrize(
+    "numbers, error",
+    [
+        ([20], IndexError),
+        ([-21], IndexError),
+        ([2**64], IndexError),
+        (np.array([2**63], np.uint64), IndexError),
+        ([0.5], TypeError),
+        (["1"], TypeError),
+        ([None], TypeError),
+        ([[1, 2]], TypeError),
+        (np.zeros((2, 2), int), TypeError),
+        (7, TypeError),
+    ],
+)
+def test_gather_rejects(twenty, numbers, error):
+    with pytest.raises(error):
+        twenty[0].gather(numbers)
+
+
+def test_gather_passes_on_what_an_iterator_raises(twenty):
+    def numbers():
+        yield 1
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        twenty[0].gather(numbers())
+
+
+def test_batch_is_a_sequence(twenty):
+    ds, payloads = twenty
+    batch = ds.gather([4, 5, 6])
+    assert len(batch) == 3 and bytes(batch[-1]) == payloads[6]
+    assert [bytes(r) for r in batch[::-1]] == [payloads[6], payloads[5], payloads[4]]
+    with pytest.raises(IndexError):
+        batch[3]
+    with pytest.raises(IndexError):
+        batch[-4]
+    with pytest.raises(TypeError):
+        batch["0"]
+
+
+def test_select_by_mask_and_numbers(digits):
+    labels = digits.columns["label"]
+    threes = digits.select(labels == 3)
+    assert len(threes) == (labels == 3).sum()
+    assert (labels[threes.numbers] == 3).all()
+    assert bytes(threes[0]) == bytes(digits[int(threes.numbers[0])])
+    assert (threes.columns["label"] == 3).all()
+    with pytest.raises(IndexError):
+        digits.select(np.ones(5, bool))
+    with pytest.raises(IndexError):
+        digits.select([len(digits)])
+    assert len(digits.select([])) == 0
+
+
+def test_split_is_even_and_whole(made):
+    for n in (1, 2, 3, 7, 100):
+        parts = made.split(n)
+        sizes = [len(part) for part in parts]
+        assert sum(sizes) == len(made) and max(sizes) - min(sizes) <= 1
+        assert np.concatenate([part.numbers for part in parts]).tolist() == list(range(len(made)))
+    assert [len(part) for part in made[:9].split(3)] == [3, 3, 3]
+    assert [len(part) for part in made[:9].split(2)] == [5, 4]
+    assert [len(part) for part in made[:8].split(3)] == [3, 3, 2]
+    with pytest.raises(ValueError):
+        made.split(0)
+
+
+def test_find(digits):
+    assert digits.find("digit-00042") == 42
+    assert digits.find(b"digit-00042") == 42
+    assert digits.find_all("digit-00042") == [42]
+    assert digits.find_all("nobody") == []
+    with pytest.raises(KeyError, match="nobody"):
+        digits.find("nobody")
+    with pytest.raises(TypeError):
+        digits.find(1.5)
+
+
+def test_find_gives_the_first_of_repeated_ids(tmp_path):
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        for i in range(100):
+            writer.write({"key": i % 3})
+    ds = recmap.open(tmp_path / "a.tfrecord", id="key")
+    assert ds.find(1) == 1
+    assert ds.find_all(1) == list(range(1, 100, 3))
+    with pytest.raises(KeyError):
+        ds.find(3)
+
+
+def test_find_without_ids(made):
+    with pytest.raises(ValueError, match="no ids"):
+        made.find("x")
+
+
+def test_columns(digits):
+    columns = digits.columns
+    assert set(columns) == {"@length", "label"} and len(columns) == 2
+    assert columns["label"].dtype == np.int64
+    assert columns["@length"].tolist() == [len(r) for r in digits]
+    assert not columns["label"].flags.writeable
+    view = digits[5:50:3]
+    assert (view.columns["label"] == columns["label"][5:50:3]).all()
+    with pytest.raises(KeyError, match="weight"):
+        columns["weight"]
+
+
+def test_columns_of_all_types(tmp_path):
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        for i in range(10):
+            writer.write({"f": i / 4, "b": f"name {i}", **({"i": -i} if i % 2 else {})})
+    ds = recmap.open(tmp_path / "a.tfrecord", lift={"f": None, "b": None, "i": -7})
+    assert ds.columns["f"].dtype == np.float32
+    assert ds.columns["f"].tolist() == [i / 4 for i in range(10)]
+    assert ds.columns["b"].tolist() == [f"name {i}".encode() for i in range(10)]
+    assert ds.columns["i"].tolist() == [-i if i % 2 else -7 for i in range(10)]
+
+
+def test_schema_and_info(digits):
+    assert digits.schema()["label"]["kind"] == "int64"
+    assert digits.schema(sample=None) == digits.schema(sample=10**9)
+    assert digits.info["records"] == len(digits) == 1797
+    assert digits.info["fingerprint"] == digits.fingerprint
+
+
+def test_verify(copied_digits):
+    ds = recmap.open(copied_digits)
+    calls = []
+    assert ds.verify(progress=lambda *call: calls.append(call))["damage"] == []
+    flip(copied_digits / "digits-00001-of-00004.tfrecord", 5000)
+    assert len(ds.verify(progress=None)["damage"]) == 1
+
+
+def test_verify_passes_on_what_progress_raises(digits):
+    def progress(*_):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        for _ in range(100):
+            digits.verify(progress=progress)
+
+
+def test_views_outlive_the_data_set(made, payloads):
+    first, batch = made[5], made.gather([1, 2])
+    second = batch[1]
+    array = np.frombuffer(made[6], np.uint8)
+    made.close()
+    del batch
+    gc.collect()
+    assert bytes(first) == payloads[5]
+    assert bytes(second) == payloads[2]
+    assert array.tobytes() == payloads[6]
+    for use in (lambda: made[0], lambda: made.gather([0]), lambda: made.info, lambda: made[0:1]):
+        with pytest.raises(ValueError, match="closed"):
+            use()
+    made.close()
+    assert made.closed and len(made) == len(payloads)
+
+
+@pytest.mark.parametrize("access", ["map", "read"])
+def test_records_outlive_their_shards_place_in_the_cache(tmp_path, access):
+    payloads = [f"{i}".encode() * 50 for i in range(200)]
+    paths = write(tmp_path, payloads, shards=20)
+    ds = recmap.open(paths, shard_limit=2, access=access)
+    kept = [ds[i] for i in range(len(ds))]
+    expected = [payloads[i] for shard in range(20) for i in range(shard, 200, 20)]
+    ds.close()
+    assert [bytes(record) for record in kept] == expected
+
+
+def test_only_records_have_bytes(made):
+    for exporter in (made[0].obj, made.gather([0]), made._handle):
+        with pytest.raises(BufferError):
+            memoryview(exporter)
+
+
+def test_closed_after_with(tmp_path, payloads):
+    write(tmp_path, payloads)
+
+    def maps():
+        with open("/proc/self/maps") as file:
+            return sum(str(tmp_path) in line for line in file)
+
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
+        ds[0]
+        assert maps() >= 1
+    assert maps() == 0
+
+
+def test_a_bad_record_says_where_it_is(tmp_path, payloads):
+    (path,) = write(tmp_path, payloads)
+    ds = recmap.open(path)
+    flip(path, os.path.getsize(path) - 5)
+    last = len(ds) - 1
+    for read in (lambda: ds[last], lambda: ds.gather([0, last]), lambda: ds[-1]):
+        with pytest.raises(recmap.CorruptRecordError) as caught:
+            read()
+        assert caught.value.record == last and caught.value.offset > 0
+        assert caught.value.path.endswith("made-0.tfrecord")
+        assert isinstance(caught.value, ValueError) and "recmap verify" in str(caught.value)
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert str(again) == str(caught.value) and again.offset == caught.value.offset
+    assert bytes(ds[0]) == payloads[0]
+    assert bytes(recmap.open(path.with_name("made-0.rmx"), check="header")[last]) != b""
+
+
+def test_pickle_of_data_set_and_of_views(made):
+    for ds in (made, made[5:100:7], made[::-1], made.select([5, 3, 3])):
+        again = pickle.loads(pickle.dumps(ds))
+        assert again.numbers.tolist() == ds.numbers.tolist()
+        assert [bytes(r) for r in again[:20]] == [bytes(r) for r in ds[:20]]
+
+
+def test_pickle_of_a_data_set_that_changed(tmp_path):
+    write(tmp_path, [b"a", b"b"])
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    pickled = pickle.dumps(ds)
+    write(tmp_path, [b"a", b"c"])
+    recmap.open(tmp_path / "made-0.tfrecord", rebuild=True)
+    with pytest.raises(recmap.StaleIndexError):
+        pickle.loads(pickled)
+
+
+def _sum(part):
+    return sum(len(record) for record in part)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(digits, method):
+    expected = sum(len(record) for record in digits)
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert sum(pool.map(_sum, digits.split(4))) == expected
+
+
+def test_a_child_uses_what_was_opened_before_fork(digits):
+    digits[0]
+    read, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write_end, bytes(digits[1796])[:20])
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read, 20) == bytes(digits[1796])[:20]
+    os.close(read)
+    os.close(write_end)
+
+
+def test_many_threads(made, payloads):
+    failures = []
+
+    def read(seed):
+        rng = random.Random(seed)
+        for _ in range(2000):
+            i = rng.randrange(len(payloads))
+            if bytes(made[i]) != payloads[i]:
+                failures.append(i)
+
+    threads = [threading.Thread(target=read, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_closing_while_others_read(tmp_path, payloads):
+    write(tmp_path, payloads)
+    for _ in range(20):
+        ds = recmap.open(tmp_path / "made-0.tfrecord")
+
+        def read(ds=ds):
+            with pytest.raises(ValueError):
+                while True:
+                    ds[100]
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        ds.close()
+        for thread in threads:
+            thread.join()
+
+
+def test_views_made_while_views_are_made(made, payloads):
+    """A collection within data_set[i] runs code that takes records of its own."""
+    seen = []
+
+    class Node:
+        def __init__(self):
+            self.self = self
+
+        def __del__(self):
+            seen.append(bytes(made[7]) == payloads[7])
+
+    threshold = gc.get_threshold()
+    gc.set_threshold(3, 1, 1)
+    try:
+        for i in range(3000):
+            Node()
+            assert bytes(made[i]) == payloads[i]
+    finally:
+        gc.set_threshold(*threshold)
+    gc.collect()
+    assert len(seen) > 100 and all(seen)
+
+
+def test_nothing_leaks(made):
+    def use():
+        for i in range(200):
+            made[i]
+        made.gather(range(100))[5]
+        made[5:10].numbers
+        with pytest.raises(IndexError):
+            made[10**9]
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1])
+
+    for _ in range(50):
+        use()
+    before = resident()
+    for _ in range(500):
+        use()
+    assert resident() - before < 300  # pages
+
+
+def test_progress_and_ctrl_c_while_indexing(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        def progress(*_):
+            signal.raise_signal(signal.SIGINT)
+
+        recmap.open(DIGITS, index=tmp_path / "x.rmx", progress=progress)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_repr(digits):
+    assert "1797 records" in repr(digits)
+    assert "5 records of 1797" in repr(digits[:5])
+    assert "2 records" in repr(digits.gather([1, 2]))
+    digits.close()
+    assert "closed" in repr(digits)

@@ -1,0 +1,222 @@
+"""Opening: when an index is built, used again, appended to, and refused."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+import recmap
+from conftest import DIGITS, flip, later, write
+
+
+def shards(folder):
+    return sorted(str(path) for path in folder.glob("*.tfrecord"))
+
+
+def test_index_lies_beside_the_first_shard(copied_digits):
+    ds = recmap.open(copied_digits / "digits-*.tfrecord")
+    assert ds.index_path == str(copied_digits / "digits.rmx")
+    assert len(ds) == 1797
+
+
+def test_glob_list_folder_and_index_are_one(copied_digits):
+    first = recmap.open(str(copied_digits / "digits-*.tfrecord"))
+    before = os.stat(first.index_path).st_ino
+    for source in (shards(copied_digits), copied_digits, first.index_path):
+        assert recmap.open(source).fingerprint == first.fingerprint
+    assert os.stat(first.index_path).st_ino == before
+
+
+def test_more_shards_are_appended(copied_digits):
+    paths = shards(copied_digits)
+    path = copied_digits / "some.rmx"
+    first = recmap.open(paths[:2], id="id", lift=["label"], index=path)
+    records = [bytes(r) for r in first]
+    ds = recmap.open(paths, index=path)
+    assert len(ds) == 1797 and [bytes(r) for r in ds[: len(records)]] == records
+    assert ds.find("digit-01796") == 1796 and len(ds.columns["label"]) == 1797
+    whole = recmap.open(paths, id="id", lift=["label"], index=copied_digits / "whole.rmx")
+    assert path.read_bytes() == (copied_digits / "whole.rmx").read_bytes()
+    assert whole.fingerprint == ds.fingerprint
+
+
+def test_anything_else_is_stale(copied_digits):
+    paths = shards(copied_digits)
+    path = copied_digits / "x.rmx"
+    recmap.open(paths[:3], index=path)
+    for others in (paths[:2], paths[1:], paths[::-1], [paths[0], paths[2], paths[1]]):
+        with pytest.raises(recmap.StaleIndexError, match="rebuild=True"):
+            recmap.open(others, index=path)
+        assert len(recmap.open(others, index=path, rebuild=True)) > 0
+        recmap.open(paths[:3], index=path, rebuild=True)
+
+
+def test_a_shard_of_another_size_is_stale(copied_digits):
+    ds = recmap.open(copied_digits)
+    shutil.copy(shards(copied_digits)[0], shards(copied_digits)[3])
+    with pytest.raises(recmap.StaleIndexError) as caught:
+        recmap.open(copied_digits)
+    assert caught.value.path.endswith("digits-00003-of-00004.tfrecord")
+    assert recmap.open(copied_digits, rebuild=True).fingerprint != ds.fingerprint
+
+
+def test_a_shard_of_other_contents_is_stale(tmp_path):
+    (path,) = write(tmp_path, [b"one", b"two"])
+    recmap.open(path)
+    write(tmp_path, [b"six", b"ten"])
+    later(path)
+    with pytest.raises(recmap.StaleIndexError):
+        recmap.open(path)
+    assert bytes(recmap.open(path, rebuild=True)[1]) == b"ten"
+
+
+def test_a_shard_that_was_only_touched_is_not(tmp_path):
+    (path,) = write(tmp_path, [b"one", b"two"])
+    recmap.open(path)
+    later(path)
+    assert bytes(recmap.open(path)[1]) == b"two"
+
+
+def test_other_ids_and_columns_are_stale(copied_digits):
+    recmap.open(copied_digits, lift=["label"])
+    assert len(recmap.open(copied_digits)) == 1797
+    for wish in ({"id": "id"}, {"lift": ["id"]}, {"lift": {"label": -1}}):
+        with pytest.raises(recmap.StaleIndexError):
+            recmap.open(copied_digits, **wish)
+    ds = recmap.open(copied_digits, id="id", rebuild=True)
+    assert ds.find("digit-00000") == 0
+
+
+def test_damage_is_raised_or_skipped(copied_digits):
+    flip(shards(copied_digits)[1], 5000)
+    with pytest.raises(recmap.CorruptRecordError) as caught:
+        recmap.open(copied_digits)
+    assert caught.value.path.endswith("00001-of-00004.tfrecord")
+    ds = recmap.open(copied_digits, on_corrupt="skip")
+    assert len(ds) == 1796 and len(ds.info["damage"]) == 1
+
+
+def test_a_damaged_index(copied_digits):
+    path = recmap.open(copied_digits).index_path
+    flip(path, os.path.getsize(path) - 5)
+    with pytest.raises(recmap.CorruptIndexError):
+        recmap.open(copied_digits)
+    assert len(recmap.open(copied_digits, rebuild=True)) == 1797
+
+
+def test_what_is_missing_is_named(tmp_path):
+    with pytest.raises((FileNotFoundError, ValueError), match="no-such"):
+        recmap.open(tmp_path / "no-such.tfrecord")
+    with pytest.raises(FileNotFoundError, match="no-such"):
+        recmap.open(tmp_path / "no-such.rmx")
+    with pytest.raises(ValueError):
+        recmap.open([])
+    ds = recmap.open(write(tmp_path, [b"x"]))
+    os.rename(tmp_path / "made-0.tfrecord", tmp_path / "gone")
+    with pytest.raises(FileNotFoundError) as caught:
+        ds[0]
+    assert caught.value.path.endswith("made-0.tfrecord") and caught.value.errno == 2
+
+
+def test_files_of_no_and_of_one_byte(tmp_path):
+    empty = tmp_path / "empty.tfrecord"
+    empty.write_bytes(b"")
+    assert len(recmap.open(empty)) == 0 and list(recmap.open(empty)) == []
+    one = tmp_path / "one.tfrecord"
+    one.write_bytes(b"x")
+    with pytest.raises(recmap.Error):
+        recmap.open(one)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"on_corrupt": "ignore"},
+        {"access": "fast"},
+        {"check": "none"},
+        {"progress": 3},
+        {"lift": "label"},
+        {"threads": -1},
+    ],
+)
+def test_wrong_options(tmp_path, wish):
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        recmap.open(DIGITS, index=tmp_path / "x.rmx", **wish)
+
+
+def test_merge_is_byte_for_byte_one_build(copied_digits):
+    paths = shards(copied_digits)
+    parts = [copied_digits / f"part-{i}.rmx" for i in range(4)]
+    for path, part in zip(paths, parts, strict=True):
+        recmap.index(path, part, id="id", lift=["label"], progress=None)
+    recmap.merge(copied_digits / "merged.rmx", parts)
+    recmap.index(paths, copied_digits / "whole.rmx", id="id", lift=["label"])
+    merged = (copied_digits / "merged.rmx").read_bytes()
+    assert merged == (copied_digits / "whole.rmx").read_bytes()
+    recmap.index(paths[0], parts[0])
+    with pytest.raises(ValueError):
+        recmap.merge(copied_digits / "merged.rmx", parts)
+
+
+def test_index_of_a_folder_that_cannot_be_written(copied_digits, tmp_path_factory):
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    copied_digits.chmod(0o500)
+    with pytest.raises(PermissionError):
+        recmap.open(copied_digits)
+    path = tmp_path_factory.mktemp("elsewhere") / "x.rmx"
+    assert len(recmap.open(copied_digits, index=path)) == 1797
+
+
+def test_progress_is_told(copied_digits):
+    calls = []
+    recmap.open(copied_digits, progress=lambda *call: calls.append(call))
+    for done, total, records, path in calls:
+        assert 0 <= done <= total and records <= 1797 and isinstance(path, str)
+
+
+def test_nothing_is_shown_where_there_is_no_terminal(copied_digits):
+    run = subprocess.run(
+        [sys.executable, "-c", "import recmap, sys; recmap.open(sys.argv[1])", copied_digits],
+        capture_output=True,
+        check=True,
+    )
+    assert run.stdout == run.stderr == b""
+
+
+def test_bar_on_a_terminal(capsys, monkeypatch):
+    from recmap._progress import shown
+
+    class Terminal:
+        text = ""
+
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            self.text += text
+
+        def flush(self):
+            pass
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with shown("auto", "indexing") as call:
+        call._drawn -= 1
+        call(25, 100, 3, "x")
+    assert "indexing [#####..............." in terminal.text and " 25%" in terminal.text
+    assert terminal.text.endswith("\r")
+
+
+def test_bar_in_a_notebook(monkeypatch):
+    import types
+
+    from recmap import _progress
+
+    shell = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    pytest.importorskip("tqdm")
+    with _progress.shown("auto", "indexing") as call:
+        assert isinstance(call, _progress._Notebook)
+        call(1, 2, 3, "x")
