@@ -1,5 +1,6 @@
 /* recmap schema: the features that records hold. */
 #include <stdio.h>
+#include <string.h>
 
 #include <recmap/dataset.h>
 #include <recmap/example.h>
@@ -8,15 +9,20 @@
 #include "interrupt.h"
 #include "message.h"
 #include "progress.h"
+#include "schema_features.h"
+#include "schema_table.h"
 #include "walk.h"
 
-enum { OPTION_SAMPLE = ARGS_LONG, OPTION_JSON };
+enum { OPTION_SAMPLE = ARGS_LONG, OPTION_JSON, OPTION_FEATURES };
 
 enum { DEFAULT_SAMPLE = 1000 };
 
 static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
                                         {"json", no_argument, NULL, OPTION_JSON},
+                                        {"features", required_argument, NULL, OPTION_FEATURES},
                                         {NULL, 0, NULL, 0}};
+
+typedef enum schema_form { FORM_TABLE, FORM_JSON, FORM_C } schema_form;
 
 /* The numbers floor(i * count / sample), without ever computing i * count. */
 typedef struct spread {
@@ -51,44 +57,6 @@ static recmap_status add_record(void *context, const recmap_record *record, recm
     return recmap_schema_add(context, record->data, record->size, error);
 }
 
-/* Digits of the least and the most values, so that all rows are aligned. */
-typedef struct column_widths {
-    int least;
-    int most;
-} column_widths;
-
-static void widen(int *width, uint64_t number) {
-    int size = snprintf(NULL, 0, "%llu", (unsigned long long)number);
-    if (size > *width) *width = size;
-}
-
-static void print_feature(const recmap_schema_feature *feature, column_widths widths) {
-    printf("%-6s  %6.2f %%  ", feature->kind, feature->share * 100);
-    if (feature->min_length == feature->max_length)
-        printf("%*llu", widths.least + 2 + widths.most, (unsigned long long)feature->min_length);
-    else
-        printf("%*llu..%-*llu", widths.least, (unsigned long long)feature->min_length, widths.most,
-               (unsigned long long)feature->max_length);
-    fputs("  ", stdout);
-    print_readable(stdout, feature->name, feature->name_size);
-    putchar('\n');
-}
-
-static void print_human(const recmap_schema *schema) {
-    size_t count = recmap_schema_feature_count(schema);
-    column_widths widths = {5, 5};
-    for (size_t i = 0; i < count; i++) {
-        recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
-        widen(&widths.least, feature.min_length);
-        widen(&widths.most, feature.max_length);
-    }
-    printf("kind       share  %*s  feature\n", widths.least + 2 + widths.most, "values");
-    for (size_t i = 0; i < count; i++) {
-        recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
-        print_feature(&feature, widths);
-    }
-}
-
 static recmap_status print_json(const recmap_schema *schema, recmap_error *error) {
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_status status = recmap_schema_to_json(&text, schema, error);
@@ -104,8 +72,8 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
         message("%llu of %llu records were looked at, spread evenly; --sample 0 looks at all",
                 (unsigned long long)seen, (unsigned long long)record_count);
     if (others)
-        message("%llu of %llu records: no tf.Example, or more than one", (unsigned long long)others,
-                (unsigned long long)seen);
+        message("%llu of %llu records: neither tf.Example nor tf.SequenceExample, or more than one",
+                (unsigned long long)others, (unsigned long long)seen);
 }
 
 static recmap_status collect(recmap_schema *schema, recmap_dataset *dataset, uint64_t sample,
@@ -122,35 +90,57 @@ static recmap_status collect(recmap_schema *schema, recmap_dataset *dataset, uin
     return status;
 }
 
-static int run_schema(recmap_dataset *dataset, uint64_t sample, bool as_json) {
+static recmap_status print_schema(const recmap_schema *schema, schema_form form,
+                                  recmap_error *error) {
+    switch (form) {
+    case FORM_JSON: return print_json(schema, error);
+    case FORM_C: schema_features_print_c(stdout, schema); break;
+    case FORM_TABLE: schema_table_print(stdout, schema); break;
+    }
+    return RECMAP_OK;
+}
+
+static int run_schema(recmap_dataset *dataset, uint64_t sample, schema_form form) {
     recmap_schema *schema = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_schema_create(&schema, &error);
     if (status == RECMAP_OK) status = collect(schema, dataset, sample, &error);
     if (status == RECMAP_OK) {
         print_messages(schema, recmap_dataset_count(dataset));
-        if (as_json) status = print_json(schema, &error);
-        else print_human(schema);
+        status = print_schema(schema, form, &error);
     }
     recmap_schema_destroy(schema);
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
+/* Returns 0, or the exit status of wrong usage. */
+static int take_option(const tool_args *args, int option, uint64_t *sample, schema_form *form) {
+    if (option == OPTION_SAMPLE)
+        return args_number(args, "--sample", optarg, UINT64_MAX, sample) ? 0 : 2;
+    schema_form wanted = option == OPTION_JSON ? FORM_JSON : FORM_C;
+    if (wanted == FORM_C && strcmp(optarg, "c") != 0)
+        return args_wrong(args, "--features is c, not '%s'", optarg);
+    if (*form != FORM_TABLE && *form != wanted)
+        return args_wrong(args, "--json and --features exclude each other");
+    *form = wanted;
+    return 0;
+}
+
 static int run(int argc, char **argv) {
     tool_args args;
     uint64_t sample = DEFAULT_SAMPLE;
-    bool as_json = false;
+    schema_form form = FORM_TABLE;
     args_begin(&args, &cmd_schema, options, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
-        if (option == OPTION_JSON) as_json = true;
-        else if (!args_number(&args, "--sample", optarg, UINT64_MAX, &sample)) return 2;
+        int exit_status = take_option(&args, option, &sample, &form);
+        if (exit_status) return exit_status;
     }
     if (args.operand_count > 1) return args_wrong(&args, "only one index can be named");
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
-    exit_status = run_schema(dataset, sample, as_json);
+    exit_status = run_schema(dataset, sample, form);
     recmap_dataset_close(dataset);
     return exit_status;
 }
@@ -158,11 +148,14 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap schema [OPTION]... NAME.rmx\n"
     "\n"
-    "Lists the features that tf.Example records hold: kind of values, share of the records that\n"
-    "have the feature, least and most values in one record.\n"
+    "Lists the features that records hold, of tf.Example and tf.SequenceExample: kind of values,\n"
+    "share of the records that have the feature, least and most values in one record, and the\n"
+    "range of the values (of bytes: of their sizes). Feature lists come in a table of their own,\n"
+    "with least and most steps in one record, and values in one step.\n"
     "\n"
     "      --sample N    look at N records, spread evenly (1000); 0: at all\n"
-    "      --json        {NAME: {\"kind\", \"share\", \"min_length\", \"max_length\"}}\n"
+    "      --json        {NAME: {\"kind\", \"share\", \"min_length\", \"max_length\", ...}}\n"
+    "      --features c  source text to paste: the features that a parser is made from\n"
     "      --access A    map (the default) or pread: how the bytes of shards are reached\n"
     "      --check C     data (the default) or header: what of a record is checked\n"
     "      --help\n";

@@ -10,7 +10,7 @@
 
 static const tool_command *const commands[] = {
     &cmd_index, &cmd_info,  &cmd_schema, &cmd_get,   &cmd_find,
-    &cmd_cat,   &cmd_order, &cmd_verify, &cmd_merge,
+    &cmd_cat,   &cmd_order, &cmd_verify, &cmd_merge, &cmd_import,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

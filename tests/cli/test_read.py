@@ -69,9 +69,11 @@ class Digits(CliTest):
         self.check("info", "digits.rmx", "--shards", out=text + "\n" + bar + rows)
 
     def test_schema(self):
-        one = {"share": 1, "min_length": 1, "max_length": 1}
-        expected = {"id": {"kind": "bytes", **one}, "image": {"kind": "bytes", **one},
-                    "label": {"kind": "int64", **one}}
+        one = {"share": 1, "min_length": 1, "max_length": 1, "unset_share": 0, "missing_share": 0,
+               "shape": []}
+        expected = {"id": {"kind": "bytes", **one, "min_size": 11, "max_size": 11},
+                    "image": {"kind": "bytes", **one, "min_size": 64, "max_size": 64},
+                    "label": {"kind": "int64", **one, "min": 0, "max": 9}}
         sampled = ("recmap: 1000 of 1797 records were looked at, spread evenly; --sample 0 looks "
                    "at all\n")
         for words, err in ((["--sample", "0"], ""), (["--sample", "1797"], ""),
@@ -79,12 +81,16 @@ class Digits(CliTest):
                            (["--sample", "1"], sampled.replace("1000", "1"))):
             result = self.run_recmap("schema", "--json", "digits.rmx", *words)
             self.assertEqual((result.err.decode(), result.status), (err, 0))
-            self.assertEqual(json.loads(result.out), expected)
+            document = json.loads(result.out)
+            if "1" in words:
+                self.assertEqual(document["label"].pop("max"), document["label"]["min"])
+                document["label"].update(min=0, max=9)
+            self.assertEqual(document, expected)
         self.check("schema", "digits.rmx", "--sample=0", out=(
-            "kind       share        values  feature\n"
-            "bytes   100.00 %             1  id\n"
-            "bytes   100.00 %             1  image\n"
-            "int64   100.00 %             1  label\n"))
+            "kind       share        values  range     feature\n"
+            "bytes   100.00 %             1  11 bytes  id\n"
+            "bytes   100.00 %             1  64 bytes  image\n"
+            "int64   100.00 %             1  0..9      label\n"))
 
     def test_json(self):
         out = self.run_recmap("cat", "digits.rmx", "--format", "json").out
@@ -164,17 +170,20 @@ class Formats(CliTest):
 
     def test_a_schema_of_other_records(self):
         result = self.run_recmap("schema", "a.rmx", "--json")
-        self.assertEqual(result.err, b"recmap: 1 of 8 records: no tf.Example, or more than one\n")
+        self.assertEqual(result.err, b"recmap: 1 of 8 records: neither tf.Example nor "
+                                     b"tf.SequenceExample, or more than one\n")
         self.assertEqual(json.loads(result.out)["weights"],
-                         {"kind": "float", "share": 5 / 8, "min_length": 2, "max_length": 2})
+                         {"kind": "float", "share": 5 / 8, "min_length": 2, "max_length": 2,
+                          "unset_share": 0, "missing_share": 3 / 8, "shape": None, "min": 0,
+                          "max": 4, "nan_count": 0})
 
     def test_a_schema_is_aligned(self):
         self.write("b", tfrecord([example(**{"a\tb\x1b": 1, "n": [1] * 1234567}),
                                   example(n=[1])]))
         self.index("b")
-        self.check("schema", "b.rmx", out=("kind       share          values  feature\n"
-                                           "int64    50.00 %               1  a\\tb\\u001b\n"
-                                           "int64   100.00 %      1..1234567  n\n"))
+        self.check("schema", "b.rmx", out=("kind       share          values  range  feature\n"
+                                           "int64    50.00 %               1  1      a\\tb\\u001b\n"
+                                           "int64   100.00 %      1..1234567  1      n\n"))
 
     def test_a_sample_is_spread_evenly(self):
         for count, sample in ((10, 4), (10, 3), (10, 10), (7, 5), (300, 299)):

@@ -8,7 +8,7 @@ import unittest
 
 from support import COMMAND, ROOT, CliTest, tfrecord
 
-COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "verify", "merge"]
+COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "verify", "merge", "import"]
 READERS = ["schema", "get", "find", "cat"]
 
 
