@@ -115,7 +115,10 @@ static bool check_cut(const cut *c, int64_t *row_count) {
         if (count == 0) return check_end(c, 0);
         if (!check_first(c) || !check_ascent(c, 0)) return false;
         return last <= c->count || check_end(c, last);
-    case RECMAP_PARTITION_VALUE_ROW_IDS: *row_count = count ? last + 1 : 0; return check_row_ids(c);
+    case RECMAP_PARTITION_VALUE_ROW_IDS:
+        if (!check_row_ids(c)) return false;
+        *row_count = count ? last + 1 : 0;
+        return true;
     case RECMAP_PARTITION_UNIFORM: break;
     }
     *row_count = c->count / (int64_t)c->partition->length;

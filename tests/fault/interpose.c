@@ -495,6 +495,11 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
     return result;
 }
 
+void *aligned_alloc(size_t alignment, size_t size) {
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+}
+
 void free(void *memory) {
     if (!memory || is_early(memory)) return;
     if (!real_malloc) find_allocator();

@@ -1,0 +1,235 @@
+/* Parsing when memory is out: every allocation fails in turn, once or from then on, in every call
+ * of parsers, columns and their exports. And batches of one kind allocate nothing any more. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <recmap/arrow.h>
+#include <recmap/dlpack.h>
+
+#include "fault/cases.h"
+#include "fault/interpose.h"
+#include "unit/example/parse_specs.h"
+#include "unit/example/parse_text.h"
+
+#define KINDS                                                                                      \
+    {.name = "a", .kind = FIXED, .element = I64, SHAPE(2, 1), DEFAULTS(INT64(-1))},                \
+        {.name = "d", .kind = FIXED, .element = STR, DEFAULTS(TEXT("a_default_of_many_bytes"))},   \
+        {.name = "v", .kind = VAR, .element = RECMAP_ELEMENT_INT16},                               \
+        {.name = "t", .kind = VAR, .element = STR, .bytes_mode = RECMAP_BYTES_COPY},               \
+        {.name = "s",                                                                              \
+         .key = "t",                                                                               \
+         .kind = SEQUENCE,                                                                         \
+         .element = STR,                                                                           \
+         .bytes_mode = RECMAP_BYTES_COPY,                                                          \
+         DEFAULTS(TEXT("pad"))},                                                                   \
+        {.name = "q", .key = "v", .kind = SEQUENCE, .element = I64, SHAPE(2), .unpadded = 1},      \
+        {.name = "r",                                                                              \
+         .key = "v",                                                                               \
+         .kind = RAGGED,                                                                           \
+         .element = I64,                                                                           \
+         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 1}, {RECMAP_PARTITION_ROW_LENGTHS, "n", 0},   \
+                    {RECMAP_PARTITION_UNIFORM, NULL, 2})},                                         \
+        {.name = "p", .key = "v", .kind = SPARSE, .element = I64, INDICES("x", "x"), SIZES(9, 9)}, \
+        {.name = "f",                                                                              \
+         .kind = FIXED,                                                                            \
+         .element = RECMAP_ELEMENT_BOOL,                                                           \
+         SHAPE(2),                                                                                 \
+         DEFAULTS(INT64(1))},                                                                      \
+    {                                                                                              \
+        .name = "h", .key = "g", .kind = VAR, .element = RECMAP_ELEMENT_BFLOAT16                   \
+    }
+
+static text_batch batch;
+
+/* All kinds of a SequenceExample, both ways to export them, and what is found in the end. */
+typedef struct run {
+    recmap_parser *parser;
+    recmap_columns *columns;
+    struct ArrowArray array;
+    struct ArrowSchema schema, stream;
+    DLManagedTensor *tensor;
+    DLManagedTensorVersioned *versioned;
+} run;
+
+static recmap_status create(run *r, recmap_error *error) {
+    const recmap_feature features[] = {KINDS};
+    const recmap_feature lists[] = {
+        {.name = "l", .kind = VAR, .element = STR},
+        {.name = "m", .kind = SEQUENCE, .element = I64, SHAPE(2), DEFAULTS(INT64(9))}};
+    return recmap_parser_create_sequence(&r->parser, features, COUNT(features), lists, COUNT(lists),
+                                         error);
+}
+
+static recmap_status make_columns(run *r, recmap_error *error) {
+    return recmap_columns_create(&r->columns, error);
+}
+
+static recmap_status parse(run *r, recmap_error *error) {
+    return recmap_parser_parse(r->columns, r->parser, batch.records, batch.count,
+                               RECMAP_PARSE_COLLECT, error);
+}
+
+static recmap_status export_arrow(run *r, recmap_error *error) {
+    return recmap_columns_export_arrow(&r->array, &r->schema, r->columns, error);
+}
+
+/* While what was exported lives the next batch needs other memory. */
+static recmap_status parse_again(run *r, recmap_error *error) {
+    return parse(r, error);
+}
+
+static recmap_status export_schema(run *r, recmap_error *error) {
+    return recmap_parser_export_arrow_schema(&r->stream, r->parser, error);
+}
+
+static recmap_status export_tensor(run *r, recmap_error *error) {
+    return recmap_columns_export_dlpack(&r->tensor, r->columns, 0, RECMAP_TENSOR_VALUES, 0, error);
+}
+
+static recmap_status export_versioned(run *r, recmap_error *error) {
+    return recmap_columns_export_dlpack_versioned(&r->versioned, r->columns, 7,
+                                                  RECMAP_TENSOR_INDICES, 0, error);
+}
+
+static int records_released;
+
+static void release_records(void *owner) {
+    (void)owner;
+    records_released++;
+}
+
+static recmap_status export_records(run *r, recmap_error *error) {
+    struct ArrowArray array;
+    struct ArrowSchema schema;
+    int before = records_released;
+    (void)r;
+    recmap_status status = recmap_records_export_arrow(&array, &schema, batch.records, batch.count,
+                                                       NULL, release_records, error);
+    if (status == RECMAP_OK) {
+        array.release(&array);
+        schema.release(&schema);
+    }
+    if (records_released != before + 1) return RECMAP_MISMATCH;
+    return status;
+}
+
+static const struct step {
+    const char *name;
+    recmap_status (*run)(run *r, recmap_error *error);
+} steps[] = {
+    {"parser", create},        {"columns", make_columns},       {"parse", parse},
+    {"arrow", export_arrow},   {"parse again", parse_again},    {"schema", export_schema},
+    {"dlpack", export_tensor}, {"versioned", export_versioned}, {"records", export_records}};
+
+static void end_run(run *r) {
+    recmap_columns_destroy(r->columns);
+    recmap_parser_destroy(r->parser);
+    if (r->array.release) r->array.release(&r->array);
+    if (r->schema.release) r->schema.release(&r->schema);
+    if (r->stream.release) r->stream.release(&r->stream);
+    if (r->tensor) r->tensor->deleter(r->tensor);
+    if (r->versioned) r->versioned->deleter(r->versioned);
+}
+
+/* A step that may fail for want of memory; then, where the want was for once, it is done again. */
+static const char *take_step(const struct step *step, run *r, bool is_sticky) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = step->run(r, &error);
+    if (status == RECMAP_OK) return NULL;
+    if (status != RECMAP_NO_MEMORY || error.status != RECMAP_NO_MEMORY)
+        return case_says("%s says %s: %s", step->name, recmap_status_name(status), error.message);
+    if (interpose_hits() == 0) return case_says("%s had all memory", step->name);
+    if (is_sticky) return "";
+    status = step->run(r, &error);
+    if (status == RECMAP_OK) return NULL;
+    return case_says("%s fails again: %s", step->name, error.message);
+}
+
+static const char *check_values(const run *r) {
+    const recmap_column *q = recmap_columns_find(r->columns, "q");
+    const recmap_column *m = recmap_columns_find(r->columns, "m");
+    if (recmap_columns_failure_count(r->columns) != 1) return "failures are missing";
+    if (!q || !m || q->value_count != 4 || m->value_count != 3 * 2 * 2) return "values are missing";
+    return strcmp(describe_column(q), "[[[1, 2], [3, 4]], ~[], ~[]]") ? "q is wrong" : NULL;
+}
+
+static const char *run_case(void *context, size_t number) {
+    run r = {0};
+    bool is_sticky = number % 2;
+    (void)context;
+    holdings before = holdings_now();
+    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),
+                      .at = number / 2 + 1,
+                      .is_sticky = is_sticky,
+                      .fault = FAULT_ERRNO,
+                      .code = ENOMEM};
+    const char *wrong = NULL;
+    interpose_begin(&plan);
+    for (size_t i = 0; !wrong && i < COUNT(steps); i++) wrong = take_step(&steps[i], &r, is_sticky);
+    interpose_end();
+    if (!wrong) wrong = check_values(&r);
+    if (wrong && !*wrong) wrong = NULL;
+    end_run(&r);
+    return wrong ? wrong : holdings_check(&before);
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    run r = {0};
+    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
+    interpose_begin(&plan);
+    for (size_t i = 0; i < COUNT(steps); i++) assert_int_equal(steps[i].run(&r, NULL), RECMAP_OK);
+    uint64_t count = interpose_end();
+    assert_null(check_values(&r));
+    end_run(&r);
+    assert_true(count > 100);
+    assert_int_equal(cases_run("parsing without memory", 2 * count, 1, run_case, NULL), 0);
+}
+
+/* The first two batches make room; after that only exports allocate. */
+static void test_steady_state(void **state) {
+    (void)state;
+    run r = {0};
+    call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
+    assert_int_equal(create(&r, NULL), RECMAP_OK);
+    assert_int_equal(make_columns(&r, NULL), RECMAP_OK);
+    assert_int_equal(parse(&r, NULL), RECMAP_OK);
+    interpose_begin(&plan);
+    for (int i = 0; i < 20; i++) parse(&r, NULL);
+    assert_int_equal(interpose_end(), 0);
+    assert_null(check_values(&r));
+
+    /* With one export always alive the memory of two batches goes round. */
+    for (int i = 0; i < 4; i++) {
+        DLManagedTensor *last = r.tensor;
+        assert_int_equal(export_tensor(&r, NULL), RECMAP_OK);
+        if (last) last->deleter(last);
+        interpose_begin(&plan);
+        parse(&r, NULL);
+        assert_int_equal(interpose_end() > 0, i == 0);
+    }
+    end_run(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_steady_state),
+    };
+    batch_add(&batch,
+              "a=i:1,2 d=b:a_text_of_many_bytes v=i:1,2,3,4 t=b:one,two,a_third_of_many_bytes "
+              "n=i:2 x=i:3,1,2,0 f=i:0,1 g=f:1,2 | l=[b:a_step_of_many_bytes][?] m=[i:1,2][i:3,4]",
+              1);
+    batch_add(&batch, "a=f:1", 1);
+    batch_add(&batch, "| m=[i:1,2]", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
