@@ -39,25 +39,20 @@ class _Step:
 
     epoch: int  # where the loader stands once it is delivered
     position: int
-    batch: Any = None  # None: the end of an epoch
+    batch: Any = None
+    is_end: bool = False  # of an epoch
     error: BaseException | None = None
     work: Future[Any] | None = None
 
 
 class _Iterator(Iterator[Any]):
-    """One walk of a `for`; making another one ends it."""
+    """One walk of a `for`; its end, or making another one, ends it."""
 
     def __init__(self, loader: Loader) -> None:
-        self._loader: Loader | None = loader
+        self._loader = loader
 
     def __next__(self) -> Any:
-        if self._loader is None:
-            raise StopIteration
-        try:
-            return self._loader._next(self)
-        except StopIteration:
-            self._loader = None
-            raise
+        return self._loader._next(self)
 
 
 class Loader:
@@ -168,8 +163,6 @@ class Loader:
         with self._lock:
             if self._epochs is not None and self._epochs > 0 and not len(self.order):
                 raise ValueError("epochs of no records have no end")
-            if self._iterator is not None:
-                self._iterator._loader = None
             self._iterator = _Iterator(self)
             return self._iterator
 
@@ -177,14 +170,14 @@ class Loader:
         with self._lock:
             if iterator is not self._iterator:
                 raise StopIteration
-            while True:
-                if self._epochs is not None and self._epoch >= self._epochs:
-                    raise StopIteration
+            while self._epochs is None or self._epoch < self._epochs:
                 step = self._deliver()
-                if step.batch is not None:
+                if not step.is_end:
                     return step.batch
                 if self._epochs is None:
-                    raise StopIteration
+                    break
+            self._iterator = None
+            raise StopIteration
 
     def _deliver(self) -> _Step:
         """The next step; the loader then stands behind it. After an error it stands before it."""
@@ -194,39 +187,43 @@ class Loader:
             self._fill()
             step = self._ahead[0]
             if step.work is not None:
-                try:
-                    step.batch = step.work.result()
-                except Exception:
-                    self._ahead[0].work = None  # the next call tries again
-                    raise
+                step = self._worked(step, step.work)
             self._ahead.popleft()
         if step.error is not None:
             raise step.error
         self._epoch, self._position = step.epoch, step.position
         return step
 
+    @staticmethod
+    def _worked(step: _Step, work: Future[Any]) -> _Step:
+        try:
+            return _Step(step.epoch, step.position, work.result())
+        except Exception:
+            step.work = None  # the next call tries again
+            raise
+
     def _take(self) -> _Step:
         batch, epoch, position = self._loader.next()
-        return _Step(epoch, position, batch)
+        return _Step(epoch, position, batch, batch is None)
 
     def _fill(self) -> None:
         """Takes steps until two for each thread are being worked on, never past an error."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._workers, "recmap-transform")
-        if self._ahead and self._ahead[0].batch is not None and self._ahead[0].work is None:
-            self._begin(self._ahead[0])
+        if self._ahead and self._ahead[0].work is None:
+            self._begin(self._ahead[0])  # what failed is tried again
         while len(self._ahead) < 2 * self._workers and not self._is_over():
             try:
                 step = self._take()
             except Exception as error:
                 step = _Step(self._epoch, self._position, error=error)
             self._ahead.append(step)
-            if step.batch is not None:
-                self._begin(step)
+            self._begin(step)
 
     def _begin(self, step: _Step) -> None:
         assert self._pool is not None and self._work is not None
-        step.work = self._pool.submit(self._work, step.batch)
+        if step.batch is not None:
+            step.work = self._pool.submit(self._work, step.batch)
 
     def _is_over(self) -> bool:
         """Whether nothing behind the last step that was taken is wanted."""
@@ -235,7 +232,7 @@ class Loader:
         newest = self._ahead[-1]
         if newest.error is not None:
             return True
-        return newest.batch is None and (self._epochs is None or newest.epoch >= self._epochs)
+        return newest.is_end and (self._epochs is None or newest.epoch >= self._epochs)
 
     # ---- Where it stands.
 

@@ -32,10 +32,13 @@ def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> None:
     ):
         builder.add_bytes(name, list(value))
     else:
-        _add_numbers(builder, name, np.asarray(value))
+        array = np.asarray(value)
+        if array is not value and array.dtype.kind in "SUO":
+            raise TypeError(f"feature {name!r}: {value!r} makes no list of tf.Example")
+        _add_array(builder, name, array)
 
 
-def _add_numbers(builder: _recmap.ExampleBuilder, name: str | None, array: Any) -> None:
+def _add_array(builder: _recmap.ExampleBuilder, name: str | None, array: Any) -> None:
     kind = array.dtype.kind
     if kind in "ib" or (kind == "u" and (array.dtype.itemsize < 8 or not (array >> 63).any())):
         builder.add_int64(name, np.ascontiguousarray(array, dtype=np.int64))

@@ -1,0 +1,352 @@
+"""The loader: order, epochs, ranks, state at every step, transform, errors."""
+
+import json
+import math
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import recmap
+from conftest import flip, write
+
+
+def numbers_of(batches):
+    return [batch.numbers.tolist() for batch in batches]
+
+
+def flat(batches):
+    return [number for batch in batches for number in batch]
+
+
+@pytest.fixture
+def small(made):
+    return made[:103]
+
+
+def test_walks_the_order_of_its_shuffle(small):
+    loader = recmap.Loader(small, 10, shuffle=True, seed=7)
+    order = recmap.Shuffled(len(small), seed=7)
+    for epoch in range(3):
+        batches = numbers_of(loader)
+        assert [len(batch) for batch in batches] == [10] * 10 + [3]
+        assert flat(batches) == order.at(epoch, range(103)).tolist()
+    assert (loader.epoch, loader.position) == (3, 0)
+
+
+def test_records_are_those_of_the_data_set(made, payloads):
+    for batch in recmap.Loader(made, 64, shuffle=True):
+        for record, number in zip(batch, batch.numbers, strict=True):
+            assert bytes(record) == payloads[number]
+
+
+def test_epochs_of_one_for(small):
+    assert len(flat(numbers_of(recmap.Loader(small, 10, epochs=3)))) == 309
+    loader = recmap.Loader(small, 10, epochs=3)
+    loader.seek(epoch=2, position=100)
+    assert flat(numbers_of(loader)) == [100, 101, 102]
+    assert numbers_of(loader) == []
+    endless = iter(recmap.Loader(small, 10, epochs=math.inf))
+    assert len(flat(numbers_of(next(endless) for _ in range(40)))) > 309
+    assert numbers_of(recmap.Loader(small, 10, epochs=0)) == []
+
+
+def test_a_for_that_breaks_is_gone_on_with(small):
+    loader = recmap.Loader(small, 10)
+    for i, _ in enumerate(loader):
+        if i == 3:
+            break
+    assert loader.position == 40 and loader.steps_left == 7 and len(loader) == 11
+    assert flat(numbers_of(loader)) == list(range(40, 103))
+    assert flat(numbers_of(loader)) == list(range(103))
+
+
+def test_one_iterator_at_a_time(small):
+    loader = recmap.Loader(small, 10)
+    first = iter(loader)
+    assert next(first).numbers[0] == 0
+    second = iter(loader)
+    assert next(second).numbers[0] == 10
+    assert list(first) == []
+    assert next(second).numbers[0] == 20
+
+
+@pytest.mark.parametrize("transform", [None, lambda batch: batch])
+@pytest.mark.parametrize("epochs", [None, 2])
+def test_state_at_every_step(small, transform, epochs):
+    def make():
+        return recmap.Loader(
+            small, 9, shuffle=True, seed=3, epochs=epochs, transform=transform, transform_threads=3
+        )
+
+    loader = make()
+    states, batches = [loader.state_dict()], []
+    for batch in loader:
+        batches.append(batch.numbers.tolist())
+        states.append(loader.state_dict())
+    for step in range(0, len(states), 3):
+        state = json.loads(json.dumps(states[step]))
+        other = make()
+        other.load_state_dict(state)
+        assert other.state_dict() == states[step]
+        if step < len(batches):
+            assert numbers_of(other) == batches[step:]
+    assert len(json.dumps(states[5])) < 300
+
+
+def test_setting_a_state_twice_drifts_nowhere(small):
+    loader = recmap.Loader(small, 10, shuffle=True, transform=lambda b: b)
+    next(iter(loader))
+    state = loader.state_dict()
+    for _ in range(3):
+        loader.load_state_dict(state)
+        assert loader.state_dict() == state
+        next(iter(loader))
+        loader.load_state_dict(loader.state_dict())
+
+
+def test_ranks_take_turns_and_resume_on_others(small):
+    def run(world, batch, state, steps):
+        loaders = [
+            recmap.Loader(small, batch, shuffle=True, rank=r, world_size=world)
+            for r in range(world)
+        ]
+        for loader in loaders:
+            if state:
+                loader.load_state_dict(state)
+        walks = [iter(loader) for loader in loaders]
+        taken = []
+        for _ in range(steps):
+            for walk in walks:
+                taken += next(walk).numbers.tolist()
+        states = [loader.state_dict() for loader in loaders]
+        assert all(other == states[0] for other in states)
+        return taken, states[0]
+
+    order = recmap.Shuffled(103).at(0, range(103)).tolist()
+    first, state = run(4, 5, None, 2)
+    second, state = run(3, 7, state, 2)
+    third, state = run(1, 30, state, 1)
+    assert first + second + third == order[: 40 + 42 + 21]
+    assert state["epoch"] == 1 and state["position"] == 0
+
+
+@pytest.mark.parametrize("last", ["keep", "drop", "pad"])
+def test_last(small, last):
+    loaders = [recmap.Loader(small, 10, last=last, rank=r, world_size=4) for r in range(4)]
+    taken = [numbers_of(loader) for loader in loaders]
+    assert len({len(batches) for batches in taken}) == 1
+    count = sum(len(flat(batches)) for batches in taken)
+    assert count == {"keep": 103, "drop": 80, "pad": 120}[last]
+    assert all(loader.epoch == 1 for loader in loaders)
+
+
+def test_a_state_of_something_else(small, made):
+    state = recmap.Loader(small, 10, shuffle=True).state_dict()
+    for other in (
+        recmap.Loader(small, 10, shuffle=True, seed=1),
+        recmap.Loader(small, 10),
+        recmap.Loader(made, 10, shuffle=True),
+    ):
+        with pytest.raises(recmap.StateMismatchError) as caught:
+            other.load_state_dict(state)
+        assert isinstance(caught.value, ValueError)
+        assert other.position == 0
+    for broken in ({}, {**state, "position": state["position"] + 1}):
+        with pytest.raises(ValueError):
+            recmap.Loader(small, 10, shuffle=True).load_state_dict(broken)
+
+
+def test_views_and_orders_compose(digits):
+    labels = digits.columns["label"]
+    view = digits.select(labels < 5)
+    loader = recmap.Loader(view, 16, order=recmap.Grouped(view.columns["label"], 16, seed=1))
+    seen = []
+    for batch in loader:
+        assert len(set(labels[batch.numbers])) == 1
+        seen += batch.numbers.tolist()
+    assert sorted(seen) == view.numbers.tolist()
+    backwards = recmap.Loader(digits[::-1], 1000)
+    assert next(iter(backwards)).numbers[0] == len(digits) - 1
+
+
+def test_orders_that_make_their_own_batches(digits):
+    order = recmap.Stratified(digits.columns["label"], 100)
+    loader = recmap.Loader(digits, order=order)
+    assert len(loader) == order.batch_count == 18
+    assert [len(batch) for batch in loader] == [100] * 17 + [97]
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {},
+        {"batch_size": 0},
+        {"batch_size": 5, "rank": 1},
+        {"batch_size": 5, "rank": -1},
+        {"batch_size": 5, "last": "none"},
+        {"batch_size": 5, "on_error": "ignore"},
+        {"batch_size": 5, "epochs": 1.5},
+        {"batch_size": 5, "order": recmap.Sequential(10**6)},
+        {"batch_size": 5, "order": recmap.Sequential(10), "shuffle": True},
+    ],
+)
+def test_wrong_arguments(small, wish):
+    with pytest.raises(ValueError):
+        recmap.Loader(small, **wish)
+
+
+def test_seek(small):
+    loader = recmap.Loader(small, 10, shuffle=True)
+    loader.seek(epoch=5, position=50)
+    assert flat(numbers_of(loader)) == recmap.Shuffled(103).at(5, range(50, 103)).tolist()
+    loader.seek(epoch=1, position=103)
+    assert numbers_of(loader) == []
+    for wrong in ({"position": 104}, {"position": -1}, {"epoch": -1}):
+        with pytest.raises(ValueError):
+            loader.seek(**wrong)
+
+
+def test_transform_runs_ahead_in_order(small):
+    rng = np.random.default_rng(1)
+    delays = iter(rng.random(1000) / 200)
+    threads = set()
+
+    def slow(batch):
+        threads.add(threading.current_thread().name)
+        time.sleep(next(delays))
+        return batch.numbers.tolist()
+
+    loader = recmap.Loader(small, 10, shuffle=True, transform=slow, transform_threads=4)
+    assert flat(loader) == recmap.Shuffled(103).at(0, range(103)).tolist()
+    assert flat(loader) == recmap.Shuffled(103).at(1, range(103)).tolist()
+    assert len(threads) > 1
+    loader.close()
+    assert flat(loader) == recmap.Shuffled(103).at(2, range(103)).tolist()
+
+
+def test_what_transform_raises_comes_at_its_place(small):
+    failing = {3}
+
+    def transform(batch):
+        if batch.numbers[0] // 10 in failing:
+            raise ZeroDivisionError
+        return batch.numbers.tolist()
+
+    loader = recmap.Loader(small, 10, transform=transform, transform_threads=2)
+    seen = []
+    with pytest.raises(ZeroDivisionError):
+        for batch in loader:
+            seen += batch
+    assert seen == list(range(30)) and loader.position == 30
+    with pytest.raises(ZeroDivisionError):
+        next(iter(loader))
+    failing.clear()
+    assert flat(loader) == list(range(30, 103))
+
+
+def test_transform_may_give_none(small):
+    loader = recmap.Loader(small, 10, transform=lambda batch: None)
+    assert list(loader) == [None] * 11
+
+
+@pytest.mark.parametrize("transform", [None, lambda batch: batch])
+def test_bad_records(tmp_path, transform):
+    payloads = [f"record {i:04}".encode() for i in range(100)]
+    (path,) = write(tmp_path, payloads)
+    ds = recmap.open(path)
+    flip(path, 27 * 50 + 15)
+    loader = recmap.Loader(ds, 10, transform=transform)
+    seen = []
+    for _ in range(2):
+        with pytest.raises(recmap.CorruptRecordError) as caught:
+            for batch in loader:
+                seen += batch.numbers.tolist()
+        assert caught.value.record == 50 and seen == list(range(50)) and loader.position == 50
+    skipping = recmap.Loader(ds, 10, on_error="skip", transform=transform)
+    assert flat(numbers_of(skipping)) == [i for i in range(100) if i != 50]
+    assert [row["number"] for row in skipping.skipped] == [50]
+    other = recmap.Loader(ds, 10, on_error="substitute", transform=transform)
+    assert flat(numbers_of(other)) == [51 if i == 50 else i for i in range(100)]
+    assert other.statistics["skipped"] == 1
+
+
+def test_statistics(small):
+    loader = recmap.Loader(small, 10)
+    list(loader)
+    found = loader.statistics
+    assert found["batches"] == 11 and found["records"] == 103
+    assert found["bytes"] == sum(len(record) for record in small)
+
+
+def test_batches_outlive_the_loader(made, payloads):
+    loader = recmap.Loader(made, 100, shuffle=True)
+    batches = list(loader)
+    del loader
+    made.close()
+    for batch in batches:
+        for record, number in zip(batch, batch.numbers, strict=True):
+            assert bytes(record) == payloads[number]
+
+
+def test_pickle_goes_on_where_it_stood(small):
+    loader = recmap.Loader(small, 10, shuffle=True, seed=9)
+    walk = iter(loader)
+    next(walk)
+    again = pickle.loads(pickle.dumps(loader))
+    assert again.state_dict() == loader.state_dict()
+    assert numbers_of(again) == numbers_of(loader)
+
+
+def test_threads_share_a_loader(made):
+    loader = recmap.Loader(made, 7, shuffle=True)
+    walk, seen = iter(loader), []
+
+    def take():
+        for batch in walk:
+            seen.extend(batch.numbers.tolist())
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(seen) == list(range(len(made)))
+
+
+def test_no_records(tmp_path):
+    (tmp_path / "empty.tfrecord").write_bytes(b"")
+    ds = recmap.open(tmp_path / "empty.tfrecord")
+    assert list(recmap.Loader(ds, 10)) == []
+    with pytest.raises(ValueError):
+        list(recmap.Loader(ds, 10, epochs=math.inf))
+
+
+def test_ctrl_c_while_transform_is_waited_for(small):
+    started = threading.Event()
+    end = threading.Event()
+
+    def transform(batch):
+        started.set()
+        end.wait(20)
+        return batch
+
+    loader = recmap.Loader(small, 10, transform=transform, transform_threads=1)
+
+    def interrupt():
+        started.wait()
+        time.sleep(0.1)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        next(iter(loader))
+    assert time.monotonic() - begun < 5
+    thread.join()
+    end.set()
+    assert loader.position == 0
+    assert flat(numbers_of(loader)) == list(range(103))

@@ -1,0 +1,194 @@
+"""Orders through Python: arrays in and out, numbers that do not fit, pickle; and partitions."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+LABELS = np.arange(1000) % 7
+
+
+def each():
+    n = 1000
+    return [
+        recmap.Sequential(n),
+        recmap.Shuffled(n, seed=5),
+        recmap.Windowed(n, 10, 5, seed=5),
+        recmap.WithReplacement(n, seed=5, size=300),
+        recmap.Weighted(np.arange(n) + 1.0, seed=5),
+        recmap.Grouped(LABELS, 32, seed=5),
+        recmap.Bucketed(LABELS, [2, 5], token_budget=100, seed=5),
+        recmap.Stratified(LABELS, 32, seed=5),
+        recmap.Mixture([recmap.Shuffled(600, 1), recmap.Shuffled(400, 2)], [0.75, 0.25]),
+        recmap.Shuffled(100, seed=5).select(range(900, 700, -2)),
+        recmap.Shuffled(3, seed=5).select([5, 900, 7]),
+    ]
+
+
+@pytest.mark.parametrize("order", each(), ids=lambda order: type(order).__name__)
+def test_one_is_as_many(order):
+    whole = order.at(3, range(len(order)))
+    assert whole.dtype == np.int64 and len(whole) == len(order)
+    some = [5, 0, len(order) - 1, 5] if len(order) > 5 else [2, 0, 2]
+    for given in (some, tuple(some), np.array(some), np.array(some, np.uint64), iter(some)):
+        assert (order.at(3, given) == whole[some]).all()
+    assert order.at(3, some[0]) == whole[some[0]] and type(order.at(3, some[0])) is int
+    assert order.at(3, np.int64(some[0])) == whole[some[0]]
+    assert (order.at(3, slice(1, None, 2)) == whole[1::2]).all()
+    again = pickle.loads(pickle.dumps(order))
+    assert again == order and hash(again) == hash(order) and repr(again) == repr(order)
+    assert (again.at(3, range(len(order))) == whole).all()
+
+
+@pytest.mark.parametrize("order", each(), ids=lambda order: type(order).__name__)
+@pytest.mark.parametrize("position", [-1, 10**6, 2**64])
+def test_positions_out_of_range(order, position):
+    for given in (position, [0, position]):
+        with pytest.raises((IndexError, OverflowError)):
+            order.at(0, given)
+
+
+def test_position_of_is_the_inverse():
+    for order in (recmap.Shuffled(1000, 3), recmap.Windowed(1000, 7, 3), recmap.Grouped(LABELS, 9)):
+        numbers = order.at(2, range(1000))
+        assert (order.position_of(2, numbers) == np.arange(1000)).all()
+        assert order.position_of(2, int(numbers[7])) == 7
+        for wrong in (1000, [3, 1000]):
+            with pytest.raises(KeyError):
+                order.position_of(2, wrong)
+    with pytest.raises(ValueError):
+        recmap.WithReplacement(10).position_of(0, 3)
+    with pytest.raises(IndexError):
+        recmap.Shuffled(10).position_of(0, -1)
+
+
+def test_epochs_are_permutations_and_differ():
+    order = recmap.Shuffled(400, seed=42)
+    first, second = order.at(0, range(400)), order.at(1, range(400))
+    assert sorted(first) == sorted(second) == list(range(400))
+    assert (first != second).any()
+    assert (first == recmap.Shuffled(400, seed=42).at(0, range(400))).all()
+    assert (first != recmap.Shuffled(400, seed=43).at(0, range(400))).any()
+
+
+def test_seeds():
+    assert recmap.Shuffled(10, seed=2**64 - 1).at(0, 0) in range(10)
+    for seed in (-1, 2**64, 2**64 + 1):
+        with pytest.raises(ValueError):
+            recmap.Shuffled(10, seed=seed)
+    with pytest.raises(TypeError):
+        recmap.Shuffled(10, seed=1.5)
+
+
+def test_vectors_of_the_specification():
+    """docs/vectors/order-kinds.txt, of the kind that most will use."""
+    text = (Path(__file__).resolve().parents[2] / "docs/vectors/order-kinds.txt").read_text()
+    lines = text.split("case shuffled\n")[1].split("\n\n")[0].splitlines()
+    epochs = {0: [], 1: []}
+    for line in lines:
+        name, *words = line.split()
+        if name.startswith("epoch-") and int(name[6:]) in epochs:
+            epochs[int(name[6:])] += map(int, words)
+    order = recmap.Shuffled(300, seed=7)
+    for epoch, numbers in epochs.items():
+        assert order.at(epoch, range(300)).tolist() == numbers
+
+
+def test_batches_of_an_order():
+    order = recmap.Grouped(LABELS, 32, seed=1)
+    batches = [order.batch(0, i) for i in range(order.batch_count)]
+    assert [position for batch in batches for position in batch] == list(range(1000))
+    for batch in batches:
+        assert len(set(LABELS[order.at(0, batch)])) == 1
+    assert recmap.Sequential(5).batch_count == 0
+
+
+def test_labels_of_text():
+    words = np.array(["b", "a", "b", "c"] * 10)
+    assert recmap.Grouped(words, 4) == recmap.Grouped([1, 0, 1, 2] * 10, 4)
+    with pytest.raises(TypeError):
+        recmap.Grouped([0.5, 1.5], 2)
+
+
+def test_mixture_shares():
+    parts = [recmap.Sequential(5), recmap.Sequential(5)]
+    for weights in ([0, 1], [-1, 1], [1], []):
+        with pytest.raises(ValueError):
+            recmap.Mixture(parts, weights)
+    with pytest.raises(ValueError):
+        recmap.Mixture(parts, [1, 1], stop="never")
+    order = recmap.Mixture([recmap.Shuffled(10**6, 1), recmap.Shuffled(10**6, 2)], [0.29, 0.71])
+    taken = order.at(0, range(10**6)) < 10**6
+    assert abs(int(taken.sum()) - 290_000) <= 1
+
+
+def test_description_is_json():
+    assert json.loads(recmap.Shuffled(10, 3).describe())["seed"] in (3, "3")
+
+
+def test_partition_is_a_partition(digits):
+    parts = digits.partition({"train": 0.8, "validation": 0.1, "test": 0.1}, seed=3)
+    numbers = np.concatenate([part.numbers for part in parts.values()])
+    assert sorted(numbers) == list(range(len(digits)))
+    for name, share in {"train": 0.8, "validation": 0.1, "test": 0.1}.items():
+        mean = share * len(digits)
+        assert abs(len(parts[name]) - mean) < 5 * np.sqrt(mean * (1 - share)), name
+    again = digits.partition({"train": 0.8, "validation": 0.1, "test": 0.1}, seed=3)
+    assert (again["test"].numbers == parts["test"].numbers).all()
+    other = digits.partition({"train": 0.8, "validation": 0.1, "test": 0.1}, seed=4)
+    assert other["test"].numbers.tolist() != parts["test"].numbers.tolist()
+
+
+def test_partition_keeps_when_shards_are_appended(copied_digits):
+    paths = sorted(copied_digits.glob("*.tfrecord"))
+    for more in ({"id": "id"}, {}):
+        index = copied_digits / f"part-{len(more)}.rmx"
+        some = recmap.open(paths[:2], index=index, **more)
+        before = some.partition({"a": 0.5, "b": 0.5})["a"].numbers
+        after = recmap.open(paths, index=index).partition({"a": 0.5, "b": 0.5})["a"].numbers
+        assert after[after < len(some)].tolist() == before.tolist()
+
+
+def test_partition_keeps_repeated_ids_together(tmp_path):
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        for i in range(2000):
+            writer.write({"patient": i % 100})
+    ds = recmap.open(tmp_path / "a.tfrecord", id="patient", lift=["patient"])
+    parts = ds.partition({"a": 0.5, "b": 0.5})
+    seen = [set(part.columns["patient"]) for part in parts.values()]
+    assert seen[0].isdisjoint(seen[1]) and len(seen[0] | seen[1]) == 100
+
+
+def test_partition_of_a_view_is_the_view_of_the_partition(digits):
+    shares = {"a": 0.3, "b": 0.7}
+    whole = set(digits.partition(shares)["a"].numbers)
+    view = digits[100:900:3]
+    assert set(view.partition(shares)["a"].numbers) == whole & set(view.numbers)
+
+
+@pytest.mark.parametrize("shares", [{}, {"a": 0.5}, {"a": 0.7, "b": 0.7}, {"a": -1, "b": 2}])
+def test_partition_rejects(digits, shares):
+    with pytest.raises(ValueError):
+        digits.partition(shares)
+
+
+def test_partition_vectors(tmp_path):
+    """docs/partition.md: the words, computed here by plain integers."""
+    mask = 2**64 - 1
+
+    def mix(x):
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & mask
+        x = (x ^ x >> 27) * 0x94D049BB133111EB & mask
+        return x ^ x >> 31
+
+    write(tmp_path, [b"x"] * 1000)
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    for seed in (0, 7, 2**64 - 1):
+        key = mix(seed + 0x9E3779B97F4A7C15 & mask)
+        words = [mix((number | 1 << 63) ^ key) for number in range(1000)]
+        first = ds.partition({"a": 0.25, "b": 0.75}, seed=seed)["a"].numbers.tolist()
+        assert first == [number for number in range(1000) if words[number] < 2**62]

@@ -1,0 +1,113 @@
+"""Writing TFRecord files, and tf.Example out of plain values."""
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+
+def test_records_go_round(tmp_path):
+    payloads = [str(i).encode() * i for i in range(20)]
+    paths = write(tmp_path, payloads, shards=3)
+    assert [path.name for path in paths] == [f"made-{i}.tfrecord" for i in range(3)]
+    for i, path in enumerate(paths):
+        assert [bytes(r) for r in recmap.open(path)] == payloads[i::3]
+
+
+def test_names(tmp_path):
+    writer = recmap.Writer(str(tmp_path / "out-{shard:05d}-of-{shards:05d}.tfrecord"), shards=4)
+    writer.write(b"x")
+    assert len(writer) == 1
+    assert not list(tmp_path.glob("*.tfrecord"))
+    writer.close()
+    writer.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"out-{i:05d}-of-00004.tfrecord" for i in range(4)
+    ]
+    with pytest.raises(ValueError, match="closed"):
+        writer.write(b"x")
+    for wrong in ({"shards": 2}, {"shards": 0}, {"id": "x"}):
+        with pytest.raises(ValueError):
+            recmap.Writer(tmp_path / "one.tfrecord", **wrong)
+
+
+def test_what_failed_vanishes(tmp_path):
+    with pytest.raises(ZeroDivisionError), recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        writer.write(b"x")
+        raise ZeroDivisionError
+    with pytest.raises(FileNotFoundError):
+        recmap.Writer(tmp_path / "no" / "a.tfrecord")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_index_with_no_second_pass(tmp_path):
+    pattern = str(tmp_path / "a-{shard}.tfrecord")
+    index = tmp_path / "a.rmx"
+    with recmap.Writer(pattern, 3, index=index, id="name", lift={"label": -1}) as writer:
+        for i in range(100):
+            writer.write({"name": f"n{i}", **({"label": i} if i % 2 else {})})
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a-0.tfrecord",
+        "a-1.tfrecord",
+        "a-2.tfrecord",
+        "a.rmx",
+    ]
+    ds = recmap.open(tmp_path / "a-*.tfrecord", id="name", lift={"label": -1}, index=index)
+    written = index.read_bytes()
+    recmap.open(tmp_path / "a-*.tfrecord", id="name", lift={"label": -1}, index=index, rebuild=True)
+    assert index.read_bytes() == written
+    assert len(ds) == 100 and ds.find("n42") == 14
+
+
+def test_kinds_of_records(tmp_path):
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        for record in (b"x", bytearray(b"y"), memoryview(b"z"), np.frombuffer(b"w", np.uint8)):
+            writer.write(record)
+        for wrong in ("text", 3, None):
+            with pytest.raises(TypeError):
+                writer.write(wrong)
+    assert b"".join(recmap.open(tmp_path / "a.tfrecord")) == b"xyzw"
+
+
+FEATURES = {
+    "int": (7, "int64", 1),
+    "negative": (-7, "int64", 1),
+    "bool": (True, "int64", 1),
+    "float": (0.5, "float", 1),
+    "mixed": ([1, 0.5], "float", 2),
+    "text": ("ä", "bytes", 1),
+    "bytes": (b"\xff", "bytes", 1),
+    "list": ([1, 2, 3], "int64", 3),
+    "tuple": ((b"a", "b"), "bytes", 2),
+    "array": (np.arange(6, dtype=np.int16).reshape(2, 3), "int64", 6),
+    "uint8": (np.arange(6, dtype=np.uint8), "int64", 6),
+    "float64": (np.ones(3), "float", 3),
+    "half": (np.ones(3, np.float16), "float", 3),
+    "texts": (np.array(["a", "b"]), "bytes", 2),
+    "scalar": (np.float32(1.5), "float", 1),
+    "empty array": (np.zeros(0, np.int64), "int64", 0),
+    "strided": (np.arange(10)[::3], "int64", 4),
+}
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_features(tmp_path, name):
+    value, kind, count = FEATURES[name]
+    write(tmp_path, [{name: value}])
+    found = recmap.open(tmp_path / "made-0.tfrecord").schema()[name]
+    assert (found["kind"], found["min_length"]) == (kind, count)
+
+
+def test_features_without_a_kind():
+    assert recmap.encode_example({"a": None}) == recmap.encode_example({"a": []})
+
+
+@pytest.mark.parametrize("value", [2**63, [1, b"x"], np.array([2**63], np.uint64), object(), 1j, {}])
+def test_no_features(value):
+    with pytest.raises((TypeError, ValueError, OverflowError)):
+        recmap.encode_example({"x": value})
+
+
+def test_sequence_example():
+    encoded = recmap.encode_sequence_example({"id": 3}, {"frames": [[0.5, 1.5], [], b"x"]})
+    assert b"frames" in encoded and b"id" in encoded
