@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "example/convert.h"
+
 enum {
     BYTES_LIST_TAG = 0x0a,
     FLOAT_LIST_TAG = 0x12,
@@ -19,11 +21,12 @@ static uint8_t list_tag(recmap_type list) {
 }
 
 static head_way way_of(const slot *slot) {
-    bool is_one = slot->count == 1 && !slot->raw;
-    if (slot->element == RECMAP_ELEMENT_INT64 && !slot->raw)
-        return is_one ? HEAD_INT64 : HEAD_INT64S;
-    if (is_one && slot->element == RECMAP_ELEMENT_FLOAT32) return HEAD_FLOAT;
-    return is_one && slot->element == RECMAP_ELEMENT_BYTES ? HEAD_VIEW : HEAD_OTHER;
+    bool is_one = slot->count == 1;
+    if (slot->raw) return HEAD_RUN;
+    if (slot->list == RECMAP_TYPE_INT64) return is_one ? HEAD_INT : HEAD_INTS;
+    if (slot->element == RECMAP_ELEMENT_FLOAT32) return is_one ? HEAD_FLOAT : HEAD_FLOATS;
+    if (slot->list == RECMAP_TYPE_BYTES) return is_one ? HEAD_VIEW : HEAD_VIEWS;
+    return HEAD_RUN;
 }
 
 static void put_fixed(head *made, size_t at, uint8_t byte) {
@@ -38,7 +41,15 @@ static void put_length(head *made, size_t at, size_t less) {
 }
 
 static head make_head(const slot *slot, uint32_t first) {
-    head made = {.first = first, .way = (uint8_t)way_of(slot), .empty_size = LENGTH_MOST + 1};
+    convert_range range = convert_range_of(slot->element);
+    head made = {.first = first,
+                 .way = (uint8_t)way_of(slot),
+                 .empty_size = LENGTH_MOST + 1,
+                 .count = (uint32_t)slot->count,
+                 .multiple = slot->multiple > 1 ? 2 : 1,
+                 .low = range.low,
+                 .span = range.span,
+                 .element_size = (uint8_t)range.size};
     size_t size = slot->name_size, at = HEAD_KEY_AT + size;
     if (size > HEAD_KEY_MOST) return made;
     put_fixed(&made, 0, FIELD_1_TAG);

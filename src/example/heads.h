@@ -24,11 +24,13 @@ enum {
 
 /* How the values of a slot are taken, where the entry is as its head says. */
 typedef enum head_way {
-    HEAD_INT64,  /* one int64 */
-    HEAD_FLOAT,  /* one float */
-    HEAD_VIEW,   /* one bytes value as a view */
-    HEAD_INT64S, /* any other number of int64 */
-    HEAD_OTHER,  /* anything else */
+    HEAD_INT,   /* one integer */
+    HEAD_FLOAT, /* one float32 */
+    HEAD_VIEW,  /* one bytes value as a view */
+    HEAD_INTS,  /* the same, but any other number of them: */
+    HEAD_FLOATS,
+    HEAD_VIEWS,
+    HEAD_RUN, /* anything else */
 } head_way;
 
 /* Of one slot. An entry with E in its second byte begins with `bytes`, to which E is added where
@@ -37,10 +39,15 @@ typedef struct head {
     _Alignas(HEAD_SIZE) uint8_t bytes[HEAD_SIZE];
     uint8_t lengths[HEAD_SIZE];
     uint8_t care[HEAD_SIZE];
+    int64_t low;        /* integers: the lowest that the element can hold, */
+    uint64_t span;      /* and the highest less that */
+    uint32_t count;     /* of elements, where that is fixed */
+    uint32_t multiple;  /* the slot's, or 2 where that is more */
     uint32_t first;     /* the first slot of the same name */
     uint8_t data_at;    /* of the data within the entry */
     uint8_t empty_size; /* E of an entry without data; 128 for a key that is too long */
     uint8_t way;
+    uint8_t element_size; /* of integers */
 } head;
 
 /* Never changes once it is made. */

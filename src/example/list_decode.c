@@ -185,11 +185,11 @@ bool list_bytes(list_decoder *decoder, const uint8_t *data, size_t size) {
     return true;
 }
 
-static bool packed(list_decoder *decoder, wire run) {
+bool list_run(list_decoder *decoder, const uint8_t *data, size_t size) {
     switch (decoder->slot->list) {
-    case RECMAP_TYPE_INT64: return list_int64s(decoder, run.at, wire_left(&run));
-    case RECMAP_TYPE_FLOAT: return list_floats(decoder, run.at, wire_left(&run));
-    default: return list_bytes(decoder, run.at, wire_left(&run));
+    case RECMAP_TYPE_INT64: return list_int64s(decoder, data, size);
+    case RECMAP_TYPE_FLOAT: return list_floats(decoder, data, size);
+    default: return list_bytes(decoder, data, size);
     }
 }
 
@@ -204,7 +204,7 @@ bool list_fields(list_decoder *decoder, wire list) {
         const uint8_t *at = list.at;
         if (good && tag == PACKED_TAG) {
             good = wire_read_bytes(&run, &list, &trace);
-            if (good && !packed(decoder, run)) return false;
+            if (good && !list_run(decoder, run.at, wire_left(&run))) return false;
         } else if (good && tag == INT64_TAG && kind == RECMAP_TYPE_INT64) {
             good = wire_read_varint(&number, &list, &trace);
             if (good && !list_int64s(decoder, at, (size_t)(list.at - at))) return false;

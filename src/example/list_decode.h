@@ -43,6 +43,7 @@ static inline list_decoder list_begin(sink *into, const slot *slot, uint64_t at)
 bool list_int64s(list_decoder *decoder, const uint8_t *data, size_t size);
 bool list_floats(list_decoder *decoder, const uint8_t *data, size_t size);
 bool list_bytes(list_decoder *decoder, const uint8_t *data, size_t size);
+bool list_run(list_decoder *decoder, const uint8_t *data, size_t size); /* any one of these */
 bool list_fields(list_decoder *decoder, wire list);
 
 /* Whether there are as many elements as the slot asks for. */

@@ -25,6 +25,20 @@ static bool open_list(wire *list, recmap_type kind, wire value) {
            wire_read_bytes(list, &value, &trace) && wire_done(&value);
 }
 
+static list_decoder begin_row(sink *into, const slot *slot, size_t row) {
+    return list_begin(into, slot, slot->count ? row * slot->count : into->value_count);
+}
+
+/* Ends the row, if it is whole. */
+static bool end_row(const list_decoder *decoder, size_t row) {
+    sink *into = decoder->sink;
+    if (!list_is_whole(decoder)) return false;
+    if (decoder->slot->count) return true;
+    into->value_count = decoder->at;
+    ((int64_t *)(void *)into->rows.data)[row + 1] = (int64_t)decoder->at;
+    return true;
+}
+
 entry_outcome read_entry_any(sink *into, const slot *slot, const uint8_t *at, const uint8_t *end,
                              size_t row) {
     wire key, value, list;
@@ -33,13 +47,13 @@ entry_outcome read_entry_any(sink *into, const slot *slot, const uint8_t *at, co
         return ENTRY_OTHER;
     if (wire_done(&value)) return read_entry_missing(into, slot, row) ? ENTRY_TAKEN : ENTRY_UNUSUAL;
     if (!open_list(&list, slot->list, value)) return ENTRY_UNUSUAL;
-    list_decoder decoder =
-        list_begin(into, slot, slot->count ? row * slot->count : into->value_count);
-    if (!list_fields(&decoder, list) || !list_is_whole(&decoder)) return ENTRY_UNUSUAL;
-    if (slot->count) return ENTRY_TAKEN;
-    into->value_count = decoder.at;
-    ((int64_t *)(void *)into->rows.data)[row + 1] = (int64_t)decoder.at;
-    return ENTRY_TAKEN;
+    list_decoder decoder = begin_row(into, slot, row);
+    return list_fields(&decoder, list) && end_row(&decoder, row) ? ENTRY_TAKEN : ENTRY_UNUSUAL;
+}
+
+bool read_entry_run(sink *into, const slot *slot, const uint8_t *data, size_t size, size_t row) {
+    list_decoder decoder = begin_row(into, slot, row);
+    return list_run(&decoder, data, size) && end_row(&decoder, row);
 }
 
 bool read_entry_missing(sink *into, const slot *slot, size_t row) {

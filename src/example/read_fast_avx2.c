@@ -1,3 +1,5 @@
+#include <recmap/columns.h>
+
 #include "example/read_ways.h"
 
 #ifdef READ_FAST_X86
@@ -18,10 +20,7 @@ head_differs(const head *head, const uint8_t *entry, uint8_t size) {
 
 TARGET static inline __attribute__((always_inline)) uint64_t varint_value(uint64_t word,
                                                                           size_t size) {
-    uint64_t x = word & UINT64_C(0x7f7f7f7f7f7f7f7f) >> (64 - 8 * size);
-    x = (x & UINT64_C(0x007f007f007f007f)) | (x & UINT64_C(0x7f007f007f007f00)) >> 1;
-    x = (x & UINT64_C(0x00003fff00003fff)) | (x & UINT64_C(0x3fff00003fff0000)) >> 2;
-    return (x & UINT64_C(0x000000000fffffff)) | (x & UINT64_C(0x0fffffff00000000)) >> 4;
+    return _pext_u64(word, UINT64_C(0x7f7f7f7f7f7f7f7f) >> (64 - 8 * size));
 }
 
 #include "example/read_fast_body.inc"

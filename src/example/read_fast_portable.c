@@ -1,3 +1,5 @@
+#include <recmap/columns.h>
+
 #include "example/read_ways.h"
 
 #define TARGET

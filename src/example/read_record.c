@@ -37,12 +37,17 @@ bool read_scratch_fit(read_scratch *scratch, const recmap_parser *plan) {
     }
     scratch->plan = plan;
     scratch->slot_count = count;
+    scratch->fast = read_fast_best();
     return true;
 }
 
 read_fast_function *read_fast_best(void) {
 #ifdef READ_FAST_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return read_fast_avx2;
+    /* pext is a loop of microcode on Zen 1 and 2. */
+    bool has_slow_pext = __builtin_cpu_is("znver1") || __builtin_cpu_is("znver2");
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+        __builtin_cpu_supports("bmi2") && !has_slow_pext)
+        return read_fast_avx2;
 #endif
     return read_fast_portable;
 }
@@ -52,7 +57,7 @@ bool read_record(sink *sinks, read_scratch *scratch, const recmap_parser *plan, 
     static const uint8_t nothing[1];
     if (!read_scratch_fit(scratch, plan)) return fault_memory(fault);
     if (size == 0) data = nothing;
-    if (read_fast_best()(sinks, scratch, plan, data, size, row)) return true;
+    if (scratch->fast(sinks, scratch, plan, data, size, row)) return true;
     if (read_slow(sinks, scratch, plan, data, size, row, fault)) return true;
     for (size_t i = 0; i < plan->features.count; i++)
         sink_roll_back(&sinks[i], &plan->features.slots[i], row);

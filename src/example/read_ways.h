@@ -8,11 +8,6 @@
 bool read_slow(sink *sinks, read_scratch *scratch, const recmap_parser *plan, const uint8_t *data,
                size_t size, size_t row, read_fault *fault);
 
-/* Takes what writers make. On false, which says nothing of the record, the sinks are rolled back.
- */
-typedef bool read_fast_function(sink *sinks, read_scratch *scratch, const recmap_parser *plan,
-                                const uint8_t *data, size_t size, size_t row);
-
 extern read_fast_function read_fast_portable;
 #if defined(__x86_64__) && !defined(RECMAP_PORTABLE)
 #define READ_FAST_X86 1
@@ -30,6 +25,9 @@ typedef enum entry_outcome {
 } entry_outcome;
 entry_outcome read_entry_any(sink *into, const slot *slot, const uint8_t *at, const uint8_t *end,
                              size_t row);
+
+/* The values of the slot alone, in one run: packed, or one bytes value. Whether they are taken. */
+bool read_entry_run(sink *into, const slot *slot, const uint8_t *data, size_t size, size_t row);
 
 /* Row `row` has no such feature. False when it must have it. */
 bool read_entry_missing(sink *into, const slot *slot, size_t row);
