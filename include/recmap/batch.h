@@ -2,7 +2,7 @@
 #ifndef RECMAP_BATCH_H
 #define RECMAP_BATCH_H
 
-#include <recmap/record.h>
+#include <recmap/columns.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +25,10 @@ RECMAP_API void recmap_batch_clear(recmap_batch *batch);
  * destroyed; do not release them one by one. */
 RECMAP_API const recmap_record *recmap_batch_records(const recmap_batch *batch);
 RECMAP_API size_t recmap_batch_count(const recmap_batch *batch);
+
+/* What the records were parsed into, row i being record i; NULL where they were not. They belong to
+ * the batch, and live as long as the records, but for what was exported from them and copied. */
+RECMAP_API recmap_columns *recmap_batch_columns(const recmap_batch *batch);
 
 #ifdef __cplusplus
 }

@@ -22,9 +22,9 @@ typedef struct recmap_bytes {
  *     FIXED_LEN_SEQUENCE    values [rows, longest, shape...] and lengths; unpadded: offsets[0] cuts
  *                           values [steps, shape...] into rows
  *     RAGGED                offsets[0] cuts what offsets[1] cuts ... what is cut out of values;
- * uniform partitions at the inner end are dimensions of values instead SPARSE                values
- * [n], indices [n, 1 + index keys] whose first is the row, and offsets[0], which cuts both into
- * rows
+ *                           uniform partitions at the inner end are dimensions of values instead
+ *     SPARSE                values [n], indices [n, 1 + index keys] whose first is the row, and
+ *                           offsets[0], which cuts both into rows
  *
  * Feature lists of SequenceExample have one level more: the steps of the row. */
 typedef struct recmap_column {

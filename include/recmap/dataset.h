@@ -3,6 +3,7 @@
 #define RECMAP_DATASET_H
 
 #include <recmap/batch.h>
+#include <recmap/parser.h>
 #include <recmap/progress.h>
 #include <recmap/record.h>
 #include <recmap/text.h>
@@ -190,6 +191,16 @@ RECMAP_API recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_datas
 RECMAP_API recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *dataset,
                                                      uint64_t first, size_t count,
                                                      recmap_error *error);
+
+/* As recmap_dataset_gather, and parses the records into the columns of the batch
+ * (recmap_batch_columns), whose views lead into its records.
+ * Errors: also CORRUPT for a record that is no tf.Example (or SequenceExample) and FEATURE for one
+ * whose features are not as asked, the first in the order of `numbers`, with shard, record and
+ * byte; none with RECMAP_PARSE_COLLECT. The batch is then empty. */
+RECMAP_API recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_dataset *dataset,
+                                              const recmap_parser *parser, const uint64_t *numbers,
+                                              size_t count, recmap_parse_mode mode,
+                                              recmap_error *error);
 
 /* The number of the first record whose id is `id` (type BYTES or INT64).
  * Errors: NOT_FOUND, naming the id; INVALID when the index has no ids, or has them from a callback

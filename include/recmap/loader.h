@@ -3,7 +3,15 @@
  *     while (recmap_loader_next(&batch, loader, &error) == RECMAP_OK && batch) ...    one epoch
  *
  * It knows which records come next, so it reads them before they are asked for; what it says of
- * where it stands is only what the caller has taken. */
+ * where it stands is only what the caller has taken.
+ *
+ * How it reads is the data set's access. With MAP and READ records come through the page cache,
+ * which keeps for the next epoch what fits into memory; the kernel is asked for them ahead of use.
+ * With DIRECT they come past it, from the device each time, into memory of the batches: for data
+ * much larger than memory, for large records above all, and to leave the cache to others. That
+ * takes io_uring and a file system with O_DIRECT. Without one of them (many containers forbid
+ * io_uring), for batches with records of compressed shards, and with RECMAP_READAHEAD_OFF, DIRECT
+ * is READ. */
 #ifndef RECMAP_LOADER_H
 #define RECMAP_LOADER_H
 
@@ -16,8 +24,9 @@
 extern "C" {
 #endif
 
-/* What to do about a record whose check fails (RECMAP_CORRUPT). Every other error is raised: a file
- * that cannot be read, or is not the one that was indexed, is no matter of one record. */
+/* What to do about a record whose check fails (RECMAP_CORRUPT), or that the parser cannot read
+ * (CORRUPT, FEATURE). Every other error is raised: a file that cannot be read, or is not the one
+ * that was indexed, is no matter of one record. */
 typedef enum recmap_bad_record {
     RECMAP_BAD_RECORD_RAISE = 0,
     RECMAP_BAD_RECORD_SKIP = 1,       /* its batch goes without it */
@@ -42,6 +51,8 @@ typedef struct recmap_loader_options {
                                thread, but at least four and 1,024 records */
     recmap_bad_record bad_record;
     recmap_readahead readahead;
+    recmap_parser *parser; /* the threads parse each batch with it (recmap_batch_columns); NULL:
+                              records only. It is retained */
 } recmap_loader_options;
 
 enum { RECMAP_LOADER_BATCHES_AHEAD_MOST = 65536, RECMAP_LOADER_THREADS_MOST = 4096 };
@@ -50,7 +61,7 @@ enum { RECMAP_LOADER_BATCHES_AHEAD_MOST = 65536, RECMAP_LOADER_THREADS_MOST = 40
 #define RECMAP_LOADER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         RECMAP_LOADER_OPTIONS_VERSION, 0, 1, RECMAP_LAST_KEEP, 1, 0, 0, RECMAP_BAD_RECORD_RAISE,   \
-            RECMAP_READAHEAD_AUTO                                                                  \
+            RECMAP_READAHEAD_AUTO, NULL                                                            \
     }
 
 /* Threads: a loader belongs to one thread at a time; recmap_loader_get_statistics and
@@ -79,8 +90,9 @@ RECMAP_API void recmap_loader_destroy(recmap_loader *loader);
  * `*batch` comes in as NULL, or as a batch that is given back: its records end and its memory is
  * used again. The caller owns what it gets and destroys what it does not give back, before the data
  * set is closed.
- * Errors: as recmap_dataset_gather, at the place of the first batch that has one. `*batch` is then
- * untouched, the loader stands before that batch, and the next call tries again. */
+ * Errors: as recmap_dataset_gather or, with a parser, recmap_dataset_parse, at the place of the
+ * first batch that has one. `*batch` is then untouched, the loader stands before that batch, and
+ * the next call tries again. */
 RECMAP_API recmap_status recmap_loader_next(recmap_batch **batch, recmap_loader *loader,
                                             recmap_error *error);
 

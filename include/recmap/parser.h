@@ -50,17 +50,17 @@ RECMAP_API size_t recmap_parser_context_count(const recmap_parser *parser);
 
 /* What a record that cannot be read does. */
 typedef enum recmap_parse_mode {
-    RECMAP_PARSE_RAISE = 0, /* it is the error of the whole batch */
-    RECMAP_PARSE_COLLECT =
-        1, /* its row is null in every column, and it is a failure of the columns */
+    RECMAP_PARSE_RAISE = 0,   /* it is the error of the whole batch */
+    RECMAP_PARSE_COLLECT = 1, /* its row is null in every column, and a failure of the columns */
 } recmap_parse_mode;
 
 /* Parses the records into `columns`, whose rows are then the records in the order given. Views in
- * the columns lead into the records' bytes. Errors: CORRUPT for a record that is no tf.Example and
- * FEATURE for one whose features are not as asked, both with the number of the record and, as
- * `offset`, the byte in it, and the feature's name in the message; NO_MEMORY. The columns are then
- * empty. Cost: docs/benchmarks.md; about 60 to 150 ns for a record of 14 small features, 65 for one
- * of 50 KB whose bytes are viewed. */
+ * the columns lead into the records' bytes.
+ * Errors: CORRUPT for a record that is no tf.Example and FEATURE for one whose features are not as
+ * asked, both with the number of the record and, as `offset`, the byte in it, and the feature's
+ * name in the message; NO_MEMORY. The columns are then empty.
+ * Cost: docs/benchmarks.md; about 60 to 150 ns for a record of 14 small features, 65 for one of
+ * 50 KB whose bytes are viewed. */
 RECMAP_API recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
                                              const recmap_record *records, size_t record_count,
                                              recmap_parse_mode mode, recmap_error *error);

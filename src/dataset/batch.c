@@ -18,10 +18,12 @@ void recmap_batch_clear(recmap_batch *batch) {
     for (size_t i = 0; i < batch->pin_count; i++) shard_cache_unpin(batch->pins[i]);
     for (size_t i = 0; i < batch->buffer_count; i++) free(batch->buffers[i]);
     batch->count = batch->pin_count = batch->buffer_count = 0;
+    batch->is_parsed = false;
 }
 
 void recmap_batch_destroy(recmap_batch *batch) {
     if (!batch) return;
+    recmap_columns_destroy(batch->columns);
     recmap_batch_clear(batch);
     free(batch->records);
     free(batch->pins);
@@ -41,6 +43,10 @@ const recmap_record *recmap_batch_records(const recmap_batch *batch) {
 
 size_t recmap_batch_count(const recmap_batch *batch) {
     return batch->count;
+}
+
+recmap_columns *recmap_batch_columns(const recmap_batch *batch) {
+    return batch->is_parsed ? batch->columns : NULL;
 }
 
 bool batch_reserve(recmap_batch *batch, size_t count) {

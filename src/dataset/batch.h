@@ -47,10 +47,12 @@ struct recmap_batch {
     size_t reads_capacity;
     size_t request_count; /* that the reads are for */
     size_t read_count;
-    size_t handed_count; /* of the reads: handed to the kernel */
-    size_t done_count;   /* of the reads */
-    bool has_failed;     /* one of them, or a check */
-    recmap_batch *next;  /* of those whose reads are not all handed over */
+    size_t handed_count;     /* of the reads: handed to the kernel */
+    size_t done_count;       /* of the reads */
+    bool has_failed;         /* one of them, or a check */
+    recmap_batch *next;      /* of those whose reads are not all handed over */
+    recmap_columns *columns; /* NULL until something was parsed */
+    bool is_parsed;          /* they are of these records */
 };
 
 /* Room for `count` records and the scratch to gather them. */

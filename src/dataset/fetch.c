@@ -27,11 +27,29 @@ struct fetcher {
     bool is_stopped;
 };
 
-bool fetch_is_possible(const recmap_dataset *dataset) {
+static bool get_alignment(uint32_t *alignment, recmap_dataset *dataset, uint32_t shard_index) {
+    open_shard *shard;
+    if (shard_cache_pin(&shard, dataset->shards, shard_index, NULL) != RECMAP_OK) return false;
+    int fd = open_shard_direct(alignment, shard);
+    shard_cache_unpin(shard);
+    return fd >= 0;
+}
+
+/* One shard stands for all: they lie in one file system, most of the time. */
+static bool shards_allow(recmap_dataset *dataset) {
+    const index_shard *shards = index_shards(dataset->index);
+    uint32_t alignment;
+    for (uint32_t i = 0; i < dataset->info.shard_count; i++)
+        if (shards[i].entry.compression == COMPRESSION_NONE && shards[i].entry.record_count)
+            return get_alignment(&alignment, dataset, i);
+    return false;
+}
+
+bool fetch_is_possible(recmap_dataset *dataset) {
     if (dataset->access != RECMAP_ACCESS_DIRECT) return false;
     read_ring *tried = ring_create(1);
     ring_destroy(tried);
-    return tried != NULL;
+    return tried && shards_allow(dataset);
 }
 
 fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth) {
@@ -75,14 +93,6 @@ static size_t near_ones(const recmap_batch *batch, size_t first, size_t count, u
         *end = place_end;
     }
     return next;
-}
-
-static bool get_alignment(uint32_t *alignment, recmap_dataset *dataset, uint32_t shard_index) {
-    open_shard *shard;
-    if (shard_cache_pin(&shard, dataset->shards, shard_index, NULL) != RECMAP_OK) return false;
-    int fd = open_shard_direct(alignment, shard);
-    shard_cache_unpin(shard);
-    return fd >= 0;
 }
 
 /* A read that begins and ends where the file system wants it. */

@@ -11,8 +11,9 @@
 
 typedef struct fetcher fetcher;
 
-/* Whether the data set is to be read so, and the kernel lets this process. */
-bool fetch_is_possible(const recmap_dataset *dataset);
+/* Whether the data set is to be read so, and the kernel and the file system have what it takes.
+ * Opens a shard. */
+bool fetch_is_possible(recmap_dataset *dataset);
 
 /* One that has up to `depth` reads under way. NULL where that is not possible. */
 fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth);

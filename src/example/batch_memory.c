@@ -15,7 +15,7 @@ batch_memory *batch_memory_create(void) {
 
 static void free_buffers(batch_memory *memory) {
     for (size_t i = 0; i < memory->sink_count; i++) sink_free(&memory->sinks[i]);
-    for (size_t i = 0; i < memory->part_count; i++) buffer_free(&memory->parts[i]);
+    for (size_t i = 0; i < memory->part_count; i++) buffer_release(&memory->parts[i]);
     free(memory->sinks);
     free(memory->parts);
     free(memory->found);

@@ -18,7 +18,7 @@ bool buffer_reserve(buffer *grown, size_t used, size_t size) {
     return true;
 }
 
-void buffer_free(buffer *freed) {
+void buffer_release(buffer *freed) {
     free(freed->data);
     *freed = (buffer){0};
 }

@@ -19,7 +19,7 @@ typedef struct buffer {
 /* Makes room for `size` bytes, and BUFFER_SLACK more, at least doubling, keeping the first `used`
  * bytes. False when memory is out; the buffer is as it was then. */
 bool buffer_reserve(buffer *grown, size_t used, size_t size);
-void buffer_free(buffer *freed);
+void buffer_release(buffer *freed);
 
 /* What it holds as offsets, and as numbers that are no offsets. */
 static inline int64_t *buffer_int64(const buffer *b) {

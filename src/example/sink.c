@@ -31,10 +31,10 @@ bool sink_begin(sink *begun, const slot *slot, size_t row_count) {
 }
 
 void sink_free(sink *freed) {
-    buffer_free(&freed->values);
-    buffer_free(&freed->rows);
-    buffer_free(&freed->steps);
-    buffer_free(&freed->validity);
+    buffer_release(&freed->values);
+    buffer_release(&freed->rows);
+    buffer_release(&freed->steps);
+    buffer_release(&freed->validity);
 }
 
 void sink_roll_back(sink *s, const slot *slot, size_t row) {

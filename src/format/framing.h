@@ -51,8 +51,9 @@ static const search_budget SEARCH_UNBOUNDED = {UINT64_MAX, UINT64_MAX};
 typedef struct framing {
     const char *name; /* as it stands in the index */
 
-    /* Bytes that a frame has beside its payload. */
+    /* Bytes that a frame has beside its payload, and how many of them stand before it. */
     uint64_t overhead;
+    uint64_t header_size;
 
     /* Looks at the frame that begins at bytes[0]. `fault` may be NULL. */
     frame_verdict (*parse)(frame *found, const uint8_t *bytes, uint64_t size, frame_check check,

@@ -101,6 +101,7 @@ static uint64_t find(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_
 const framing tfrecord_framing = {
     .name = "tfrecord",
     .overhead = TFRECORD_OVERHEAD,
+    .header_size = TFRECORD_HEADER_SIZE,
     .parse = parse,
     .check_payload = check_payload,
     .begins_frame = begins_frame,

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "dataset/parse.h"
 #include "dataset/probe.h"
 
 /* No good record among this many behind a bad one: then it is not about one record any more. */
@@ -18,6 +19,8 @@ void filled_clear(filled *cleared) {
 void filler_free(filler *freed) {
     fetcher_destroy(freed->fetch);
     freed->fetch = NULL;
+    recmap_batch_destroy(freed->single);
+    freed->single = NULL;
     free(freed->numbers);
     freed->numbers = NULL;
     freed->capacity = 0;
@@ -31,6 +34,19 @@ static bool list(filled *made, const recmap_skipped *one) {
     return true;
 }
 
+/* Whether this record, and it alone, cannot be had as it is asked for. */
+static recmap_status probe(bool *is_bad, filler *with, uint64_t number, recmap_error *error) {
+    recmap_status status = dataset_probe(is_bad, with->dataset, number, error);
+    if (status != RECMAP_OK || *is_bad || !with->parser) return status;
+    if (!with->single) status = recmap_batch_create(&with->single, error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_parse(with->single, with->dataset, with->parser, &number, 1,
+                                      RECMAP_PARSE_RAISE, error);
+    if (status != RECMAP_CORRUPT && status != RECMAP_FEATURE) return status;
+    *is_bad = true;
+    return RECMAP_OK;
+}
+
 /* The record of the next position that is good, from there on round to the epoch's start. `found`
  * stays false where there is none. */
 static recmap_status find_substitute(uint64_t *number, bool *found, filler *with,
@@ -40,13 +56,12 @@ static recmap_status find_substitute(uint64_t *number, bool *found, filler *with
     uint64_t tries = min_u64(count - 1, SUBSTITUTE_TRIES);
     for (uint64_t i = 1; i <= tries; i++) {
         uint64_t next = (position + i) % count, candidate;
-        bool is_damaged;
+        bool is_bad;
         recmap_status status =
             recmap_order_at(&candidate, deal->order, deal->epoch, &next, 1, error);
-        if (status == RECMAP_OK)
-            status = dataset_probe(&is_damaged, with->dataset, candidate, error);
+        if (status == RECMAP_OK) status = probe(&is_bad, with, candidate, error);
         if (status != RECMAP_OK) return status;
-        if (is_damaged) continue;
+        if (is_bad) continue;
         *number = candidate;
         *found = true;
         return RECMAP_OK;
@@ -58,21 +73,36 @@ static recmap_status find_substitute(uint64_t *number, bool *found, filler *with
 static recmap_status look_at(bool *keep, filled *made, filler *with, const recmap_deal *deal,
                              uint64_t position, uint64_t *number, recmap_error *error) {
     recmap_error found;
-    bool is_damaged, is_replaced = false;
-    recmap_status status = dataset_probe(&is_damaged, with->dataset, *number, &found);
+    bool is_bad, is_replaced = false;
+    recmap_status status = probe(&is_bad, with, *number, &found);
     *keep = true;
     if (status != RECMAP_OK && error) *error = found;
-    if (status != RECMAP_OK || !is_damaged) return status;
+    if (status != RECMAP_OK || !is_bad) return status;
     recmap_skipped bad = {deal->epoch, position, *number, RECMAP_NO_RECORD};
     if (with->policy == RECMAP_BAD_RECORD_SUBSTITUTE) {
         status = find_substitute(number, &is_replaced, with, deal, position, error);
         if (status != RECMAP_OK) return status;
         if (!is_replaced && error) *error = found;
-        if (!is_replaced) return RECMAP_CORRUPT;
+        if (!is_replaced) return found.status;
         bad.substitute = *number;
     }
     *keep = is_replaced;
     return list(made, &bad) ? RECMAP_OK : fail_memory(error);
+}
+
+static recmap_status parse(filled *made, filler *with, recmap_error *error) {
+    if (!with->parser) return RECMAP_OK;
+    recmap_status status =
+        dataset_parse_batch(made->batch, with->dataset, with->parser, RECMAP_PARSE_RAISE, error);
+    if (status != RECMAP_OK) recmap_batch_clear(made->batch);
+    return status;
+}
+
+/* The first `count` of the numbers, as they are asked for. */
+static recmap_status take(filled *made, filler *with, size_t count, recmap_error *error) {
+    recmap_status status =
+        recmap_dataset_gather(made->batch, with->dataset, with->numbers, count, error);
+    return status == RECMAP_OK ? parse(made, with, error) : status;
 }
 
 /* A batch failed because of a bad record: which of its records are bad is found out one by one. */
@@ -87,18 +117,7 @@ static recmap_status gather_good(filled *made, filler *with, const recmap_deal *
         if (status != RECMAP_OK) return status;
         if (keep) with->numbers[good++] = number;
     }
-    return recmap_dataset_gather(made->batch, with->dataset, with->numbers, good, error);
-}
-
-static recmap_status gather(filled *made, filler *with, const recmap_deal *deal,
-                            const recmap_share *share, recmap_error *error) {
-    recmap_error found;
-    recmap_status status = recmap_dataset_gather(made->batch, with->dataset, with->numbers,
-                                                 (size_t)share->count, &found);
-    if (status == RECMAP_CORRUPT && with->policy != RECMAP_BAD_RECORD_RAISE)
-        return gather_good(made, with, deal, share, error);
-    if (status != RECMAP_OK && error) *error = found;
-    return status;
+    return take(made, with, good, error);
 }
 
 static uint64_t sum_sizes(const recmap_batch *batch) {
@@ -125,17 +144,27 @@ void filler_begin(filled *made, filler *with, const station *at) {
                      fetcher_begin(with->fetch, made->batch, with->numbers, (size_t)share.count);
 }
 
-static recmap_status gather_step(filled *made, filler *with, const station *at,
-                                 recmap_error *error) {
+/* Gathers the step, unless its records are there already, and leaves out what spoils it. */
+static recmap_status fill(filled *made, filler *with, const station *at, bool is_there,
+                          recmap_error *error) {
+    recmap_error found;
     recmap_share share;
-    recmap_status status = list_numbers(&share, with, at, error);
-    return status == RECMAP_OK ? gather(made, with, &at->deal, &share, error) : status;
+    recmap_status status = is_there ? parse(made, with, &found) : RECMAP_OK;
+    if (is_there && status == RECMAP_OK) return RECMAP_OK;
+    recmap_status listed = list_numbers(&share, with, at, error);
+    if (listed != RECMAP_OK) return listed;
+    if (!is_there) status = take(made, with, (size_t)share.count, &found);
+    bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
+    if (is_bad_record && with->policy != RECMAP_BAD_RECORD_RAISE)
+        return gather_good(made, with, &at->deal, &share, error);
+    if (status != RECMAP_OK && error) *error = found;
+    return status;
 }
 
 recmap_status filler_fill(filled *made, filler *with, const station *at, recmap_error *error) {
     bool is_there = made->is_begun && fetcher_finish(with->fetch, made->batch);
     made->is_begun = false;
-    recmap_status status = is_there ? RECMAP_OK : gather_step(made, with, at, error);
+    recmap_status status = fill(made, with, at, is_there, error);
     if (status == RECMAP_OK) status = station_state(&made->epoch, &made->position, at, error);
     if (status == RECMAP_OK) made->byte_count = sum_sizes(made->batch);
     return status;

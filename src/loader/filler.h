@@ -27,7 +27,9 @@ typedef struct filler {
     recmap_dataset *dataset;
     uint32_t rank;
     recmap_bad_record policy;
-    fetcher *fetch; /* NULL: batches are gathered */
+    const recmap_parser *parser; /* NULL: records stay as they are */
+    fetcher *fetch;              /* NULL: batches are gathered */
+    recmap_batch *single;        /* for looking at one record; NULL until one was */
     uint64_t *numbers;
     size_t capacity;
 } filler;

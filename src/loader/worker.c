@@ -195,7 +195,8 @@ void *loader_work(void *context) {
     recmap_loader *loader = context;
     filler with = {.dataset = loader->dataset,
                    .rank = loader->options.rank,
-                   .policy = loader->options.bad_record};
+                   .policy = loader->options.bad_record,
+                   .parser = loader->options.parser};
     readahead_room room = {NULL, 0};
     job_queue queue;
     queue_init(&queue, &with, loader);

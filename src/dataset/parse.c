@@ -1,0 +1,42 @@
+/* Records parsed into the columns of their batch. */
+#include "dataset/parse.h"
+
+#include "base/error.h"
+#include "dataset/batch.h"
+#include "dataset/dataset.h"
+
+/* A parser knows records, not where they lie: the byte in the record becomes one in the shard. */
+static void place_error(recmap_dataset *dataset, recmap_error *error) {
+    index_place place;
+    if (!error || error->record == RECMAP_NO_RECORD ||
+        index_locate(&place, dataset->index, error->record, NULL) != RECMAP_OK)
+        return;
+    uint64_t offset = place.offset + dataset->framings[place.shard_index]->header_size;
+    if (error->offset != RECMAP_NO_OFFSET) offset += error->offset;
+    fail_at(error, index_shards(dataset->index)[place.shard_index].entry.path, error->record,
+            offset);
+}
+
+recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
+                                  const recmap_parser *parser, recmap_parse_mode mode,
+                                  recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    if (!batch->columns) status = recmap_columns_create(&batch->columns, error);
+    if (status == RECMAP_OK) {
+        status =
+            recmap_parser_parse(batch->columns, parser, batch->records, batch->count, mode, error);
+        if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE) place_error(dataset, error);
+    }
+    batch->is_parsed = status == RECMAP_OK;
+    return status;
+}
+
+recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_dataset *dataset,
+                                   const recmap_parser *parser, const uint64_t *numbers,
+                                   size_t count, recmap_parse_mode mode, recmap_error *error) {
+    recmap_status status = recmap_dataset_gather(batch, dataset, numbers, count, error);
+    if (status != RECMAP_OK) return status;
+    status = dataset_parse_batch(batch, dataset, parser, mode, error);
+    if (status != RECMAP_OK) recmap_batch_clear(batch);
+    return status;
+}

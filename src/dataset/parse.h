@@ -1,0 +1,13 @@
+/* Records parsed into the columns of their batch. */
+#ifndef RECMAP_DATASET_PARSE_H
+#define RECMAP_DATASET_PARSE_H
+
+#include <recmap/dataset.h>
+
+/* Parses the records of a batch that was gathered. Errors: as recmap_dataset_parse; the records
+ * stay then. */
+recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
+                                  const recmap_parser *parser, recmap_parse_mode mode,
+                                  recmap_error *error);
+
+#endif
