@@ -1,5 +1,6 @@
 /* How fast are shuffled batches of data that is in memory, through the loader, every CRC checked?
- * And how long does a run take to its first batch, from the start and resumed in the middle?
+ * How long does a run take to its first batch, from the start and resumed in the middle, and what
+ * does a state cost?
  *
  * usage: bench_loader FOLDER [REPEATS] */
 #include <stdio.h>
@@ -153,6 +154,60 @@ static void measure_resume(const char *folder, const char *set, int repeats) {
     bench_close(&bench);
 }
 
+typedef struct state_times {
+    double save_ns, load_ns;
+    size_t size;
+} state_times;
+
+/* Saves the loader's state into bytes, and loads it from them, many times. */
+static state_times time_state(recmap_loader *loader) {
+    enum { TRIES = 2000 };
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_text bytes = {0};
+    state_times taken = {0};
+    for (int i = 0; i < TRIES; i++) {
+        recmap_state *state;
+        recmap_text_free(&bytes);
+        uint64_t start = thread_cpu_ns();
+        must(recmap_loader_save(&state, loader, &error), &error);
+        must(recmap_state_to_bytes(&bytes, state, &error), &error);
+        uint64_t saved = thread_cpu_ns();
+        recmap_state_destroy(state);
+        uint64_t begun = thread_cpu_ns();
+        must(recmap_state_from_bytes(&state, bytes.data, bytes.size, &error), &error);
+        must(recmap_loader_load(loader, state, &error), &error);
+        taken.load_ns += (double)(thread_cpu_ns() - begun) / TRIES;
+        taken.save_ns += (double)(saved - start) / TRIES;
+        recmap_state_destroy(state);
+    }
+    taken.size = bytes.size;
+    recmap_text_free(&bytes);
+    return taken;
+}
+
+static void measure_state(const char *folder, const char *set, int repeats) {
+    loader_bench bench;
+    samples save = {.count = 0}, load = save, ratio = save, size = save;
+    bench_open(&bench, folder, set);
+    uint64_t half = recmap_dataset_count(bench.dataset) / 2;
+    recmap_loader *at_start = make_loader(&bench, 0, 0), *at_half = make_loader(&bench, 0, half);
+    for (int r = 0; r <= repeats; r++) {
+        state_times start = time_state(at_start), middle = time_state(at_half);
+        if (!r) continue;
+        samples_add(&save, middle.save_ns);
+        samples_add(&load, middle.load_ns);
+        samples_add(&ratio, middle.load_ns / start.load_ns);
+        if (r == 1) samples_add(&size, (double)middle.size);
+    }
+    print_row(&size, "bytes", AT_MOST(300), "%s: state of a shuffled run, size", set);
+    print_row(&save, "ns", NO_GOAL, "%s: state, saving it", set);
+    print_row(&load, "ns", NO_GOAL, "%s: state, loading it in the middle", set);
+    print_row(&ratio, "x at the start", AT_MOST(1.2), "%s: state, loading it in the middle", set);
+    recmap_loader_destroy(at_half);
+    recmap_loader_destroy(at_start);
+    bench_close(&bench);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         fprintf(stderr, "usage: %s FOLDER [REPEATS]\n", argv[0]);
@@ -163,5 +218,6 @@ int main(int argc, char **argv) {
     measure_warm(argv[1], "medium", repeats, AT_LEAST(1), NO_GOAL);
     measure_warm(argv[1], "large", repeats, NO_GOAL, AT_LEAST(0.7));
     measure_resume(argv[1], "small", repeats);
+    measure_state(argv[1], "small", repeats);
     return 0;
 }
