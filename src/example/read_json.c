@@ -99,7 +99,7 @@ typedef struct json_message {
 
 static bool read_field(reading *r, void *context) {
     json_message *message = context;
-    json_string key;
+    json_string key = {0};
     json_peek(&r->reader);
     const char *at = r->reader.at;
     if (!read_string(&key, r)) return false;
@@ -127,7 +127,7 @@ static bool read_message(reading *r, const json_field *fields) {
 
 /* A number, or what a string in its place says: which is a number too, or a name. */
 static bool read_number(json_number *number, bool *is_quoted, reading *r) {
-    json_string string;
+    json_string string = {0};
     char first = json_peek(&r->reader);
     const char *at = r->reader.at;
     *is_quoted = first == '"';
@@ -200,7 +200,7 @@ static bool read_float(reading *r, void *context) {
 
 /* Decodes a string of base64 behind what `to` holds; `head_size` bytes are left for a head. */
 static bool read_base64(message_writer *to, size_t head_size, size_t *size, reading *r) {
-    json_string string;
+    json_string string = {0};
     const char *text;
     size_t text_size, fault;
     if (!read_string(&string, r)) return false;
@@ -288,7 +288,7 @@ static bool read_feature_list(reading *r, void *context) {
 /* An entry of a map: its name, then what `context` reads. */
 static bool read_entry(reading *r, void *context) {
     const read_fn *read = context;
-    json_string key;
+    json_string key = {0};
     json_peek(&r->reader);
     r->origin = (size_t)(r->reader.at - r->text);
     if (!read_string(&key, r)) return false;
