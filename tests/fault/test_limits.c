@@ -140,6 +140,8 @@ static const limits combinations[] = {
     {"pread", RECMAP_ACCESS_READ, 0, 0},
     {"4 maps", RECMAP_ACCESS_MAP, 4, 0},
     {"4 files", RECMAP_ACCESS_READ, 4, 0},
+    {"direct", RECMAP_ACCESS_DIRECT, 0, 0},
+    {"direct, 4 shards", RECMAP_ACCESS_DIRECT, 4, 0},
     {"maps run out", RECMAP_ACCESS_MAP, 0, MAPS},
     {"maps run out, 20 at most", RECMAP_ACCESS_MAP, 20, MAPS},
     {"no maps but the index's", RECMAP_ACCESS_MAP, 0, 1},

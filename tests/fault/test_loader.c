@@ -184,6 +184,8 @@ static void test_memory(void **state) {
     run_sweep("loader, memory, map", (sweep){RECMAP_ACCESS_MAP, kinds, ENOMEM, RECMAP_NO_MEMORY});
     run_sweep("loader, memory, pread",
               (sweep){RECMAP_ACCESS_READ, kinds, ENOMEM, RECMAP_NO_MEMORY});
+    run_sweep("loader, memory, direct",
+              (sweep){RECMAP_ACCESS_DIRECT, kinds, ENOMEM, RECMAP_NO_MEMORY});
 }
 
 static void test_reads(void **state) {

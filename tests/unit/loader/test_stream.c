@@ -148,7 +148,7 @@ static void test_every_access(void **state) {
     enum { KEPT = 20 };
     numbered_write(400, 8);
     recmap_order *order = order_of_kind(0, 400, 5);
-    for (int access = 0; access < 2; access++)
+    for (int access = 0; access < 3; access++)
         for (unsigned limit = 0; limit < 3; limit++)
             for (int ahead = 0; ahead < 3; ahead++) {
                 recmap_dataset_options opened = RECMAP_DATASET_OPTIONS_INIT;

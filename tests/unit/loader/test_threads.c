@@ -221,7 +221,7 @@ static void *run(void *context) {
 static void test_many_loaders(void **unused) {
     (void)unused;
     enum { LOADERS = 6, RECORDS = 2000 };
-    for (int access = 0; access < 2; access++) {
+    for (int access = 0; access < 3; access++) {
         recmap_dataset_options opened = RECMAP_DATASET_OPTIONS_INIT;
         opened.access = (recmap_access)access;
         opened.shard_limit = 2;
