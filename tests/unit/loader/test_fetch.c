@@ -23,6 +23,7 @@
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/random.h"
+#include "support/sanitizers.h"
 #include "unit/loader/fixture.h"
 
 enum { RECORDS = 900, SHARDS = 3, LARGE = 1500000 };
@@ -268,9 +269,11 @@ static void test_forbidden(void **unused) {
     }
 }
 
-/* A child cannot use the loader, can make its own, and what it does disturbs nobody. */
+/* A child cannot use the loader, can make its own, and what it does disturbs nobody. The sanitizers
+ * do not follow a fork of many threads. */
 static void test_fork(void **unused) {
     (void)unused;
+    if (has_thread_sanitizer || has_address_sanitizer) skip();
     write_shards();
     recmap_dataset *dataset = open_direct(0);
     recmap_order *order = order_of_kind(0, RECORDS, 6);
