@@ -15,6 +15,7 @@ loaders may not, and are pickled instead. One interpreter of a process can impor
 
 from __future__ import annotations
 
+from ._columns import BytesColumn, ColumnBatch, RaggedColumn, SparseColumn
 from ._dataset import Columns, Dataset, RecordBatch
 from ._errors import (
     CancelledError,
@@ -32,6 +33,19 @@ from ._errors import (
     StateMismatchError,
     StorageError,
     UnsupportedError,
+)
+from ._features import (
+    FixedLen,
+    FixedLenSequence,
+    Ragged,
+    RowLengths,
+    RowLimits,
+    RowSplits,
+    RowStarts,
+    Sparse,
+    UniformRowLength,
+    ValueRowIds,
+    VarLen,
 )
 from ._loader import Loader
 from ._open import index, merge, open
@@ -52,7 +66,9 @@ from ._writer import Writer, encode_example, encode_sequence_example
 
 __all__ = [
     "Bucketed",
+    "BytesColumn",
     "CancelledError",
+    "ColumnBatch",
     "Columns",
     "CorruptIndexError",
     "CorruptRecordError",
@@ -61,6 +77,8 @@ __all__ = [
     "FeatureError",
     "FileMissingError",
     "FilePermissionError",
+    "FixedLen",
+    "FixedLenSequence",
     "Grouped",
     "IdNotFoundError",
     "InvalidError",
@@ -69,14 +87,25 @@ __all__ = [
     "Order",
     "OutOfMemoryError",
     "OutOfRangeError",
+    "Ragged",
+    "RaggedColumn",
     "RecordBatch",
+    "RowLengths",
+    "RowLimits",
+    "RowSplits",
+    "RowStarts",
     "Sequential",
     "Shuffled",
+    "Sparse",
+    "SparseColumn",
     "StaleIndexError",
     "StateMismatchError",
     "StorageError",
     "Stratified",
+    "UniformRowLength",
     "UnsupportedError",
+    "ValueRowIds",
+    "VarLen",
     "Weighted",
     "Windowed",
     "WithReplacement",

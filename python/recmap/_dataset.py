@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _recmap
+from ._columns import ColumnBatch, columns_of
 from ._errors import IdNotFoundError, StaleIndexError
+from ._features import Features, parser_of
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items
 from ._progress import Progress, shown
 
@@ -57,6 +59,14 @@ class RecordBatch(_recmap.RecordBatch):
     def sizes(self) -> Int64s:
         """The records' sizes in bytes: array of int64, one a record."""
         return self._read()[1]
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[Any, Any]:
+        """An array of binary views into the records, by the Arrow PyCapsule interface."""
+        return self._arrow_array(-1)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """A stream of this one array, by the Arrow PyCapsule interface."""
+        return self._arrow_stream()
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a RecordBatch cannot be pickled: it is views; list(map(bytes, batch)) can")
@@ -292,6 +302,57 @@ class Dataset(_recmap.Dataset):
             items = range(*items.indices(len(self)))
         batch = self._gather(self._numbers_of(as_items(items, len(self))))
         return cast(RecordBatch, batch)
+
+    def parse(
+        self,
+        items: Numbers,
+        features: Features,
+        *,
+        on_error: Literal["raise", "collect"] = "raise",
+    ) -> ColumnBatch:
+        """Columns of many records: {name: column}, decoded in C.
+
+        Args:
+            items: as of `gather`.
+            features: {name: FixedLen(...), VarLen(...), ...}, or of tf.io's. What is not asked for
+                is not looked into.
+            on_error: "collect" leaves rows null whose records cannot be read, and lists them in
+                ``failures``.
+
+        Raises:
+            FeatureError: a record's features are not as asked.
+            CorruptRecordError: a record is damaged, or is no tf.Example.
+
+        >>> digits().parse([5, 1], {"label": recmap.FixedLen((), "int32")})["label"]
+        array([5, 1], dtype=int32)
+        """
+        return columns_of(self._parsed(items, parser_of(features), on_error))
+
+    def parse_sequence(
+        self,
+        items: Numbers,
+        context: Features,
+        feature_lists: Features,
+        *,
+        on_error: Literal["raise", "collect"] = "raise",
+    ) -> tuple[ColumnBatch, ColumnBatch]:
+        """Columns of records of tf.SequenceExample: of the context, and of the feature lists.
+
+        In feature lists ``FixedLenSequence`` takes a step from each feature of a list, and
+        ``VarLen`` makes rows of steps of values.
+        """
+        parser = parser_of(context, feature_lists)
+        batch = self._parsed(items, parser, on_error)
+        cut = parser.context_count()
+        return columns_of(batch, 0, cut), columns_of(batch, cut)
+
+    def _parsed(self, items: Numbers, parser: _recmap.Parser, on_error: str) -> RecordBatch:
+        if on_error not in ("raise", "collect"):
+            raise ValueError(f'on_error is "raise" or "collect", not {on_error!r}')
+        if isinstance(items, slice):
+            items = range(*items.indices(len(self)))
+        numbers = self._numbers_of(as_items(items, len(self)))
+        return cast(RecordBatch, self._parse(parser, numbers, on_error == "collect"))
 
     def find(self, id: str | bytes | int) -> int:
         """The number of the record with this id in the whole data set, the first of repeated ones.

@@ -14,7 +14,9 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 from . import _recmap
+from ._columns import columns_of
 from ._dataset import Dataset
+from ._features import Features, parser_of
 from ._orders import Order, Sequential, Shuffled
 
 __all__ = ["Loader"]
@@ -60,8 +62,8 @@ class Loader:
 
     ``for batch in loader`` goes on from where the loader stands: with ``epochs=None`` to the end of
     the epoch (the next ``for`` walks the next one), with ``epochs=3`` until epoch 3 of the run,
-    resumed or not, with ``math.inf`` for ever. A batch is a `RecordBatch`, or what `transform`
-    makes of it.
+    resumed or not, with ``math.inf`` for ever. A batch is a `RecordBatch`, with `features` a
+    `ColumnBatch`, or what `transform` makes of it.
 
     State is what was delivered, never what was read ahead: `state_dict` after step s goes on with
     step s + 1, on any number of ranks and with any batch size.
@@ -76,6 +78,8 @@ class Loader:
         shuffle: walk ``Shuffled(len(dataset), seed)``; else from first to last.
         seed: of the shuffle.
         order: any order of ``len(dataset)`` records, instead of shuffle and seed.
+        features: {name: FixedLen(...), ...}, or of tf.io's: batches are then `ColumnBatch`, dicts of
+            columns, parsed by the library's threads.
         rank, world_size: which share of each step is this process's.
         epochs: see above.
         last: the records that do not fill a step: "keep" deals them evenly, "drop" leaves them
@@ -98,6 +102,7 @@ class Loader:
         shuffle: bool = False,
         seed: int = 0,
         order: Order | None = None,
+        features: Features | None = None,
         rank: int = 0,
         world_size: int = 1,
         epochs: float | None = None,
@@ -119,6 +124,7 @@ class Loader:
         self._batch_size = self._size_of(batch_size)
         self._last = _one_of("last", last, _LAST)
         self._rank, self._world_size = rank, world_size
+        self._parser = None if features is None else parser_of(features)
         self._loader = _recmap.Loader(
             dataset._handle,
             self._order,
@@ -130,6 +136,7 @@ class Loader:
             batches_ahead,
             _one_of("on_error", on_error, _ON_ERROR),
             _one_of("readahead", readahead, _READAHEAD),
+            self._parser,
         )
         self._identity = dataset._fingerprint(), dataset._record_count()
         self._epoch, self._position = 0, 0
@@ -204,7 +211,9 @@ class Loader:
 
     def _take(self) -> _Step:
         batch, epoch, position = self._loader.next()
-        return _Step(epoch, position, batch, batch is None)
+        if batch is None:
+            return _Step(epoch, position, is_end=True)
+        return _Step(epoch, position, batch if self._parser is None else columns_of(batch))
 
     def _fill(self) -> None:
         """Takes steps until two for each thread are being worked on, never past an error."""

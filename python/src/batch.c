@@ -1,5 +1,7 @@
 #include "batch.h"
 
+#include <stdlib.h>
+
 #include "arguments.h"
 #include "errors.h"
 #include "module.h"
@@ -16,30 +18,61 @@ PyObject *batch_set_class(PyObject *module, PyObject *class) {
     Py_RETURN_NONE;
 }
 
-PyObject *batch_wrap(handle_object *handle, recmap_batch *batch) {
-    PyTypeObject *type = (PyTypeObject *)batch_class;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    batch_object *made = (batch_object *)allocate(type, 0);
+/* ---- What the object and its exports share. */
+
+static shared_batch *shared_create(handle_object *handle, recmap_batch *batch,
+                                   recmap_parser *parser) {
+    shared_batch *made = malloc(sizeof *made);
     if (!made) {
         handle_give_batch(handle, batch);
+        PyErr_NoMemory();
         return NULL;
     }
     handle_retain(handle);
-    made->handle = handle;
-    made->batch = batch;
+    *made = (shared_batch){.users = 1, .handle = handle, .batch = batch};
+    if (parser) made->parser = recmap_parser_retain(parser);
+    return made;
+}
+
+void shared_batch_release(shared_batch *shared) {
+    if (--shared->users) return;
+    handle_give_batch(shared->handle, shared->batch);
+    handle_release(shared->handle);
+    recmap_parser_destroy(shared->parser);
+    free(shared);
+}
+
+/* Nobody looks at the columns any more but what was exported: parsing nothing into them lets go of
+ * the memory, whose owner, the shared batch, ends with the last export. */
+static void let_go_of_columns(const shared_batch *shared) {
+    if (!shared->is_exported) return;
+    recmap_parser_parse(recmap_batch_columns(shared->batch), shared->parser, NULL, 0,
+                        RECMAP_PARSE_RAISE, NULL);
+}
+
+PyObject *batch_wrap(handle_object *handle, recmap_batch *batch, recmap_parser *parser) {
+    shared_batch *shared = shared_create(handle, batch, parser);
+    if (!shared) return NULL;
+    PyTypeObject *type = (PyTypeObject *)batch_class;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    batch_object *made = (batch_object *)allocate(type, 0);
+    if (made) made->shared = shared;
+    else shared_batch_release(shared);
     return (PyObject *)made;
 }
 
-PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count) {
+PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count,
+                       recmap_parser *parser, recmap_parse_mode mode) {
     recmap_batch *batch = handle_take_batch(handle);
     if (!batch) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS status =
-        recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
+    Py_BEGIN_ALLOW_THREADS if (parser)
+        status = recmap_dataset_parse(batch, handle->dataset, parser, numbers, count, mode, &error);
+    else status = recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
     Py_END_ALLOW_THREADS PyObject *made = NULL;
-    if (status == RECMAP_OK) made = batch_wrap(handle, batch);
+    if (status == RECMAP_OK) made = batch_wrap(handle, batch, parser);
     else {
         handle_give_batch(handle, batch);
         raise_error(&error);
@@ -48,15 +81,30 @@ PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t co
     return made;
 }
 
+recmap_columns *batch_columns(batch_object *batch) {
+    recmap_columns *columns = recmap_batch_columns(batch->shared->batch);
+    if (!batch->shared->parser || !columns) {
+        PyErr_SetString(PyExc_TypeError, "the batch was not parsed: it has no columns");
+        return NULL;
+    }
+    return columns;
+}
+
+/* ---- The sequence. */
+
 static Py_ssize_t length(PyObject *object) {
-    return (Py_ssize_t)recmap_batch_count(((batch_object *)object)->batch);
+    return (Py_ssize_t)recmap_batch_count(((batch_object *)object)->shared->batch);
+}
+
+static const recmap_record *records_of(PyObject *object) {
+    return recmap_batch_records(((batch_object *)object)->shared->batch);
 }
 
 static PyObject *item(PyObject *object, Py_ssize_t index) {
     Py_ssize_t count = length(object);
     if (index < 0 || index >= count)
         return PyErr_Format(PyExc_IndexError, "record %zd of a batch of %zd", index, count);
-    const recmap_record *record = &recmap_batch_records(((batch_object *)object)->batch)[index];
+    const recmap_record *record = &records_of(object)[index];
     return view_make(object, record->data, record->size);
 }
 
@@ -82,7 +130,7 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
 
 /* _read_numbers(numbers, sizes): into arrays of uint64 */
 static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
-    const recmap_record *records = recmap_batch_records(((batch_object *)object)->batch);
+    const recmap_record *records = records_of(object);
     size_t count = (size_t)length(object);
     array_view numbers = ARRAY_VIEW_INIT, sizes = ARRAY_VIEW_INIT;
     if (!PyArg_ParseTuple(arguments, "O&O&:_read_numbers", take_array_out, &numbers, take_array_out,
@@ -99,17 +147,19 @@ static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
 
 static PyObject *get_bytes(PyObject *object, void *unused) {
     (void)unused;
-    const recmap_record *records = recmap_batch_records(((batch_object *)object)->batch);
+    const recmap_record *records = records_of(object);
     unsigned long long sum = 0;
     for (Py_ssize_t i = 0; i < length(object); i++) sum += records[i].size;
     return PyLong_FromUnsignedLongLong(sum);
 }
 
 static void dealloc(PyObject *object) {
-    batch_object *self = (batch_object *)object;
+    shared_batch *shared = ((batch_object *)object)->shared;
     PyTypeObject *type = Py_TYPE(object);
-    handle_give_batch(self->handle, self->batch);
-    handle_release(self->handle);
+    if (shared) {
+        let_go_of_columns(shared);
+        shared_batch_release(shared);
+    }
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -117,6 +167,11 @@ static void dealloc(PyObject *object) {
 
 static PyMethodDef methods[] = {
     {"_read_numbers", read_numbers, METH_VARARGS, NULL},
+    {"_columns", batch_describe_columns, METH_NOARGS, NULL},
+    {"_failures", batch_failures, METH_NOARGS, NULL},
+    {"_arrow_array", batch_arrow_array, METH_O, NULL},
+    {"_arrow_stream", batch_arrow_stream, METH_NOARGS, NULL},
+    {"_dlpack", batch_dlpack, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -5,6 +5,7 @@
 #include "batch.h"
 #include "errors.h"
 #include "module.h"
+#include "parser.h"
 #include "progress.h"
 
 handle_object *dataset_handle(dataset_object *dataset) {
@@ -43,7 +44,22 @@ static PyObject *gather(PyObject *object, PyObject *arguments) {
     handle_object *handle = dataset_handle((dataset_object *)object);
     array_view numbers = ARRAY_VIEW_INIT;
     if (!handle || !PyArg_ParseTuple(arguments, "O&:_gather", take_array, &numbers)) return NULL;
-    PyObject *made = batch_gather(handle, numbers.data, numbers.count);
+    PyObject *made = batch_gather(handle, numbers.data, numbers.count, NULL, RECMAP_PARSE_RAISE);
+    array_release(&numbers);
+    return made;
+}
+
+/* _parse(parser, numbers, collect) */
+static PyObject *parse(PyObject *object, PyObject *arguments) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    array_view numbers = ARRAY_VIEW_INIT;
+    recmap_parser *parser;
+    int collect;
+    if (!handle || !PyArg_ParseTuple(arguments, "O&O&p:_parse", take_parser, &parser, take_array,
+                                     &numbers, &collect))
+        return NULL;
+    PyObject *made = batch_gather(handle, numbers.data, numbers.count, parser,
+                                  collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE);
     array_release(&numbers);
     return made;
 }
@@ -430,6 +446,7 @@ static void dealloc(PyObject *object) {
 
 static PyMethodDef methods[] = {
     {"_gather", gather, METH_VARARGS, NULL},
+    {"_parse", parse, METH_VARARGS, NULL},
     {"_find", find, METH_VARARGS, NULL},
     {"_find_all", find_all, METH_VARARGS, NULL},
     {"_read_id_hashes", read_id_hashes, METH_VARARGS, NULL},

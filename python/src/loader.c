@@ -4,10 +4,12 @@
 #include "errors.h"
 #include "module.h"
 #include "order.h"
+#include "parser.h"
 
 typedef struct loader_object {
     PyObject_HEAD recmap_loader *loader;
     handle_object *handle;
+    recmap_parser *parser; /* or NULL */
     PyThread_type_lock lock;
 } loader_object;
 
@@ -26,15 +28,16 @@ static void unlock(loader_object *self) {
 
 static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"handle",  "order", "batch_size", "rank",      "world_size", "last",
-                            "threads", "ahead", "on_error",   "readahead", NULL};
+                            "threads", "ahead", "on_error",   "readahead", "parser",     NULL};
     PyObject *handle, *order;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     int last = 0, bad_record = 0, readahead = 0;
-    if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O!O!O&O&O&iO&O&ii:Loader", names, handle_type, &handle,
-            order_type, &order, take_uint64, &options.batch_size, take_unsigned, &options.rank,
-            take_unsigned, &options.world_size, &last, take_unsigned, &options.thread_count,
-            take_unsigned, &options.batches_ahead, &bad_record, &readahead))
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!O!O&O&O&iO&O&iiO&:Loader", names,
+                                     handle_type, &handle, order_type, &order, take_uint64,
+                                     &options.batch_size, take_unsigned, &options.rank,
+                                     take_unsigned, &options.world_size, &last, take_unsigned,
+                                     &options.thread_count, take_unsigned, &options.batches_ahead,
+                                     &bad_record, &readahead, take_parser, &options.parser))
         return NULL;
     options.last = (recmap_last)last;
     options.bad_record = (recmap_bad_record)bad_record;
@@ -44,6 +47,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     if (!self) return NULL;
     self->handle = (handle_object *)handle;
     handle_retain(self->handle);
+    if (options.parser) self->parser = recmap_parser_retain(options.parser);
     self->lock = PyThread_allocate_lock();
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = RECMAP_OK;
@@ -83,7 +87,7 @@ static PyObject *take(loader_object *self) {
         return raise_error(&error);
     }
     if (!batch) Py_RETURN_NONE;
-    return batch_wrap(self->handle, batch);
+    return batch_wrap(self->handle, batch, self->parser);
 }
 
 /* next() -> (RecordBatch or None at the end of the epoch, epoch, position) */
@@ -211,6 +215,7 @@ static void dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     Py_BEGIN_ALLOW_THREADS recmap_loader_destroy(self->loader);
     Py_END_ALLOW_THREADS if (self->lock) PyThread_free_lock(self->lock);
+    recmap_parser_destroy(self->parser);
     handle_release(self->handle);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);

@@ -3,7 +3,7 @@
 #include "errors.h"
 
 PyTypeObject *handle_type, *record_type, *dataset_type, *batch_type, *order_type, *loader_type,
-    *writer_type, *example_builder_type;
+    *writer_type, *example_builder_type, *parser_type, *buffer_type, *views_type;
 
 static PyObject *install_guard(PyObject *module, PyObject *unused) {
     (void)module;
@@ -34,15 +34,25 @@ static int load(PyObject *module) {
                         "recmap can be imported by one interpreter of a process only");
         return -1;
     }
-    if (!errors_load() || add_type(module, &handle_type, &handle_spec) < 0 ||
-        add_type(module, &record_type, &record_spec) < 0 ||
-        add_type(module, &dataset_type, &dataset_spec) < 0 ||
-        add_type(module, &batch_type, &batch_spec) < 0 ||
-        add_type(module, &order_type, &order_spec) < 0 ||
-        add_type(module, &loader_type, &loader_spec) < 0 ||
-        add_type(module, &writer_type, &writer_spec) < 0 ||
-        add_type(module, &example_builder_type, &example_builder_spec) < 0)
-        return -1;
+    const struct {
+        PyTypeObject **type;
+        PyType_Spec *spec;
+    } types[] = {
+        {&handle_type, &handle_spec},
+        {&record_type, &record_spec},
+        {&dataset_type, &dataset_spec},
+        {&batch_type, &batch_spec},
+        {&buffer_type, &buffer_spec},
+        {&views_type, &views_spec},
+        {&parser_type, &parser_spec},
+        {&order_type, &order_spec},
+        {&loader_type, &loader_spec},
+        {&writer_type, &writer_spec},
+        {&example_builder_type, &example_builder_spec},
+    };
+    if (!errors_load()) return -1;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (add_type(module, types[i].type, types[i].spec) < 0) return -1;
     return PyModule_AddStringConstant(module, "version", recmap_version());
 }
 

@@ -13,6 +13,9 @@ extern PyTypeObject *order_type;
 extern PyTypeObject *loader_type;
 extern PyTypeObject *writer_type;
 extern PyTypeObject *example_builder_type;
+extern PyTypeObject *views_type;
+extern PyTypeObject *buffer_type;
+extern PyTypeObject *parser_type;
 
 /* What describes each type; the module makes them of it. */
 extern PyType_Spec handle_spec;
@@ -23,6 +26,9 @@ extern PyType_Spec order_spec;
 extern PyType_Spec loader_spec;
 extern PyType_Spec writer_spec;
 extern PyType_Spec example_builder_spec;
+extern PyType_Spec views_spec;
+extern PyType_Spec buffer_spec;
+extern PyType_Spec parser_spec;
 
 /* Functions of the module that are no methods of an object: name, C function, how it is called. */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords);

@@ -1,0 +1,300 @@
+/* Columns of a batch, described: their memory as buffers that NumPy takes as arrays, and bytes as
+ * views. All of them keep the batch. */
+#include "arguments.h"
+#include "batch.h"
+#include "module.h"
+#include "view.h"
+
+enum { DIMENSIONS_MOST = 32 };
+
+/* ---- Memory of the batch as a buffer with a shape. */
+
+typedef struct buffer_object {
+    PyObject_HEAD PyObject *owner;
+    const void *data;
+    const char *format;
+    int dimension_count;
+    Py_ssize_t item_size, size;
+    Py_ssize_t shape[DIMENSIONS_MOST], strides[DIMENSIONS_MOST];
+} buffer_object;
+
+static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
+    buffer_object *self = (buffer_object *)object;
+    Py_INCREF(object);
+    *view = (Py_buffer){
+        .buf = (void *)self->data,
+        .obj = object,
+        .len = self->size,
+        .itemsize = self->item_size,
+        .ndim = self->dimension_count,
+        .format = flags & PyBUF_FORMAT ? (char *)self->format : NULL,
+        .shape = flags & PyBUF_ND ? self->shape : NULL,
+        .strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? self->strides : NULL,
+    };
+    return 0;
+}
+
+static void buffer_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    Py_DECREF(((buffer_object *)object)->owner);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+static PyType_Slot buffer_slots[] = {
+    {Py_tp_dealloc, buffer_dealloc},
+    {Py_bf_getbuffer, get_buffer},
+    {Py_tp_doc, "Memory of a column."},
+    {0, NULL},
+};
+
+PyType_Spec buffer_spec = {
+    .name = "recmap._recmap.Buffer",
+    .basicsize = sizeof(buffer_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = buffer_slots,
+};
+
+/* What PEP 3118 calls an element, the way NumPy calls its own; a bfloat16 goes by its bits. */
+static const char *format_of(recmap_element element) {
+    static const char *const formats[] = {
+        [RECMAP_ELEMENT_INT64] = sizeof(long) == 8 ? "l" : "q",
+        [RECMAP_ELEMENT_FLOAT32] = "f",
+        [RECMAP_ELEMENT_INT32] = "i",
+        [RECMAP_ELEMENT_INT16] = "h",
+        [RECMAP_ELEMENT_INT8] = "b",
+        [RECMAP_ELEMENT_UINT64] = sizeof(long) == 8 ? "L" : "Q",
+        [RECMAP_ELEMENT_UINT32] = "I",
+        [RECMAP_ELEMENT_UINT16] = "H",
+        [RECMAP_ELEMENT_UINT8] = "B",
+        [RECMAP_ELEMENT_BOOL] = "?",
+        [RECMAP_ELEMENT_FLOAT16] = "e",
+        [RECMAP_ELEMENT_BFLOAT16] = "H",
+        [RECMAP_ELEMENT_FLOAT64] = "d",
+    };
+    return (size_t)element < sizeof formats / sizeof *formats ? formats[element] : NULL;
+}
+
+/* None where there is no memory: `data` is NULL and the shape is not empty. */
+static PyObject *buffer_make(PyObject *owner, const void *data, recmap_element element,
+                             const uint64_t *shape, size_t dimension_count) {
+    static const uint64_t nothing[1];
+    uint64_t count = 1;
+    for (size_t i = 0; i < dimension_count; i++) count *= shape[i];
+    if (!data && count) Py_RETURN_NONE;
+    if (dimension_count > DIMENSIONS_MOST)
+        return PyErr_Format(PyExc_ValueError, "a column of %zu dimensions: at most %d can be",
+                            dimension_count, DIMENSIONS_MOST);
+    buffer_object *made = PyObject_New(buffer_object, buffer_type);
+    if (!made) return NULL;
+    Py_INCREF(owner);
+    made->owner = owner;
+    made->data = data ? data : nothing;
+    made->format = format_of(element);
+    made->item_size = (Py_ssize_t)recmap_element_size(element);
+    made->size = (Py_ssize_t)count * made->item_size;
+    made->dimension_count = (int)dimension_count;
+    Py_ssize_t stride = made->item_size;
+    for (size_t i = dimension_count; i-- > 0; stride *= (Py_ssize_t)shape[i]) {
+        made->shape[i] = (Py_ssize_t)shape[i];
+        made->strides[i] = stride;
+    }
+    return (PyObject *)made;
+}
+
+static PyObject *int64_buffer(PyObject *owner, const int64_t *data, uint64_t count) {
+    if (!data) Py_RETURN_NONE;
+    return buffer_make(owner, data, RECMAP_ELEMENT_INT64, &count, 1);
+}
+
+/* ---- Bytes as views. */
+
+typedef struct views_object {
+    PyObject_HEAD PyObject *owner;
+    const recmap_bytes *views;
+    Py_ssize_t count;
+} views_object;
+
+static PyObject *views_make(PyObject *owner, const recmap_bytes *views, Py_ssize_t count) {
+    views_object *made = PyObject_New(views_object, views_type);
+    if (!made) return NULL;
+    Py_INCREF(owner);
+    made->owner = owner;
+    made->views = views;
+    made->count = count;
+    return (PyObject *)made;
+}
+
+static Py_ssize_t views_length(PyObject *object) {
+    return ((views_object *)object)->count;
+}
+
+static PyObject *views_item(PyObject *object, Py_ssize_t index) {
+    views_object *self = (views_object *)object;
+    if (index < 0 || index >= self->count)
+        return PyErr_Format(PyExc_IndexError, "value %zd of %zd", index, self->count);
+    return view_make(object, self->views[index].data, self->views[index].size);
+}
+
+/* part(first, count): views of some of them */
+static PyObject *views_part(PyObject *object, PyObject *arguments) {
+    views_object *self = (views_object *)object;
+    Py_ssize_t first, count;
+    if (!PyArg_ParseTuple(arguments, "nn:part", &first, &count)) return NULL;
+    if (first < 0 || count < 0 || first > self->count || count > self->count - first)
+        return PyErr_Format(PyExc_IndexError, "values %zd to %zd of %zd", first, first + count,
+                            self->count);
+    return views_make(self->owner, self->views + first, count);
+}
+
+/* tolist() -> [bytes] */
+static PyObject *views_list(PyObject *object, PyObject *unused) {
+    (void)unused;
+    views_object *self = (views_object *)object;
+    PyObject *list = PyList_New(self->count);
+    for (Py_ssize_t i = 0; list && i < self->count; i++) {
+        PyObject *value = PyBytes_FromStringAndSize((const char *)self->views[i].data,
+                                                    (Py_ssize_t)self->views[i].size);
+        if (!value) Py_CLEAR(list);
+        else PyList_SetItem(list, i, value);
+    }
+    return list;
+}
+
+static void views_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    Py_DECREF(((views_object *)object)->owner);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef views_methods[] = {
+    {"part", views_part, METH_VARARGS, NULL},
+    {"tolist", views_list, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot views_slots[] = {
+    {Py_tp_dealloc, views_dealloc},
+    {Py_tp_methods, views_methods},
+    {Py_sq_item, views_item},
+    {Py_sq_length, views_length},
+    {Py_bf_getbuffer, view_get_buffer},
+    {Py_tp_doc, "Values of bytes, viewed where they lie."},
+    {0, NULL},
+};
+
+PyType_Spec views_spec = {
+    .name = "recmap._recmap.Views",
+    .basicsize = sizeof(views_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = views_slots,
+};
+
+/* ---- A column as a tuple of its parts. */
+
+static PyObject *numbers_of(const uint64_t *numbers, size_t count) {
+    PyObject *tuple = PyTuple_New((Py_ssize_t)count);
+    for (size_t i = 0; tuple && i < count; i++) {
+        PyObject *number = PyLong_FromUnsignedLongLong(numbers[i]);
+        if (!number) Py_CLEAR(tuple);
+        else PyTuple_SetItem(tuple, (Py_ssize_t)i, number);
+    }
+    return tuple;
+}
+
+static PyObject *offsets_of(PyObject *owner, const recmap_column *column) {
+    PyObject *list = PyList_New((Py_ssize_t)column->offsets_count);
+    uint64_t count = column->row_count + 1;
+    for (size_t i = 0; list && i < column->offsets_count; i++) {
+        PyObject *level = int64_buffer(owner, column->offsets[i], count);
+        if (!level) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyList_SetItem(list, (Py_ssize_t)i, level);
+        count = (uint64_t)column->offsets[i][count - 1] + 1;
+    }
+    return list;
+}
+
+static PyObject *values_of(PyObject *owner, const recmap_column *column) {
+    if (column->element != RECMAP_ELEMENT_BYTES)
+        return buffer_make(owner, column->values, column->element, column->shape,
+                           column->dimension_count);
+    if (!column->bytes_offsets)
+        return views_make(owner, column->views, (Py_ssize_t)column->value_count);
+    uint64_t size = (uint64_t)column->bytes_offsets[column->value_count];
+    return buffer_make(owner, column->values, RECMAP_ELEMENT_UINT8, &size, 1);
+}
+
+static PyObject *validity_of(PyObject *owner, const recmap_column *column) {
+    uint64_t size = (column->row_count + 7) / 8;
+    if (!column->validity) Py_RETURN_NONE;
+    return buffer_make(owner, column->validity, RECMAP_ELEMENT_UINT8, &size, 1);
+}
+
+/* (name, kind, element, rows, shape, values, bytes offsets, offsets, lengths, indices, dense shape,
+ *  validity) */
+static PyObject *describe(PyObject *owner, const recmap_column *column) {
+    uint64_t indices[2] = {column->value_count, column->dense_dimension_count};
+    PyObject *parts[] = {
+        numbers_of(column->shape, column->dimension_count),
+        values_of(owner, column),
+        int64_buffer(owner, column->bytes_offsets, column->value_count + 1),
+        offsets_of(owner, column),
+        int64_buffer(owner, column->lengths, column->row_count),
+        column->indices ? buffer_make(owner, column->indices, RECMAP_ELEMENT_INT64, indices, 2)
+                        : Py_BuildValue(""),
+        numbers_of(column->dense_shape, column->dense_dimension_count),
+        validity_of(owner, column),
+    };
+    enum { PARTS = sizeof parts / sizeof *parts };
+    PyObject *row = NULL;
+    int is_whole = 1;
+    for (size_t i = 0; i < PARTS; i++) is_whole &= parts[i] != NULL;
+    if (is_whole)
+        row = Py_BuildValue("(sisKOOOOOOOO)", column->name, (int)column->kind,
+                            recmap_element_name(column->element),
+                            (unsigned long long)column->row_count, parts[0], parts[1], parts[2],
+                            parts[3], parts[4], parts[5], parts[6], parts[7]);
+    for (size_t i = 0; i < PARTS; i++) Py_XDECREF(parts[i]);
+    return row;
+}
+
+/* _columns() -> [description of each column] */
+PyObject *batch_describe_columns(PyObject *batch, PyObject *unused) {
+    (void)unused;
+    recmap_columns *columns = batch_columns((batch_object *)batch);
+    if (!columns) return NULL;
+    size_t count = recmap_columns_count(columns);
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *row = describe(batch, recmap_columns_get(columns, i));
+        if (!row) Py_CLEAR(list);
+        else PyList_SetItem(list, (Py_ssize_t)i, row);
+    }
+    return list;
+}
+
+/* _failures() -> [(row, number, offset or None, status, message)] */
+PyObject *batch_failures(PyObject *batch, PyObject *unused) {
+    (void)unused;
+    recmap_columns *columns = batch_columns((batch_object *)batch);
+    if (!columns) return NULL;
+    size_t count = recmap_columns_failure_count(columns);
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        recmap_failure failure = recmap_columns_get_failure(columns, i);
+        PyObject *offset = failure.offset == RECMAP_NO_OFFSET
+                               ? Py_BuildValue("")
+                               : PyLong_FromUnsignedLongLong(failure.offset);
+        PyObject *row = offset ? Py_BuildValue("(KKNss)", (unsigned long long)failure.row,
+                                               (unsigned long long)failure.number, offset,
+                                               recmap_status_name(failure.status), failure.message)
+                               : NULL;
+        if (!row) Py_CLEAR(list);
+        else PyList_SetItem(list, (Py_ssize_t)i, row);
+    }
+    return list;
+}

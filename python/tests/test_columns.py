@@ -1,0 +1,409 @@
+"""Features and the columns that they become: shapes, kinds, errors, and what keeps what."""
+
+import gc
+import json
+import types
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+ROWS = 50
+
+
+def record(i):
+    """Of some kinds; the number of values depends on i."""
+    return {
+        "label": i,
+        "pair": [i, -i],
+        "ratio": i / 8,
+        "name": f"name {i}",
+        "two": [b"a%d" % i, b""],
+        "words": list(range(i % 5)) or np.zeros(0, np.int64),
+        "steps": np.arange(2 * (i % 3), dtype=np.float32),
+        "flag": i % 2,
+        "image": np.arange(12, dtype=np.uint8).tobytes(),
+        "splits": [0, i % 5, i % 5],
+        "ix": [1, 0],
+        "iy": [2, 2],
+        "iv": [0.5, i],
+        **({"rare": i} if i % 4 == 0 else {}),
+    }
+
+
+@pytest.fixture(scope="module")
+def ds(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("columns")
+    write(folder, [record(i) for i in range(ROWS)])
+    return recmap.open(folder / "made-0.tfrecord")
+
+
+def one(ds, feature, rows=range(ROWS), name="x"):
+    return ds.parse(rows, {name: feature})[name]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", np.int32, int],
+)
+def test_scalars(ds, dtype):
+    column = one(ds, recmap.FixedLen((), dtype, key="label"))
+    assert column.dtype == np.dtype(dtype) and column.tolist() == list(range(ROWS))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", np.float32, float])
+def test_floats(ds, dtype):
+    column = one(ds, recmap.FixedLen((), dtype, key="ratio"))
+    assert column.dtype == np.dtype("float32" if dtype is float else dtype)
+    assert column.tolist() == [i / 8 for i in range(ROWS)]
+
+
+def test_bool_and_bfloat16(ds):
+    flags = one(ds, recmap.FixedLen((), bool, key="flag"))
+    assert flags.dtype == bool and flags.tolist() == [bool(i % 2) for i in range(ROWS)]
+    bits = one(ds, recmap.FixedLen((), "bfloat16", key="ratio"))
+    if bits.dtype == np.uint16:
+        assert (bits.astype(np.uint32) << 16).view(np.float32)[8] == 1.0
+
+
+def test_shapes(ds):
+    assert one(ds, recmap.FixedLen(2, key="pair")).shape == (ROWS, 2)
+    assert one(ds, recmap.FixedLen((2, 1), key="pair"))[3].tolist() == [[3], [-3]]
+    raw = one(ds, recmap.FixedLen((3, 4), "uint8", key="image", raw=True))
+    assert raw.shape == (ROWS, 3, 4) and raw[0].ravel().tolist() == list(range(12))
+
+
+def test_rows_come_in_the_order_asked(ds):
+    numbers = [7, 0, 7, -1]
+    batch = ds.parse(numbers, {"label": recmap.FixedLen()})
+    assert batch["label"].tolist() == [7, 0, 7, ROWS - 1] == batch.numbers.tolist()
+    view = ds[10:20].parse([0, -1], {"label": recmap.FixedLen()})
+    assert view["label"].tolist() == [10, 19]
+    assert ds.parse([], {"label": recmap.FixedLen(3)})["label"].shape == (0, 3)
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_bytes(ds, copy):
+    column = one(ds, recmap.FixedLen((), bytes, key="name", copy=copy))
+    assert len(column) == ROWS and column.shape == (ROWS,)
+    assert isinstance(column[3], memoryview) and column[3].readonly
+    assert bytes(column[-1]) == b"name 49" and column.tolist()[:2] == [b"name 0", b"name 1"]
+    assert column.to_numpy().dtype == object
+    assert [bytes(value) for value in column[5:7]] == [b"name 5", b"name 6"]
+    pairs = one(ds, recmap.FixedLen(2, bytes, key="two", copy=copy))
+    assert pairs.shape == (ROWS, 2) and [bytes(v) for v in pairs[4]] == [b"a4", b""]
+    assert pairs[4:6].tolist() == [[b"a4", b""], [b"a5", b""]]
+    assert (column.copied is not None) == copy
+    with pytest.raises(IndexError):
+        column[ROWS]
+
+
+def test_ragged(ds):
+    column = one(ds, recmap.VarLen(int, key="words"))
+    assert column.tolist() == [list(range(i % 5)) for i in range(ROWS)]
+    assert column.offsets.dtype == np.int64 and len(column.offsets) == ROWS + 1
+    assert column.lengths.tolist() == [i % 5 for i in range(ROWS)]
+    assert column[4].tolist() == [0, 1, 2, 3] and column[-1].tolist() == [0, 1, 2, 3]
+    names = one(ds, recmap.VarLen(bytes, key="two"))
+    assert names.tolist()[3] == [b"a3", b""]
+
+
+def test_sequences(ds):
+    feature = recmap.FixedLenSequence(2, "float32", default=-1.0, key="steps")
+    batch = ds.parse(range(6), {"x": feature})
+    assert batch["x"].shape == (6, 2, 2)
+    assert batch["x"][1].tolist() == [[0, 1], [-1, -1]]
+    assert batch.lengths["x"].tolist() == [0, 1, 2, 0, 1, 2]
+    ragged = one(ds, recmap.FixedLenSequence(2, "float32", ragged=True, key="steps"), range(6))
+    assert ragged.tolist() == [[], [[0, 1]], [[0, 1], [2, 3]]] * 2
+
+
+def test_nested_ragged(ds):
+    feature = recmap.Ragged("int64", [recmap.RowSplits("splits")], key="words")
+    column = one(ds, feature)
+    assert column.tolist()[7] == [[0, 1], []] and isinstance(column.values, recmap.RaggedColumn)
+    assert column[7].tolist() == [[0, 1], []]
+
+
+def test_sparse(ds):
+    column = one(ds, recmap.Sparse(["ix", "iy"], "iv", float, [3, 4]), range(3))
+    assert column.dense_shape == (3, 3, 4) and len(column) == 3
+    assert column.indices.tolist() == [[r, x, 2] for r in range(3) for x in (0, 1)]
+    assert column.values.tolist() == [0, 0.5, 1, 0.5, 2, 0.5]
+    assert column.offsets.tolist() == [0, 2, 4, 6]
+
+
+def test_defaults_and_validity(ds):
+    features = {
+        "rare": recmap.FixedLen((), default=-1),
+        "pair": recmap.FixedLen(2, default=[5, 6], key="none"),
+        "text": recmap.FixedLen((), bytes, default="?", key="none"),
+        "words": recmap.VarLen(int, key="rare"),
+    }
+    batch = ds.parse(range(5), features)
+    assert batch["rare"].tolist() == [0, -1, -1, -1, 4]
+    assert batch["pair"].tolist() == [[5, 6]] * 5
+    assert batch["text"].tolist() == [b"?"] * 5
+    assert batch.is_valid("words").tolist() == [True, False, False, False, True]
+    assert batch.is_valid("rare").all()
+
+
+@pytest.mark.parametrize(
+    "feature, word",
+    [
+        (recmap.FixedLen(key="rare"), "missing"),
+        (recmap.FixedLen(3, key="pair"), "2"),
+        (recmap.FixedLen((), float, key="label"), "int64"),
+        (recmap.FixedLen((), "int8", key="big"), "big"),
+    ],
+)
+def test_errors_name_feature_and_record(tmp_path, feature, word):
+    write(tmp_path, [{**record(i), "big": i * 100} for i in range(4)])
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    with pytest.raises(recmap.FeatureError) as caught:
+        ds.parse([0, 2, 3], {"x": feature})
+    assert feature.key in str(caught.value) or word in str(caught.value)
+    assert caught.value.record == 2 or feature.key != "rare"
+    assert isinstance(caught.value, ValueError)
+
+
+def test_errors_can_be_collected(tmp_path):
+    write(tmp_path, [{"a": 1}, {"b": 1}, {"a": 3}, b"\xff\xff"])
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    batch = ds.parse(range(4), {"a": recmap.FixedLen()}, on_error="collect")
+    assert batch.is_valid("a").tolist() == [True, False, True, False]
+    rows = {row: error for row, error in batch.failures}
+    assert isinstance(rows[1], recmap.FeatureError) and rows[1].record == 1
+    assert isinstance(rows[3], recmap.CorruptRecordError)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        {"x": recmap.FixedLen(0)},
+        {"x": recmap.FixedLen(-1)},
+        {"x": recmap.FixedLen((), "complex64")},
+        {"x": recmap.FixedLen(2, default=[1, 2, 3])},
+        {"x": recmap.FixedLen((), bytes, default=3)},
+        {"x": recmap.Ragged(int, [])},
+        {"x": recmap.Ragged(int, ["splits"])},
+        {"x": "int64"},
+        ["x"],
+        {"": recmap.FixedLen()},
+    ],
+)
+def test_features_that_cannot_be(ds, features):
+    with pytest.raises((ValueError, TypeError)):
+        ds.parse([0], features)
+
+
+def test_features_of_tensorflow_by_their_names(ds):
+    """The classes of tf.io are known by name and attributes; so these stand for them."""
+
+    def made(name, **attributes):
+        return type(name, (), attributes)()
+
+    def dtype(name):
+        return types.SimpleNamespace(name=name)
+
+    int64, string, float32 = dtype("int64"), dtype("string"), dtype("float32")
+    splits = made("RowSplits", key="splits")
+    features = {
+        "label": made("FixedLenFeature", shape=[], dtype=int64, default_value=None),
+        "rare": made("FixedLenFeature", shape=[], dtype=int64, default_value=-1),
+        "name": made("FixedLenFeature", shape=[], dtype=string, default_value=""),
+        "words": made("VarLenFeature", dtype=int64),
+        "steps": made(
+            "FixedLenSequenceFeature", shape=[2], dtype=float32, default_value=None
+        ),
+        "r": made("RaggedFeature", dtype=int64, value_key="words", partitions=[splits]),
+        "v": made("RaggedFeature", dtype=int64, value_key="words", partitions=()),
+        "s": made(
+            "SparseFeature",
+            index_key=["ix", "iy"],
+            value_key="iv",
+            dtype=float32,
+            size=[3, 4],
+            already_sorted=False,
+        ),
+    }
+    ours = {
+        "label": recmap.FixedLen(),
+        "rare": recmap.FixedLen(default=-1),
+        "name": recmap.FixedLen((), bytes, default=""),
+        "words": recmap.VarLen(),
+        "steps": recmap.FixedLenSequence(2, float),
+        "r": recmap.Ragged(int, [recmap.RowSplits("splits")], key="words"),
+        "v": recmap.VarLen(key="words"),
+        "s": recmap.Sparse(["ix", "iy"], "iv", float, [3, 4]),
+    }
+    theirs, same = ds.parse(range(9), features), ds.parse(range(9), ours)
+    for name in features:
+        if name == "s":
+            assert (theirs[name].indices == same[name].indices).all()
+        else:
+            assert theirs[name].tolist() == same[name].tolist(), name
+
+
+def test_sequence_examples(tmp_path):
+    write(
+        tmp_path,
+        [
+            recmap.encode_sequence_example(
+                {"id": i}, {"frames": [[t, t + 0.5] for t in range(i)], "words": [[1] * i] * 2}
+            )
+            for i in range(4)
+        ],
+    )
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    context, lists = ds.parse_sequence(
+        range(4),
+        {"id": recmap.FixedLen()},
+        {"frames": recmap.FixedLenSequence(2, float), "words": recmap.VarLen(int)},
+    )
+    assert context["id"].tolist() == [0, 1, 2, 3]
+    assert lists["frames"].shape == (4, 3, 2) and lists.lengths["frames"].tolist() == [0, 1, 2, 3]
+    assert lists["frames"][2].tolist() == [[0, 0.5], [1, 1.5], [0, 0]]
+    assert lists["words"].tolist() == [[[1] * i] * 2 for i in range(4)]
+    assert list(context) == ["id"] and list(lists) == ["frames", "words"]
+
+
+def test_a_batch_reads_as_a_dict(ds):
+    batch = ds.parse(range(3), {"label": recmap.FixedLen(), "ratio": recmap.FixedLen((), float)})
+    assert list(batch) == list(batch.keys()) == ["label", "ratio"] and len(batch) == 2
+    assert "label" in batch and "x" not in batch and batch.get("x") is None
+    assert dict(batch)["label"] is batch["label"]
+    assert [name for name, _ in batch.items()] == ["label", "ratio"] and len(batch.values()) == 2
+    with pytest.raises(KeyError):
+        batch["x"]
+    assert batch.row_count == 3 and "label" in repr(batch)
+
+
+def test_columns_outlive_batch_and_data_set(ds, tmp_path):
+    write(tmp_path, [record(i) for i in range(ROWS)])
+    own = recmap.open(tmp_path / "made-0.tfrecord")
+    features = {"pair": recmap.FixedLen(2), "name": recmap.FixedLen((), bytes)}
+    batch = own.parse(range(ROWS), features)
+    pair, name = batch["pair"], batch["name"][7]
+    del batch
+    own.close()
+    del own
+    gc.collect()
+    for _ in range(20):
+        ds.parse(range(ROWS), features)
+    assert pair.tolist() == [[i, -i] for i in range(ROWS)] and bytes(name) == b"name 7"
+
+
+def test_loader_parses(ds):
+    features = {"label": recmap.FixedLen(), "words": recmap.VarLen(int)}
+    loader = recmap.Loader(ds, 7, shuffle=True, seed=1, features=features, threads=2)
+    kept = list(loader)
+    order = recmap.Shuffled(ROWS, 1).at(0, range(ROWS))
+    assert np.concatenate([batch["label"] for batch in kept]).tolist() == order.tolist()
+    for batch in kept:
+        assert batch["words"].tolist() == [list(range(n % 5)) for n in batch.numbers]
+    state = loader.state_dict()
+    doubled = recmap.Loader(
+        ds, 7, shuffle=True, seed=1, features=features, transform=lambda b: b["label"] * 2
+    )
+    doubled.load_state_dict(json.loads(json.dumps(state)))
+    expected = recmap.Shuffled(ROWS, 1).at(1, range(ROWS)) * 2
+    assert np.concatenate(list(doubled)).tolist() == expected.tolist()
+
+
+def test_loader_skips_what_cannot_be_parsed(tmp_path):
+    write(tmp_path, [{"a": i} if i != 5 else {"b": 1} for i in range(20)])
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    features = {"a": recmap.FixedLen()}
+    with pytest.raises(recmap.FeatureError) as caught:
+        list(recmap.Loader(ds, 4, features=features))
+    assert caught.value.record == 5
+    loader = recmap.Loader(ds, 4, features=features, on_error="skip")
+    assert np.concatenate([b["a"] for b in loader]).tolist() == [i for i in range(20) if i != 5]
+
+
+def test_dlpack(ds):
+    batch = ds.parse(range(5), {"pair": recmap.FixedLen(2), "words": recmap.VarLen(int)})
+    assert np.from_dlpack(batch["pair"]).tolist() == [[i, -i] for i in range(5)]
+    tensor, offsets = batch.tensor("pair"), batch.tensor("words", "offsets")
+    taken, cuts = np.from_dlpack(tensor), np.from_dlpack(offsets)
+    assert tensor.__dlpack_device__() == (1, 0)
+    tensor.__dlpack__()  # never taken: ends with its capsule
+    del batch, tensor, offsets
+    gc.collect()
+    assert taken.tolist() == [[i, -i] for i in range(5)] and cuts.tolist() == [0, 0, 1, 3, 6, 10]
+    with pytest.raises(ValueError):
+        ds.parse([0], {"name": recmap.FixedLen((), bytes)}).tensor("name").__dlpack__()
+
+
+def test_arrow(ds, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    write(tmp_path, [record(i) for i in range(ROWS)])
+    own = recmap.open(tmp_path / "made-0.tfrecord")
+    features = {
+        "label": recmap.FixedLen(),
+        "name": recmap.FixedLen((), bytes),
+        "words": recmap.VarLen(int),
+        "rare": recmap.VarLen(int),
+    }
+    batch = own.parse(range(ROWS), features)
+    taken, table = pa.record_batch(batch), pa.table(batch)
+    column, records = pa.array(batch["words"]), pa.array(own.gather([3, 1]))
+    del batch
+    own.close()
+    del own
+    gc.collect()
+    for _ in range(5):
+        ds.parse(range(ROWS), features)
+    taken.validate(full=True)
+    assert taken.column("label").to_pylist() == list(range(ROWS))
+    assert taken.column("name").to_pylist() == [b"name %d" % i for i in range(ROWS)]
+    assert column.to_pylist() == [list(range(i % 5)) for i in range(ROWS)]
+    assert table.column("rare").to_pylist() == [[i] if i % 4 == 0 else None for i in range(ROWS)]
+    assert [len(value) for value in records.to_pylist()] == [len(r) for r in ds.gather([3, 1])]
+
+
+def test_arrow_capsules_that_nobody_takes_end(ds):
+    batch = ds.parse(range(5), {"name": recmap.FixedLen((), bytes)})
+    for _ in range(3):
+        batch.__arrow_c_array__()
+        batch.__arrow_c_stream__()
+        batch["name"].__arrow_c_array__()
+        ds.gather([0]).__arrow_c_array__()
+        ds.gather([0]).__arrow_c_stream__()
+    capsules = batch.__arrow_c_array__()
+    del batch
+    gc.collect()
+    del capsules
+
+
+def test_polars_and_pandas(ds):
+    batch = ds.parse(range(5), {"label": recmap.FixedLen(), "words": recmap.VarLen(int)})
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(batch)["words"].to_list() == [list(range(i)) for i in range(5)]
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame.from_arrow(batch)
+    assert frame["label"].tolist() == list(range(5))
+
+
+def test_parsing_leaks_nothing(ds):
+    features = {"name": recmap.FixedLen((), bytes), "words": recmap.VarLen(int)}
+
+    def use():
+        batch = ds.parse(range(ROWS), features)
+        batch["name"][3], batch["words"][4]
+        batch.__arrow_c_array__()
+        np.from_dlpack(batch.tensor("words"))
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1])
+
+    for _ in range(200):
+        use()
+    before = resident()
+    for _ in range(3000):
+        use()
+    assert resident() - before < 300  # pages
