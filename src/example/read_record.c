@@ -87,4 +87,6 @@ void read_prefetch(const recmap_parser *plan, const uint8_t *data, size_t size) 
         if (i < BEGIN) __builtin_prefetch(data + i, 0, 3);
         else __builtin_prefetch(data + i, 0, 2);
     }
+    /* The last entry may begin close to the end, so the end is read always. */
+    if (size > WHOLE_MOST) __builtin_prefetch(data + size - 1);
 }

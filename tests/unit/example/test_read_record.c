@@ -53,11 +53,16 @@ static void add_way(fixture *f, read_fast_function *fast) {
     assert_true(read_scratch_fit(added->scratch, f->parser));
 }
 
+/* Whether parsers are made for SequenceExamples, with the features as those of the context. */
+static bool in_sequences;
+
 static void begin(fixture *f, const recmap_feature *features, size_t count) {
     recmap_error error = RECMAP_ERROR_INIT;
     memset(f, 0, sizeof *f);
-    if (recmap_parser_create(&f->parser, features, count, &error) != RECMAP_OK)
-        fail_msg("%s", error.message);
+    recmap_status status =
+        in_sequences ? recmap_parser_create_sequence(&f->parser, features, count, NULL, 0, &error)
+                     : recmap_parser_create(&f->parser, features, count, &error);
+    if (status != RECMAP_OK) fail_msg("%s", error.message);
     assert_true(f->parser->features.count <= SLOTS_MOST);
     add_way(f, NULL);
     add_way(f, read_fast_portable);
@@ -513,6 +518,110 @@ static void test_damaged_everywhere(void **state) {
     }
 }
 
+/* Short runs of small integers as every element. */
+static void test_short_runs(void **state) {
+    (void)state;
+    static const recmap_element elements[] = {
+        RECMAP_ELEMENT_INT64,  RECMAP_ELEMENT_INT32,  RECMAP_ELEMENT_INT16,
+        RECMAP_ELEMENT_INT8,   RECMAP_ELEMENT_UINT64, RECMAP_ELEMENT_UINT32,
+        RECMAP_ELEMENT_UINT16, RECMAP_ELEMENT_UINT8,  RECMAP_ELEMENT_BOOL};
+    static const uint64_t three[] = {3};
+    static const int64_t limits[] = {2, 3, 128, 129, 300, 70000};
+    random_state random = {14};
+    for (size_t e = 0; e < sizeof elements / sizeof *elements; e++) {
+        recmap_feature features[] = {var_len("any", elements[e]), scalar("three", elements[e]),
+                                     scalar("one", elements[e]), var_len("pairs", elements[e])};
+        fixture f;
+        features[1].shape = three;
+        features[1].dimension_count = 1;
+        features[3].kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
+        features[3].unpadded = 1;
+        features[3].shape = &(const uint64_t){2};
+        features[3].dimension_count = 1;
+        begin(&f, features, 4);
+        for (unsigned i = 0; i < rounds(1000); i++) {
+            message m, map;
+            int64_t limit = limits[random_below(&random, 6)], values[10];
+            for (size_t k = 0; k < 10; k++)
+                values[k] = (int64_t)random_below(&random, (uint64_t)limit);
+            if (random_below(&random, 10) == 0) values[0] = -values[0];
+            m.size = map.size = 0;
+            put_int64s(&map, "any", values, (size_t)random_below(&random, 11));
+            put_int64s(&map, "three", values, random_below(&random, 20) ? 3 : 2);
+            put_int64s(&map, "one", values, 1);
+            put_int64s(&map, "pairs", values, 2 * (size_t)random_below(&random, 5));
+            put_sub(&m, 1, &map);
+            read_next(&f, m.data, m.size);
+        }
+        end(&f);
+    }
+}
+
+/* Features that end anywhere in their last entries, in a record that ends there too. */
+static void test_features_cut_short(void **state) {
+    (void)state;
+    random_state random = {12};
+    for (unsigned round = 0; round < rounds(60); round++) {
+        unsigned order[COLUMN_COUNT];
+        fixture f;
+        message m, cut;
+        begin_columns(&f, &random);
+        shuffle(order, &random);
+        for (size_t less = 0; less < 40; less++) {
+            put_columns(&m, &random, order, 0);
+            wire record = {m.data, m.data + m.size}, features;
+            wire_trace trace = {0};
+            uint32_t tag;
+            assert_true(wire_read_tag(&tag, &record, &trace));
+            assert_true(wire_read_bytes(&features, &record, &trace));
+            cut.size = 0;
+            put_bytes(&cut, 1, features.at, wire_left(&features) - less);
+            read_next(&f, cut.data, cut.size);
+            /* The same, with a field behind the features that goes on as they did. */
+            put_bytes(&cut, 2, features.end - less, less);
+            read_next(&f, cut.data, cut.size);
+            if (less % 8 == 0) read_next(&f, m.data, m.size);
+        }
+        end(&f);
+    }
+}
+
+/* The context of SequenceExamples, with and without feature lists behind it. */
+static void test_contexts(void **state) {
+    (void)state;
+    random_state random = {13};
+    unsigned order[COLUMN_COUNT];
+    message m;
+    fixture f;
+    in_sequences = true;
+    begin_columns(&f, &random);
+    in_sequences = false;
+    shuffle(order, &random);
+    for (unsigned i = 0; i < 400; i++) {
+        put_columns(&m, &random, order, 10);
+        if (i % 10 == 9) m.size = 0;
+        if (i % 3) put_hex(&m, i % 3 == 1 ? "1200" : "12020a00");
+        if (i % 40 == 5) put_hex(&m, "1800");
+        if (i % 40 == 6) random_damage(&m, &random);
+        read_next(&f, m.data, m.size);
+    }
+    for (size_t w = 1; w < f.way_count; w++) assert_true(f.ways[w].taken_fast > 250);
+    end(&f);
+    static const char *const without[] = {"",         "0a00",     "1200",
+                                          "12020a00", "0a001200", "0a0012020a00"};
+    recmap_feature wanted = var_len("a", RECMAP_ELEMENT_INT64);
+    in_sequences = true;
+    begin(&f, &wanted, 1);
+    in_sequences = false;
+    for (size_t i = 0; i < 6; i++) {
+        m.size = 0;
+        put_hex(&m, without[i]);
+        assert_true(read_next(&f, m.data, m.size));
+    }
+    for (size_t w = 1; w < f.way_count; w++) assert_int_equal(f.ways[w].taken_fast, 6);
+    end(&f);
+}
+
 /* Nothing asked for: anything goes that is an Example but for values. */
 static void test_nothing_asked(void **state) {
     (void)state;
@@ -612,8 +721,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wire_cases),         cmocka_unit_test(test_given_wire_cases),
         cmocka_unit_test(test_random_examples),    cmocka_unit_test(test_what_writers_make),
-        cmocka_unit_test(test_damaged_everywhere), cmocka_unit_test(test_nothing_asked),
-        cmocka_unit_test(test_many_entries),       cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_damaged_everywhere), cmocka_unit_test(test_short_runs),
+        cmocka_unit_test(test_features_cut_short), cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_nothing_asked),      cmocka_unit_test(test_many_entries),
+        cmocka_unit_test(test_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
