@@ -369,11 +369,13 @@ static const column columns[] = {
     {"floats", 2, 60},
     {"words", 1, 5},
     {"f\xc3\xbcnf", 3, 1},
+    {"the first 8 ... A ... of the last 8", 3, 1},
     {"unasked", 1, 1},
     {"unasked too", 3, 40},
     {"unasked as well", 2, 1},
+    {"the first 8 ... B ... of the last 8", 1, 1},
 };
-enum { COLUMN_COUNT = sizeof columns / sizeof *columns, ASKED_COUNT = COLUMN_COUNT - 3 };
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns, ASKED_COUNT = COLUMN_COUNT - 4 };
 
 static void put_values(message *list, const column *of, random_state *random, unsigned count) {
     message packed;
@@ -412,7 +414,11 @@ static void put_columns(message *m, random_state *random, const unsigned *order,
         put_values(&list, &of, random, count);
         if (what == 3) put_values(&list, &of, random, count);
         if (what == 4) put_hex(&list, "1005");
-        if (what == 5) put_entry(&features, of.name, of.list, &list);
+        if (what == 5) {
+            message first = list;
+            if (random_below(random, 2)) put_hex(&first, "0d00");
+            put_entry(&features, of.name, of.list, &first);
+        }
         if (what == 6) {
             message entry;
             entry.size = 0;
