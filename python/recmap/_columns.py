@@ -127,7 +127,7 @@ class _Copied:
 
     def __getitem__(self, index: int) -> memoryview:
         first, end = self.offsets[index], self.offsets[index + 1]
-        return memoryview(self.data[first:end]).toreadonly()
+        return self.data[first:end].data.toreadonly()
 
     def part(self, first: int, count: int) -> _Copied:
         return _Copied(self.data, self.offsets[first : first + count + 1])

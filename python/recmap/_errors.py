@@ -59,9 +59,6 @@ class Error(Exception):
         self.record = record
         self.offset = offset
         self.advice = advice
-        if isinstance(self, OSError):
-            self.errno = error_number or None
-            self.filename = path
         self._error_number = error_number
 
     def __str__(self) -> str:
@@ -117,6 +114,19 @@ class UnsupportedError(Error, ValueError):
 
 class StorageError(Error, OSError):
     """A file could not be opened, read or written; ``errno`` says why."""
+
+    def __init__(
+        self,
+        message: str = "",
+        path: str | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+        advice: str = "",
+        error_number: int = 0,
+    ) -> None:
+        super().__init__(message, path, record, offset, advice, error_number)
+        self.errno = error_number or None
+        self.filename = path
 
 
 class FileMissingError(StorageError, FileNotFoundError):

@@ -8,7 +8,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
@@ -203,6 +203,8 @@ class Loader:
 
     @staticmethod
     def _worked(step: _Step, work: Future[Any]) -> _Step:
+        while not work.done():
+            wait([work], 0.2)  # a signal that comes right before a wait does not end it
         try:
             return _Step(step.epoch, step.position, work.result())
         except Exception:

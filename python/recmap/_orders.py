@@ -30,6 +30,11 @@ __all__ = [
 ]
 
 
+def _is_one(number: Any) -> bool:
+    """An int, or an integer of NumPy's."""
+    return hasattr(number, "__index__") and not getattr(number, "ndim", 0)
+
+
 class Order:
     """What all orders can do. Immutable; safe among threads, over fork, and to pickle.
 
@@ -47,7 +52,7 @@ class Order:
         return self._order.count()
 
     @overload
-    def at(self, epoch: int, positions: SupportsIndex) -> int: ...
+    def at(self, epoch: int, positions: int | np.integer[Any]) -> int: ...
     @overload
     def at(
         self, epoch: int, positions: Iterable[SupportsIndex] | npt.NDArray[np.integer[Any]] | slice
@@ -69,12 +74,12 @@ class Order:
         >>> order.at(0, 3), order.at(5, [9, 0])
         (3, array([9, 0]))
         """
+        if _is_one(positions):
+            return int(self._at(epoch, np.array([operator.index(positions)]))[0])
         if isinstance(positions, slice):
             positions = range(*positions.indices(len(self)))
         if isinstance(positions, range) and positions.step == 1 and len(positions):
             return self._run(epoch, positions.start, len(positions))
-        if hasattr(positions, "__index__") and not getattr(positions, "ndim", 0):
-            return int(self._at(epoch, np.array([operator.index(positions)]))[0])
         return self._at(epoch, as_integers(positions, "positions"))
 
     def _run(self, epoch: int, first: int, count: int) -> Int64s:
@@ -94,7 +99,7 @@ class Order:
         return numbers
 
     @overload
-    def position_of(self, epoch: int, number: SupportsIndex) -> int: ...
+    def position_of(self, epoch: int, number: int | np.integer[Any]) -> int: ...
     @overload
     def position_of(
         self, epoch: int, number: Iterable[SupportsIndex] | npt.NDArray[np.integer[Any]]
@@ -110,7 +115,7 @@ class Order:
         >>> order.position_of(3, order.at(3, 123))
         123
         """
-        if hasattr(number, "__index__") and not getattr(number, "ndim", 0):
+        if _is_one(number):
             return int(self.position_of(epoch, [number])[0])
         numbers = as_integers(number, "numbers of records")
         if numbers.size and int(numbers.min()) < 0:

@@ -68,10 +68,12 @@ PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t co
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS if (parser)
+    Py_BEGIN_ALLOW_THREADS
+    if (parser)
         status = recmap_dataset_parse(batch, handle->dataset, parser, numbers, count, mode, &error);
     else status = recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
-    Py_END_ALLOW_THREADS PyObject *made = NULL;
+    Py_END_ALLOW_THREADS
+    PyObject *made = NULL;
     if (status == RECMAP_OK) made = batch_wrap(handle, batch, parser);
     else {
         handle_give_batch(handle, batch);

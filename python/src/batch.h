@@ -15,7 +15,8 @@ typedef struct shared_batch {
 } shared_batch;
 
 typedef struct batch_object {
-    PyObject_HEAD shared_batch *shared;
+    PyObject_HEAD
+    shared_batch *shared;
 } batch_object;
 
 /* A RecordBatch of `batch`, which it takes over, also when it fails. With the parser that made its

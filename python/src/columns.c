@@ -10,7 +10,8 @@ enum { DIMENSIONS_MOST = 32 };
 /* ---- Memory of the batch as a buffer with a shape. */
 
 typedef struct buffer_object {
-    PyObject_HEAD PyObject *owner;
+    PyObject_HEAD
+    PyObject *owner;
     const void *data;
     const char *format;
     int dimension_count;
@@ -110,7 +111,8 @@ static PyObject *int64_buffer(PyObject *owner, const int64_t *data, uint64_t cou
 /* ---- Bytes as views. */
 
 typedef struct views_object {
-    PyObject_HEAD PyObject *owner;
+    PyObject_HEAD
+    PyObject *owner;
     const recmap_bytes *views;
     Py_ssize_t count;
 } views_object;

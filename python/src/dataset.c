@@ -72,8 +72,10 @@ static PyObject *find(PyObject *object, PyObject *arguments) {
     recmap_status status;
     uint64_t number = 0;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS status = recmap_dataset_find(handle->dataset, &id, &number, &error);
-    Py_END_ALLOW_THREADS handle_release(handle);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_find(handle->dataset, &id, &number, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
     return status == RECMAP_OK ? PyLong_FromUnsignedLongLong(number) : raise_error(&error);
 }
 
@@ -96,8 +98,8 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
     uint64_t few[16], *numbers = few;
     size_t count = 0, capacity = sizeof few / sizeof *few;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS status =
-        recmap_dataset_find_all(handle->dataset, &id, few, capacity, &count, &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_find_all(handle->dataset, &id, few, capacity, &count, &error);
     if (status == RECMAP_OK && count > capacity) {
         capacity = count;
         numbers = malloc(capacity * sizeof *numbers);
@@ -105,7 +107,8 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
             status =
                 recmap_dataset_find_all(handle->dataset, &id, numbers, capacity, &count, &error);
     }
-    Py_END_ALLOW_THREADS handle_release(handle);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
     PyObject *list;
     if (!numbers) list = PyErr_NoMemory();
     else list = status == RECMAP_OK ? list_of(numbers, count) : raise_error(&error);
@@ -125,9 +128,10 @@ static PyObject *read_id_hashes(PyObject *object, PyObject *arguments) {
     recmap_status status = RECMAP_OK;
     int fits = hashes.count == recmap_dataset_count(handle->dataset);
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS if (fits)
-        status = recmap_dataset_read_id_hashes(hashes.data, handle->dataset, &error);
-    Py_END_ALLOW_THREADS handle_release(handle);
+    Py_BEGIN_ALLOW_THREADS
+    if (fits) status = recmap_dataset_read_id_hashes(hashes.data, handle->dataset, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
     array_release(&hashes);
     if (!fits) return PyErr_Format(PyExc_ValueError, "an item a record is needed");
     if (status != RECMAP_OK) return raise_error(&error);
@@ -174,12 +178,13 @@ static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
         return NULL;
     recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS status =
-        is_float ? recmap_dataset_read_float(values.data, handle->dataset, column, first,
-                                             values.count, &error)
-                 : recmap_dataset_read_int64(values.data, handle->dataset, column, first,
-                                             values.count, &error);
-    Py_END_ALLOW_THREADS handle_release(handle);
+    Py_BEGIN_ALLOW_THREADS
+    status = is_float ? recmap_dataset_read_float(values.data, handle->dataset, column, first,
+                                                  values.count, &error)
+                      : recmap_dataset_read_int64(values.data, handle->dataset, column, first,
+                                                  values.count, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
     array_release(&values);
     if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;
@@ -209,10 +214,12 @@ static PyObject *read_bytes(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS status =
+    Py_BEGIN_ALLOW_THREADS
+    status =
         recmap_dataset_read_bytes(values, handle->dataset, column, first, (size_t)count, &error);
-    Py_END_ALLOW_THREADS PyObject *list = status == RECMAP_OK ? list_of_bytes(values, (size_t)count)
-                                                              : raise_error(&error);
+    Py_END_ALLOW_THREADS
+    PyObject *list = status == RECMAP_OK ? list_of_bytes(values, (size_t)count)
+                                         : raise_error(&error);
     handle_release(handle);
     free(values);
     return list;
@@ -256,9 +263,10 @@ static PyObject *info_json(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS status =
-        recmap_dataset_info_to_json(&text, handle->dataset, with_shards, &error);
-    Py_END_ALLOW_THREADS handle_release(handle);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_info_to_json(&text, handle->dataset, with_shards, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
     return take_text(&text, status, &error);
 }
 
@@ -332,11 +340,13 @@ static PyObject *schema(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS status = recmap_schema_create(&made, &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_schema_create(&made, &error);
     if (status == RECMAP_OK) status = add_records(made, handle, &numbers, &error);
     if (status == RECMAP_OK) status = recmap_schema_to_json(&text, made, &error);
     recmap_schema_destroy(made);
-    Py_END_ALLOW_THREADS handle_release(handle);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
     array_release(&numbers);
     return take_text(&text, status, &error);
 }

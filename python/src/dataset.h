@@ -8,7 +8,8 @@
 
 /* Item i is record numbers[i] where there are numbers, else first + i * step. */
 typedef struct dataset_object {
-    PyObject_HEAD handle_object *handle; /* NULL once closed */
+    PyObject_HEAD
+    handle_object *handle; /* NULL once closed */
     uint64_t count;
     uint64_t first;
     int64_t step;

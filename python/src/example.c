@@ -8,7 +8,8 @@
 #include "module.h"
 
 typedef struct builder_object {
-    PyObject_HEAD recmap_example_builder *builder;
+    PyObject_HEAD
+    recmap_example_builder *builder;
 } builder_object;
 
 static recmap_example_builder *builder_of(PyObject *object) {

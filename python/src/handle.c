@@ -9,7 +9,8 @@
 
 /* A record that pins its shard, or a buffer: it exports its own bytes and gives the pin back. */
 typedef struct record_object {
-    PyObject_HEAD handle_object *handle;
+    PyObject_HEAD
+    handle_object *handle;
     recmap_record record;
 } record_object;
 
@@ -34,10 +35,12 @@ static recmap_status get_without_gil(handle_object *handle, uint64_t number,
                                      recmap_record *record) {
     recmap_status status;
     uint64_t taken_ns;
-    Py_BEGIN_ALLOW_THREADS uint64_t begun_ns = now_ns();
+    Py_BEGIN_ALLOW_THREADS
+    uint64_t begun_ns = now_ns();
     status = recmap_dataset_get(handle->dataset, number, record, NULL);
     taken_ns = now_ns() - begun_ns;
-    Py_END_ALLOW_THREADS learn(handle, taken_ns);
+    Py_END_ALLOW_THREADS
+    learn(handle, taken_ns);
     return status;
 }
 
@@ -53,9 +56,11 @@ static PyObject *raise_get(handle_object *handle, uint64_t number) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record record;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS status = recmap_dataset_get(handle->dataset, number, &record, &error);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_get(handle->dataset, number, &record, &error);
     if (status == RECMAP_OK) recmap_record_release(&record);
-    Py_END_ALLOW_THREADS if (status != RECMAP_OK) return raise_error(&error);
+    Py_END_ALLOW_THREADS
+    if (status != RECMAP_OK) return raise_error(&error);
     return PyErr_Format(PyExc_RuntimeError, "record %llu could be read only when tried again",
                         (unsigned long long)number);
 }
@@ -144,8 +149,10 @@ static int open_dataset(handle_object *handle, const char *path,
                         const recmap_dataset_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS status = recmap_dataset_open(&handle->dataset, path, options, &error);
-    Py_END_ALLOW_THREADS return status == RECMAP_OK ? 0 : raise_error_int(&error);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_open(&handle->dataset, path, options, &error);
+    Py_END_ALLOW_THREADS
+    return status == RECMAP_OK ? 0 : raise_error_int(&error);
 }
 
 static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {

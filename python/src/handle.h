@@ -8,7 +8,8 @@
 enum { HANDLE_SPARES = 16 };
 
 typedef struct handle_object {
-    PyObject_HEAD recmap_dataset *dataset;
+    PyObject_HEAD
+    recmap_dataset *dataset;
     unsigned lookups;                    /* to time one of several */
     unsigned waits;                      /* so many lookups more are made without the GIL */
     recmap_batch *spares[HANDLE_SPARES]; /* empty batches, for their memory */

@@ -7,7 +7,8 @@
 #include "parser.h"
 
 typedef struct loader_object {
-    PyObject_HEAD recmap_loader *loader;
+    PyObject_HEAD
+    recmap_loader *loader;
     handle_object *handle;
     recmap_parser *parser; /* or NULL */
     PyThread_type_lock lock;
@@ -18,7 +19,8 @@ typedef struct loader_object {
 
 static void lock(loader_object *self) {
     if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) return;
-    Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
+    Py_BEGIN_ALLOW_THREADS
+    PyThread_acquire_lock(self->lock, WAIT_LOCK);
     Py_END_ALLOW_THREADS
 }
 
@@ -67,9 +69,10 @@ static int wait(loader_object *self) {
     while (!is_ready) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_status status;
-        Py_BEGIN_ALLOW_THREADS status =
-            recmap_loader_wait(&is_ready, self->loader, WAIT_NS, &error);
-        Py_END_ALLOW_THREADS if (status != RECMAP_OK) return raise_error_int(&error);
+        Py_BEGIN_ALLOW_THREADS
+        status = recmap_loader_wait(&is_ready, self->loader, WAIT_NS, &error);
+        Py_END_ALLOW_THREADS
+        if (status != RECMAP_OK) return raise_error_int(&error);
         if (PyErr_CheckSignals() < 0) return -1;
     }
     return 0;
@@ -81,8 +84,10 @@ static PyObject *take(loader_object *self) {
     recmap_batch *given = batch;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS status = recmap_loader_next(&batch, self->loader, &error);
-    Py_END_ALLOW_THREADS if (status != RECMAP_OK) {
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_next(&batch, self->loader, &error);
+    Py_END_ALLOW_THREADS
+    if (status != RECMAP_OK) {
         handle_give_batch(self->handle, given);
         return raise_error(&error);
     }
@@ -134,8 +139,10 @@ static PyObject *seek(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     lock(self);
-    Py_BEGIN_ALLOW_THREADS status = recmap_loader_seek(self->loader, epoch, position, &error);
-    Py_END_ALLOW_THREADS unlock(self);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_seek(self->loader, epoch, position, &error);
+    Py_END_ALLOW_THREADS
+    unlock(self);
     if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;
 }
@@ -150,9 +157,10 @@ static PyObject *load(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_state_from_json(&state, text, (size_t)size, &error);
     lock(self);
-    Py_BEGIN_ALLOW_THREADS if (status == RECMAP_OK)
-        status = recmap_loader_load(self->loader, state, &error);
-    Py_END_ALLOW_THREADS unlock(self);
+    Py_BEGIN_ALLOW_THREADS
+    if (status == RECMAP_OK) status = recmap_loader_load(self->loader, state, &error);
+    Py_END_ALLOW_THREADS
+    unlock(self);
     recmap_state_destroy(state);
     if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;
@@ -213,8 +221,10 @@ static PyObject *skipped(PyObject *object, PyObject *unused) {
 static void dealloc(PyObject *object) {
     loader_object *self = (loader_object *)object;
     PyTypeObject *type = Py_TYPE(object);
-    Py_BEGIN_ALLOW_THREADS recmap_loader_destroy(self->loader);
-    Py_END_ALLOW_THREADS if (self->lock) PyThread_free_lock(self->lock);
+    Py_BEGIN_ALLOW_THREADS
+    recmap_loader_destroy(self->loader);
+    Py_END_ALLOW_THREADS
+    if (self->lock) PyThread_free_lock(self->lock);
     recmap_parser_destroy(self->parser);
     handle_release(self->handle);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);

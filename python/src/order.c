@@ -75,9 +75,10 @@ static PyObject *weighted(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        recmap_order_weighted(&order, weights.data, weights.count, seed, size, &error);
-    Py_END_ALLOW_THREADS array_release(&weights);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_order_weighted(&order, weights.data, weights.count, seed, size, &error);
+    Py_END_ALLOW_THREADS
+    array_release(&weights);
     return wrap(status, order, &error);
 }
 
@@ -93,9 +94,10 @@ static PyObject *of_labels(PyObject *arguments, labels_fn make) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        make(&order, labels.data, labels.count, batch_size, seed, &error);
-    Py_END_ALLOW_THREADS array_release(&labels);
+    Py_BEGIN_ALLOW_THREADS
+    status = make(&order, labels.data, labels.count, batch_size, seed, &error);
+    Py_END_ALLOW_THREADS
+    array_release(&labels);
     return wrap(status, order, &error);
 }
 
@@ -121,9 +123,11 @@ static PyObject *bucketed(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS status = recmap_order_bucketed(
-        &order, lengths.data, lengths.count, bounds.data, bounds.count, size, seed, &error);
-    Py_END_ALLOW_THREADS array_release(&lengths);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_order_bucketed(&order, lengths.data, lengths.count, bounds.data, bounds.count,
+                                   size, seed, &error);
+    Py_END_ALLOW_THREADS
+    array_release(&lengths);
     array_release(&bounds);
     return wrap(status, order, &error);
 }
@@ -196,9 +200,10 @@ static PyObject *at(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     size_t count = numbers.count < positions.count ? numbers.count : positions.count;
-    Py_BEGIN_ALLOW_THREADS status =
-        recmap_order_at(numbers.data, order_of(object), epoch, positions.data, count, &error);
-    Py_END_ALLOW_THREADS array_release(&numbers);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_order_at(numbers.data, order_of(object), epoch, positions.data, count, &error);
+    Py_END_ALLOW_THREADS
+    array_release(&numbers);
     array_release(&positions);
     if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;
@@ -213,9 +218,10 @@ static PyObject *run(PyObject *object, PyObject *arguments) {
         return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        recmap_order_run(numbers.data, order_of(object), epoch, first, numbers.count, &error);
-    Py_END_ALLOW_THREADS array_release(&numbers);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_order_run(numbers.data, order_of(object), epoch, first, numbers.count, &error);
+    Py_END_ALLOW_THREADS
+    array_release(&numbers);
     if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;
 }
@@ -230,10 +236,12 @@ static PyObject *position_of(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = RECMAP_OK;
     size_t count = numbers.count < positions.count ? numbers.count : positions.count;
-    Py_BEGIN_ALLOW_THREADS for (size_t i = 0; i < count && status == RECMAP_OK; i++)
+    Py_BEGIN_ALLOW_THREADS
+    for (size_t i = 0; i < count && status == RECMAP_OK; i++)
         status = recmap_order_position_of((uint64_t *)positions.data + i, order_of(object), epoch,
                                           ((const uint64_t *)numbers.data)[i], &error);
-    Py_END_ALLOW_THREADS array_release(&positions);
+    Py_END_ALLOW_THREADS
+    array_release(&positions);
     array_release(&numbers);
     if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;

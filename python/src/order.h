@@ -5,7 +5,8 @@
 #include "python.h"
 
 typedef struct order_object {
-    PyObject_HEAD recmap_order *order;
+    PyObject_HEAD
+    recmap_order *order;
 } order_object;
 
 #endif

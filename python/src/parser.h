@@ -5,7 +5,8 @@
 #include "python.h"
 
 typedef struct parser_object {
-    PyObject_HEAD recmap_parser *parser;
+    PyObject_HEAD
+    recmap_parser *parser;
 } parser_object;
 
 /* The parser of a Parser or of None (NULL): a converter for "O&", which borrows. */

@@ -5,7 +5,8 @@
 #include "module.h"
 
 typedef struct writer_object {
-    PyObject_HEAD recmap_writer *writer; /* NULL once closed */
+    PyObject_HEAD
+    recmap_writer *writer; /* NULL once closed */
     PyThread_type_lock lock;
 } writer_object;
 
@@ -14,7 +15,8 @@ enum { LARGE = 65536 };
 
 static void lock(writer_object *self) {
     if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) return;
-    Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->lock, WAIT_LOCK);
+    Py_BEGIN_ALLOW_THREADS
+    PyThread_acquire_lock(self->lock, WAIT_LOCK);
     Py_END_ALLOW_THREADS
 }
 
@@ -64,9 +66,10 @@ static recmap_status write_bytes(writer_object *self, const Py_buffer *bytes, re
     if (bytes->len < LARGE)
         return recmap_writer_write(self->writer, bytes->buf, (size_t)bytes->len, error);
     recmap_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        recmap_writer_write(self->writer, bytes->buf, (size_t)bytes->len, error);
-    Py_END_ALLOW_THREADS return status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_writer_write(self->writer, bytes->buf, (size_t)bytes->len, error);
+    Py_END_ALLOW_THREADS
+    return status;
 }
 
 static PyObject *write_record(PyObject *object, PyObject *record) {
@@ -92,10 +95,12 @@ static PyObject *close_writer(PyObject *object, PyObject *unused) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = RECMAP_OK;
     lock(self);
-    Py_BEGIN_ALLOW_THREADS if (self->writer) status = recmap_writer_close(self->writer, &error);
+    Py_BEGIN_ALLOW_THREADS
+    if (self->writer) status = recmap_writer_close(self->writer, &error);
     recmap_writer_destroy(self->writer);
     self->writer = NULL;
-    Py_END_ALLOW_THREADS PyThread_release_lock(self->lock);
+    Py_END_ALLOW_THREADS
+    PyThread_release_lock(self->lock);
     if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;
 }

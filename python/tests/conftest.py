@@ -7,7 +7,6 @@ import random
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 import recmap
 
@@ -56,18 +55,6 @@ def copied_digits(tmp_path):
     for shard in sorted(DIGITS.glob("*.tfrecord")):
         shutil.copy(shard, tmp_path / shard.name)
     return tmp_path
-
-
-@pytest.fixture(autouse=True)
-def doctest_names(request, tmp_path):
-    """In doctests: `recmap`, `digits()`, and an empty `folder`; the current one is the project's."""
-    if request.node.__class__.__name__ != "DoctestItem":
-        return
-    names = request.getfixturevalue("doctest_namespace")
-    index = request.getfixturevalue("digits_index")
-    names.update(recmap=recmap, np=np, folder=tmp_path)
-    names["digits"] = lambda: recmap.open(DIGITS, index=index)
-    request.getfixturevalue("monkeypatch").chdir(ROOT)
 
 
 def flip(path, at, bits=0x40):
