@@ -87,6 +87,20 @@ static void ask_for(asked_features *asked, wire entry, unsigned leave_out) {
     }
     feature->kind = guess_kind(walked.value);
     feature->fixed = 0;
+    feature->is_converted = false;
+}
+
+static bool is_int32(const recmap_value *value) {
+    return value->as.int64 >= INT32_MIN && value->as.int64 <= INT32_MAX;
+}
+
+/* Every float can be a double; integers only where all are small. */
+static bool can_be_converted(const example_feature *feature) {
+    example_values values = example_values_begin(feature);
+    recmap_value value;
+    while (feature->kind == RECMAP_TYPE_INT64 && example_values_next(&value, &values))
+        if (!is_int32(&value)) return false;
+    return feature->kind != RECMAP_TYPE_BYTES;
 }
 
 /* How many values there are is only known of a record that can be read. */
@@ -100,6 +114,7 @@ static void ask_for_counts(asked_features *asked, const uint8_t *data, size_t si
         if (!feature) continue;
         feature->kind = entry->feature.kind;
         feature->fixed = entry->feature.count;
+        feature->is_converted = (i + size) % 2 && can_be_converted(&entry->feature);
     }
     example_features_free(&features);
 }
@@ -354,6 +369,10 @@ static recmap_element element_of(recmap_type kind) {
                                        : RECMAP_ELEMENT_INT64;
 }
 
+static recmap_element converted_element_of(recmap_type kind) {
+    return kind == RECMAP_TYPE_FLOAT ? RECMAP_ELEMENT_FLOAT64 : RECMAP_ELEMENT_INT32;
+}
+
 enum { NAME_SIZE = 16, COLUMNS_MOST = 2 * ASKED_MOST };
 
 static void column_name(char name[NAME_SIZE], char kind, size_t index) {
@@ -380,6 +399,7 @@ static recmap_parser *make_parser(const asked_features *asked) {
         features[count].name = names[count];
         features[count].kind = RECMAP_FEATURE_FIXED_LEN;
         if (feature->kind == RECMAP_TYPE_BYTES) features[count].bytes_mode = RECMAP_BYTES_COPY;
+        if (feature->is_converted) features[count].element = converted_element_of(feature->kind);
         features[count].shape = &feature->fixed;
         features[count].dimension_count = feature->fixed > 1 ? 1 : 0;
         count++;
@@ -420,7 +440,11 @@ static bool fits(const asked_features *asked, const model *model) {
         const model_feature *there = &model->features[i];
         recmap_type kind = asked->features[i].kind ? asked->features[i].kind : RECMAP_TYPE_INT64;
         if (there->kind != RECMAP_TYPE_NONE && there->kind != kind) return false;
-        if (asked->features[i].fixed && there->count != asked->features[i].fixed) return false;
+        if (!asked->features[i].fixed) continue;
+        if (there->count != asked->features[i].fixed) return false;
+        if (!asked->features[i].is_converted || kind != RECMAP_TYPE_INT64) continue;
+        for (size_t k = 0; k < there->count; k++)
+            if (!is_int32(&there->values[k])) return false;
     }
     return model->accepted;
 }
@@ -436,6 +460,11 @@ static bool same_value(const recmap_column *column, size_t index, const recmap_v
     case RECMAP_ELEMENT_INT64: return ((const int64_t *)column->values)[index] == value->as.int64;
     case RECMAP_ELEMENT_FLOAT32:
         return memcmp((const float *)column->values + index, &value->as.float32, 4) == 0;
+    case RECMAP_ELEMENT_INT32: return ((const int32_t *)column->values)[index] == value->as.int64;
+    case RECMAP_ELEMENT_FLOAT64: {
+        double wanted = value->as.float32;
+        return memcmp((const double *)column->values + index, &wanted, sizeof wanted) == 0;
+    }
     default: break;
     }
     recmap_bytes held = bytes_at(column, index);

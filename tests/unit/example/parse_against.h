@@ -3,6 +3,7 @@
 #ifndef RECMAP_TESTS_UNIT_EXAMPLE_PARSE_AGAINST_H
 #define RECMAP_TESTS_UNIT_EXAMPLE_PARSE_AGAINST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@ typedef struct asked_feature {
     char *name;
     recmap_type kind;
     uint64_t fixed;
+    bool is_converted; /* the FIXED_LEN: to int32, or to float64 */
 } asked_feature;
 
 enum { ASKED_MOST = 48 };

@@ -253,6 +253,119 @@ static void test_mutated_real_ones(void **state) {
     assert_true(run.tally.parsed > 1000 && run.tally.refused > 1000);
 }
 
+/* ---- entries added, left out and exchanged ---- */
+
+enum { ENTRIES_MOST = 40 };
+typedef struct entries {
+    wire all[ENTRIES_MOST]; /* with their tags and lengths */
+    size_t count;
+} entries;
+
+/* The entries of a record that is one message Features. */
+static void find_entries(entries *found, const uint8_t *data, size_t size) {
+    wire_trace trace = {NULL, NULL, false};
+    wire record = {data, data + size}, features, entry;
+    uint32_t tag;
+    found->count = 0;
+    if (!wire_read_tag(&tag, &record, &trace) || tag != 10) return;
+    if (!wire_read_bytes(&features, &record, &trace)) return;
+    while (!wire_done(&features) && found->count < ENTRIES_MOST) {
+        const uint8_t *begin = features.at;
+        if (!wire_read_tag(&tag, &features, &trace) || tag != 10) return;
+        if (!wire_read_bytes(&entry, &features, &trace)) return;
+        found->all[found->count++] = (wire){begin, features.at};
+    }
+}
+
+static void check_entries(parse_check *checker, parse_tally *tally, const wire *list,
+                          size_t count) {
+    static message features, example;
+    features.size = example.size = 0;
+    for (size_t i = 0; i < count; i++) put_raw(&features, list[i].at, wire_left(&list[i]));
+    put_sub(&example, 1, &features);
+    uint8_t *data = copy_exact(example.data, example.size);
+    check_mutation(checker, tally, data, example.size);
+    free(data);
+}
+
+/* Each with one entry more, left out or in another place; `others` are entries to add. */
+static void check_edits(parse_check *checker, parse_tally *tally, const entries *own,
+                        const entries *others) {
+    wire list[ENTRIES_MOST + 1];
+    memcpy(list, own->all, sizeof own->all);
+    for (size_t i = 0; i < others->count; i++) {
+        list[own->count] = others->all[i];
+        check_entries(checker, tally, list, own->count + 1);
+    }
+    for (size_t i = 0; i + 1 < own->count; i++) {
+        wire kept = list[i];
+        list[i] = list[own->count - 1];
+        check_entries(checker, tally, list, own->count - 1);
+        list[own->count - 1] = kept;
+        check_entries(checker, tally, list, own->count);
+        list[own->count - 1] = list[i];
+        list[i] = kept;
+        if (i < others->count) {
+            list[i] = others->all[i];
+            check_entries(checker, tally, list, own->count);
+            list[i] = kept;
+        }
+    }
+}
+
+static void check_edited(parse_tally *tally, const uint8_t *data, size_t size, const uint8_t *other,
+                         size_t other_size, unsigned leave_out) {
+    asked_features asked;
+    entries own, others;
+    find_entries(&own, data, size);
+    find_entries(&others, other, other_size);
+    asked_infer(&asked, data, size, leave_out);
+    parse_check *checker = parse_check_create(&asked, data, size);
+    check_edits(checker, tally, &own, &own);
+    check_edits(checker, tally, &own, &others);
+    parse_check_destroy(checker);
+    asked_free(&asked);
+}
+
+static void test_edited_made_ones(void **state) {
+    (void)state;
+    static const oddness plain = {0, 0, 0, 0}, odd = {10, 2, 50, 0};
+    static message m, other;
+    random_state random = {6};
+    parse_tally tally = {0, 0, 0};
+    for (unsigned i = 0; i < rounds(); i++) {
+        random_example(&m, &random, i % 4 ? &plain : &odd);
+        random_example(&other, &random, i % 5 ? &plain : &odd);
+        check_edited(&tally, m.data, m.size, other.data, other.size, i % 3);
+    }
+    assert_true(tally.parsed > rounds() && tally.refused > rounds());
+}
+
+/* Neighbours in one file. */
+static void visit_edited(void *context, record_file *file) {
+    const uint8_t *data, *other;
+    size_t size, other_size;
+    for (unsigned i = 0; i < (is_long() ? 50u : 5u); i++) {
+        if (!record_file_next(&data, &size, file)) break;
+        if (!record_file_next(&other, &other_size, file)) break;
+        if (size + other_size < MESSAGE_CAPACITY / 2)
+            check_edited(context, data, size, other, other_size, i % 3);
+    }
+    record_file_close(file);
+}
+
+static void test_edited_real_ones(void **state) {
+    (void)state;
+    record_file file;
+    parse_tally tally = {0, 0, 0};
+    for (unsigned shard = 0; shard < 4; shard++) {
+        record_file_open_digits(&file, shard);
+        visit_edited(&tally, &file);
+    }
+    visit_files(visit_edited, &tally);
+    assert_true(tally.parsed > 10 && tally.refused > 10);
+}
+
 /* ---- what TensorFlow gets wrong ---- */
 
 /* Unpacked floats, one more and many more than the feature has room for. TensorFlow's parser writes
@@ -325,6 +438,8 @@ int main(void) {
         cmocka_unit_test(test_mutated_digits),
         cmocka_unit_test(test_mutated_made_ones),
         cmocka_unit_test(test_mutated_real_ones),
+        cmocka_unit_test(test_edited_made_ones),
+        cmocka_unit_test(test_edited_real_ones),
         cmocka_unit_test(test_unpacked_floats_beyond_the_shape),
         cmocka_unit_test(test_each_way_of_varints),
     };
