@@ -8,7 +8,7 @@
 arrow_box *arrow_box_create(batch_memory *batch) {
     arrow_box *made = calloc(1, sizeof *made);
     if (!made) return NULL;
-    atomic_init(&made->users, 1);
+    atomic_init(&made->users, 0);
     if (batch) made->batch = batch_memory_use(batch);
     return made;
 }
@@ -20,7 +20,8 @@ void arrow_box_destroy(arrow_box *box) {
     free(box);
 }
 
-void arrow_box_drop(arrow_box *box) {
+/* One array less; the last one ends the box. */
+static void drop(arrow_box *box) {
     if (atomic_fetch_sub_explicit(&box->users, 1, memory_order_acq_rel) == 1)
         arrow_box_destroy(box);
 }
@@ -68,14 +69,14 @@ static void release_array(struct ArrowArray *array) {
     for (int64_t i = 0; i < array->n_children; i++)
         if (array->children[i]->release) array->children[i]->release(array->children[i]);
     array->release = NULL;
-    arrow_box_drop(array->private_data);
+    drop(array->private_data);
 }
 
 static void release_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++)
         if (schema->children[i]->release) schema->children[i]->release(schema->children[i]);
     schema->release = NULL;
-    arrow_box_drop(schema->private_data);
+    drop(schema->private_data);
 }
 
 static bool make_array(struct ArrowArray *array, arrow_box *box, const arrow_node *node) {
@@ -129,12 +130,9 @@ static bool make_schema(struct ArrowSchema *schema, arrow_box *box, const arrow_
 static bool box_schema(struct ArrowSchema *schema, const arrow_node *node) {
     arrow_box *box = arrow_box_create(NULL);
     if (!box) return false;
-    if (!make_schema(schema, box, node)) {
-        arrow_box_destroy(box);
-        return false;
-    }
-    arrow_box_drop(box);
-    return true;
+    if (make_schema(schema, box, node)) return true;
+    arrow_box_destroy(box);
+    return false;
 }
 
 recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schema, arrow_box *box,
@@ -150,6 +148,6 @@ recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schem
     }
     if (schema) *schema = made_schema;
     if (array) *array = made_array;
-    arrow_box_drop(box);
+    else arrow_box_destroy(box);
     return RECMAP_OK;
 }

@@ -12,7 +12,7 @@
 #include "example/batch_memory.h"
 
 typedef struct arrow_box {
-    atomic_uint users; /* arrays, and who makes them */
+    atomic_uint users; /* arrays, or schemas */
     arena memory;
     batch_memory *batch; /* or NULL */
     void *owner;
@@ -35,9 +35,6 @@ typedef struct arrow_node {
 /* A box that holds the batch, which may be NULL. NULL when memory is out. */
 arrow_box *arrow_box_create(batch_memory *batch);
 
-/* One user less. */
-void arrow_box_drop(arrow_box *box);
-
 /* Ends the box whoever may use it: for a failure before anything was given away. */
 void arrow_box_destroy(arrow_box *box);
 
@@ -48,7 +45,8 @@ bool arrow_node_add_buffers(arrow_node *node, arrow_box *box, size_t count);
 /* Adds a pair to the metadata. False when memory is out. */
 bool arrow_node_add_metadata(arrow_node *node, arrow_box *box, const char *key, const char *value);
 
-/* Makes what is wanted of the node (NULL: not), and gives the box up, after a failure too. */
+/* Makes what is wanted of the node (NULL: not), and gives the box up to it: it
+ * ends with the last array, and at once after a failure. */
 recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schema, arrow_box *box,
                              const arrow_node *node, recmap_error *error);
 

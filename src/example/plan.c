@@ -26,8 +26,7 @@ static const char *shape_text(recmap_parser *plan, const recmap_feature *feature
  */
 static bool is_same(const slot *a, const slot *b) {
     return a->count == 0 && b->count == 0 && a->list == b->list && a->element == b->element &&
-           a->raw == b->raw && a->multiple == b->multiple && a->steps == b->steps &&
-           strcmp(a->name, b->name) == 0;
+           a->multiple == b->multiple && a->steps == b->steps && strcmp(a->name, b->name) == 0;
 }
 
 /* The index of the slot in the set, which has room. */

@@ -50,7 +50,9 @@ static bool check_steps(lists_reader *reader, wire list) {
     wire body;
     while (next_field(&body, &list, STEP_TAG, LIST_DEPTH, &reader->trace)) {
         example_feature step = {0};
+        reader->trace.deeper = 1;
         if (!feature_merge(&step, body, &reader->trace)) return false;
+        reader->trace.deeper = 0;
     }
     return !reader->trace.reason;
 }

@@ -33,7 +33,9 @@ static bool run_out(sequence_reader *reader) {
 static bool read_step(sequence_reader *reader, wire body) {
     sequence_features *to = reader->to;
     example_feature step = {.present = true, .entry = body};
+    reader->trace->deeper = 1;
     if (!feature_merge(&step, body, reader->trace)) return false;
+    reader->trace->deeper = 0;
     if (!array_reserve(&to->steps, &to->step_capacity, to->step_count + 1, sizeof step))
         return run_out(reader);
     to->steps[to->step_count++] = step;

@@ -90,7 +90,7 @@ bool wire_skip(wire *w, uint32_t tag, unsigned depth, wire_trace *trace) {
         const uint8_t *at = w->at - 1;
         if (tag >> 3 == 0) return wire_fail(trace, at, "field number is 0");
         if ((tag & 7) == WIRE_GROUP) {
-            if (depth + open_count >= WIRE_DEPTH_LIMIT)
+            if (depth + trace->deeper + open_count >= WIRE_DEPTH_LIMIT)
                 return wire_fail(trace, at, "groups are nested too deep");
             open[open_count++] = tag;
         } else if ((tag & 7) == WIRE_GROUP_END) {

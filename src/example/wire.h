@@ -22,6 +22,8 @@ typedef struct wire_trace {
     const uint8_t *fault_at; /* the byte at which reading stopped */
     const char *reason;      /* a static string */
     bool saw_unknown;
+    unsigned deeper; /* how much deeper than its depth the message lies that is read: a Feature in a
+                        feature list is one level below one in a map */
 } wire_trace;
 
 typedef enum wire_type {

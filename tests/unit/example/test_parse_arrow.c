@@ -124,17 +124,21 @@ static void test_lists(void **state) {
          .bytes_mode = RECMAP_BYTES_COPY},
     };
     assert_int_equal(parse_texts(&p, features, COUNT(features), RECMAP_PARSE_RAISE,
-                                 TEXTS("v=i:1,2,3,4 t=b:a", "", "v=i:5,6 t=b:the_longest_one,b,c"),
+                                 TEXTS("v=i:1,2,3,4 t=b:a", "",
+                                       "v=i:5,6 t=b:the_longest_one,b,another_long_one"),
                                  &batch),
                      RECMAP_OK);
     expect_arrow(0, "large_list<item: int64>", "[[1, 2, 3, 4], null, [5, 6]]");
-    expect_arrow(1, "large_list<item: binary_view>", "[[a], null, [the_longest_one, b, c]]");
+    expect_arrow(1, "large_list<item: binary_view>",
+                 "[[a], null, [the_longest_one, b, another_long_one]]");
     expect_arrow(2, "large_list<item: fixed_size_list<item: fixed_size_list<item: int64>[2]>[1]>",
                  "[[[[1, 2]], [[3, 4]]], null, [[[5, 6]]]]");
     expect_arrow(3, "large_list<item: fixed_size_list<item: int64>[2]>",
                  "[[[1, 2], [3, 4]], null, [[5, 6]]]");
-    expect_arrow(4, "large_list<item: binary_view>", "[[a], null, [the_longest_one, b, c]]");
-    expect_arrow(5, "large_list<item: large_binary>", "[[a], null, [the_longest_one, b, c]]");
+    expect_arrow(4, "large_list<item: binary_view>",
+                 "[[a], null, [the_longest_one, b, another_long_one]]");
+    expect_arrow(5, "large_list<item: large_binary>",
+                 "[[a], null, [the_longest_one, b, another_long_one]]");
 }
 
 static void test_ragged_and_sparse(void **state) {

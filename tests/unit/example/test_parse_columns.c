@@ -2,6 +2,7 @@
  * ragged and sparse rows, raw bytes, owners, memory that is used again, DLPack. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -183,17 +184,18 @@ static void test_failures_are_collected(void **state) {
     assert_int_equal(PARSE(mixed, COLLECT, "id=f:1", "id=i:1 v=i:1,2 n=i:0,2 x=i:5,3 d=b:here",
                            "v=i:1", "id=i:2 v=i:7,8,9 n=i:4 x=i:0,0,0",
                            "id=i:3 v=i:7,8,9 n=i:3 x=i:0,9,0", "id=i:4 v=i:3 n=i:1 x=i:8",
-                           "id=i:5 v=i:1,2,3 n=i:3 x=i:1,2"),
+                           "id=i:5 v=i:1,2,3 n=i:3 x=i:1,2", "id=i:6 v=i:1 n=i:1 x=i:1,2"),
                      RECMAP_OK);
-    expect_column(&p, "id", "[~0, 1, ~0, ~0, ~0, 4, ~0]");
-    expect_column(&p, "d", "[~, here, ~, ~, ~, none, ~]");
-    expect_column(&p, "v", "[~[], [1, 2], ~[], ~[], ~[], [3], ~[]]");
+    expect_column(&p, "id", "[~0, 1, ~0, ~0, ~0, 4, ~0, ~0]");
+    expect_column(&p, "d", "[~, here, ~, ~, ~, none, ~, ~]");
+    expect_column(&p, "v", "[~[], [1, 2], ~[], ~[], ~[], [3], ~[], ~[]]");
     expect_column(&p, "s",
-                  "[~[0, 0], [1, 2], ~[0, 0], ~[0, 0], ~[0, 0], [3, 0], ~[0, 0]] "
-                  "lengths [0, 2, 0, 0, 0, 1, 0]");
-    expect_column(&p, "r", "[~[], [[], [1, 2]], ~[], ~[], ~[], [[3]], ~[]]");
+                  "[~[0, 0], [1, 2], ~[0, 0], ~[0, 0], ~[0, 0], [3, 0], ~[0, 0], ~[0, 0]] "
+                  "lengths [0, 2, 0, 0, 0, 1, 0, 0]");
+    expect_column(&p, "r", "[~[], [[], [1, 2]], ~[], ~[], ~[], [[3]], ~[], ~[]]");
     expect_column(&p, "p",
-                  "[~[], [2, 1], ~[], ~[], ~[], [3], ~[]] indices [1, 3, 1, 5, 5, 8] shape [7, 9]");
+                  "[~[], [2, 1], ~[], ~[], ~[], [3], ~[], ~[]] indices [1, 3, 1, 5, 5, 8] "
+                  "shape [8, 9]");
     static const struct {
         uint64_t row;
         const char *message;
@@ -203,6 +205,7 @@ static void test_failures_are_collected(void **state) {
         {3, "feature 'r': its partition 'n' has more than the 3 that there are to cut"},
         {4, "feature 'p': index 9 in 'x' is not in [0, 9)"},
         {6, "feature 'p': 3 values, and 2 indices in 'x'"},
+        {7, "feature 'p': 1 values, and 2 indices in 'x'"},
     };
     assert_int_equal(recmap_columns_failure_count(p.columns), COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {
@@ -452,6 +455,113 @@ static void test_lists_in_pieces(void **state) {
     expect_column(&p, "raw", "[[16961, 17475]] lengths [2]");
 }
 
+/* Rows in numbers, so that what holds their offsets grows on the way. */
+static void test_many_rows(void **state) {
+    (void)state;
+    enum { RECORDS = 40, MOST = 500 };
+    const recmap_feature features[] = {
+        {.name = "r",
+         .key = "v",
+         .kind = RAGGED,
+         .element = I64,
+         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 2}, {RECMAP_PARTITION_ROW_LENGTHS, "n", 0})}};
+    assert_int_equal(PARSE(features, RAISE, ""), RECMAP_OK);
+    batch_free(&batch);
+    static message records[RECORDS];
+    recmap_record given[RECORDS];
+    int64_t values[MOST * 3], lengths[MOST];
+    for (size_t i = 0; i < RECORDS; i++) {
+        message map;
+        size_t count = i % 5 ? i * 12 : 0, value_count = 0;
+        map.size = records[i].size = 0;
+        for (size_t j = 0; j < count; j++) {
+            lengths[j] = (int64_t)((i + j) % 4);
+            for (int64_t k = 0; k < lengths[j]; k++) values[value_count++] = (int64_t)(j * 10) + k;
+        }
+        put_int64s(&map, "v", values, value_count);
+        put_int64s(&map, "n", lengths, count);
+        put_sub(&records[i], 1, &map);
+        given[i] = (recmap_record){.data = records[i].data, .size = records[i].size};
+    }
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, given, RECORDS, RECMAP_PARSE_RAISE, NULL),
+        RECMAP_OK);
+    const recmap_column *r = recmap_columns_get(p.columns, 0);
+    size_t row = 0, at = 0;
+    for (size_t i = 0; i < RECORDS; i++) {
+        size_t count = i % 5 ? i * 12 : 0;
+        assert_int_equal(r->offsets[0][i + 1] - r->offsets[0][i], count / 2);
+        for (size_t j = 0; j < count; j++, row++) {
+            if (row % 2 == 0) assert_int_equal(r->offsets[1][row / 2], row);
+            assert_int_equal(r->offsets[2][row], at);
+            for (size_t k = 0; k < (i + j) % 4; k++)
+                assert_int_equal(((const int64_t *)r->values)[at++], j * 10 + k);
+        }
+    }
+    assert_int_equal(r->value_count, at);
+}
+
+/* A record with one map of lists, in hex, which is no SequenceExample. */
+static void expect_no_sequence(const char *hex, const char *message_text) {
+    message m;
+    m.size = 0;
+    put_hex(&m, hex);
+    uint8_t *copy = copy_exact(m.data, m.size);
+    const recmap_record record = {.data = copy, .size = m.size};
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, &p.error),
+        RECMAP_CORRUPT);
+    assert_string_equal(p.error.message, message_text);
+    free(copy);
+}
+
+/* An asked list must be good though a later one replaces it; what is not asked for may be anything
+ * but its name. */
+static void test_lists_that_are_none(void **state) {
+    (void)state;
+    const recmap_feature lists[] = {{.name = "a", .kind = VAR, .element = I64}};
+    assert_int_equal(parse_sequences(&p, NULL, 0, lists, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
+                     RECMAP_OK);
+    expect_no_sequence("120e0a070a016112020a050a030a0161",
+                       "no tf.SequenceExample: feature list 'a': length reaches past the end");
+    expect_no_sequence("12050a030a01ff", "no tf.SequenceExample: feature list name is not UTF-8");
+    message m;
+    m.size = 0;
+    put_hex(&m, "12090a070a016212020a05"); /* the same in list 'b' */
+    const recmap_record record = {.data = m.data, .size = m.size};
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, &p.error),
+        RECMAP_OK);
+    expect_column(&p, "a", "[~[]]");
+}
+
+/* Groups that nest in a step lie one level deeper than those in a feature of the context. */
+static recmap_status parse_groups(size_t depth, bool is_step) {
+    message feature, list, entry, map, m;
+    feature.size = list.size = entry.size = map.size = m.size = 0;
+    for (size_t i = 0; i < depth; i++) put_tag(&feature, 9, WIRE_GROUP);
+    for (size_t i = 0; i < depth; i++) put_tag(&feature, 9, WIRE_GROUP_END);
+    put_bytes(&entry, 1, "a", 1);
+    if (is_step) put_sub(&list, 1, &feature);
+    put_sub(&entry, 2, is_step ? &list : &feature);
+    put_sub(&map, 1, &entry);
+    put_sub(&m, is_step ? 2 : 1, &map);
+    const recmap_record record = {.data = m.data, .size = m.size};
+    return recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, NULL);
+}
+
+static void test_groups_in_steps(void **state) {
+    (void)state;
+    const recmap_feature feature[] = {{.name = "a", .kind = VAR, .element = I64}};
+    assert_int_equal(
+        parse_sequences(&p, feature, 1, feature, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
+        RECMAP_OK);
+    assert_int_equal(parse_groups(97, false), RECMAP_OK);
+    assert_int_equal(parse_groups(98, false), RECMAP_CORRUPT);
+    assert_int_equal(parse_groups(96, true), RECMAP_OK);
+    assert_int_equal(parse_groups(97, true), RECMAP_CORRUPT);
+}
+
 /* Every way to cut or change a SequenceExample is read or refused with a word, and in exact memory.
  */
 static void test_broken_lists(void **state) {
@@ -689,6 +799,9 @@ int main(void) {
         TEST(test_sparse_order_of_many),
         TEST(test_raw),
         TEST(test_lists_in_pieces),
+        TEST(test_many_rows),
+        TEST(test_lists_that_are_none),
+        TEST(test_groups_in_steps),
         TEST(test_broken_lists),
         TEST(test_owner),
         TEST(test_many_parsers),
