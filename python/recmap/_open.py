@@ -17,8 +17,10 @@ __all__ = ["index", "merge", "open"]
 Path: TypeAlias = "str | os.PathLike[str]"
 Source: TypeAlias = "Path | Iterable[Path]"
 OnCorrupt: TypeAlias = Literal["raise", "skip"]
+Access: TypeAlias = Literal["map", "read", "direct"]
 Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
 
+_ACCESS = {"map": 0, "read": 1, "direct": 2}
 REBUILD = "rebuild=True builds the index again"
 
 
@@ -27,7 +29,7 @@ class Options:
     """How an index is opened: what a data set is pickled as."""
 
     path: str
-    access: Literal["map", "read"] = "map"
+    access: Access = "map"
     check: Literal["data", "header"] = "data"
     check_index: bool = False
     index_in_memory: bool = False
@@ -36,13 +38,13 @@ class Options:
     allow_absolute_paths: bool = False
 
     def open(self) -> Dataset:
-        if self.access not in ("map", "read"):
-            raise ValueError(f'access is "map" or "read", not {self.access!r}')
+        if self.access not in _ACCESS:
+            raise ValueError(f"access is one of {', '.join(_ACCESS)}, not {self.access!r}")
         if self.check not in ("data", "header"):
             raise ValueError(f'check is "data" or "header", not {self.check!r}')
         handle = _recmap.Handle(
             self.path,
-            read=self.access == "read",
+            access=_ACCESS[self.access],
             header_only=self.check == "header",
             check_index=self.check_index,
             index_in_memory=self.index_in_memory,
@@ -172,7 +174,7 @@ def open(
     rebuild: bool = False,
     threads: int = 0,
     progress: Progress = "auto",
-    access: Literal["map", "read"] = "map",
+    access: Access = "map",
     check: Literal["data", "header"] = "data",
     check_index: bool = False,
     index_in_memory: bool = False,
@@ -198,7 +200,8 @@ def open(
         threads: for indexing; 0: one a core.
         progress: "auto" (tqdm in a notebook, a bar on a terminal, else silence), None, or a
             callable of (bytes done, bytes in all, records, path of the shard).
-        access: "read" copies each record instead of mapping the shards.
+        access: "map" views records where they lie; "read" copies each instead of mapping the shards;
+            "direct" has a loader read past the page cache, for data much larger than memory.
         check: "header" leaves the CRC of the data unchecked.
         check_index: hash the whole index on opening.
         index_in_memory: copy the index to memory.

@@ -30,7 +30,7 @@ class Handle:
     def __new__(
         cls,
         path: str,
-        read: bool = ...,
+        access: int = ...,
         header_only: bool = ...,
         check_index: bool = ...,
         index_in_memory: bool = ...,

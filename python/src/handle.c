@@ -157,17 +157,17 @@ static int open_dataset(handle_object *handle, const char *path,
 
 static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {
-        "path",  "read",        "header_only",          "check_index", "index_in_memory",
+        "path",  "access",      "header_only",          "check_index", "index_in_memory",
         "guard", "shard_limit", "allow_absolute_paths", NULL};
     PyObject *path = NULL;
-    int read = 0, header_only = 0, check_index = 0;
+    int access = 0, header_only = 0, check_index = 0;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&|pppppO&p:Handle", names, take_path,
-                                     &path, &read, &header_only, &check_index,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&|ippppO&p:Handle", names, take_path,
+                                     &path, &access, &header_only, &check_index,
                                      &options.index_in_memory, &options.guard, take_unsigned,
                                      &options.shard_limit, &options.allow_absolute_paths))
         return NULL;
-    options.access = read ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
+    options.access = (recmap_access)access;
     options.check = header_only ? RECMAP_CHECK_HEADER : RECMAP_CHECK_DATA;
     options.index_check = check_index ? RECMAP_INDEX_CHECK_FULL : RECMAP_INDEX_CHECK_LAZY;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);

@@ -105,6 +105,10 @@ def test_ragged(ds):
     assert column.offsets.dtype == np.int64 and len(column.offsets) == ROWS + 1
     assert column.lengths.tolist() == [i % 5 for i in range(ROWS)]
     assert column[4].tolist() == [0, 1, 2, 3] and column[-1].tolist() == [0, 1, 2, 3]
+    raw = one(ds, recmap.VarLen("uint8", key="image", raw=True))
+    assert raw[3].tolist() == list(range(12))
+    copied = one(ds, recmap.VarLen(bytes, key="two", copy=True))
+    assert copied.values.copied is not None and copied.tolist()[3] == [b"a3", b""]
     names = one(ds, recmap.VarLen(bytes, key="two"))
     assert names.tolist()[3] == [b"a3", b""]
 
@@ -329,7 +333,8 @@ def test_dlpack(ds):
     tensor, offsets = batch.tensor("pair"), batch.tensor("words", "offsets")
     taken, cuts = np.from_dlpack(tensor), np.from_dlpack(offsets)
     assert tensor.__dlpack_device__() == (1, 0)
-    tensor.__dlpack__()  # never taken: ends with its capsule
+    assert '"dltensor"' in repr(tensor.__dlpack__())  # never taken: ends with its capsule
+    assert '"dltensor_versioned"' in repr(tensor.__dlpack__(max_version=(1, 0)))
     del batch, tensor, offsets
     gc.collect()
     assert taken.tolist() == [[i, -i] for i in range(5)] and cuts.tolist() == [0, 0, 1, 3, 6, 10]

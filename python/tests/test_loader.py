@@ -42,6 +42,16 @@ def test_records_are_those_of_the_data_set(made, payloads):
             assert bytes(record) == payloads[number]
 
 
+@pytest.mark.parametrize("access", ["map", "read", "direct"])
+def test_ways_to_the_bytes_are_equal(tmp_path, payloads, access):
+    paths = write(tmp_path, payloads, shards=5)
+    ds = recmap.open(paths, access=access)
+    kept = list(recmap.Loader(ds, 100, shuffle=True, seed=4))
+    whole = [bytes(record) for record in recmap.open(paths)]
+    for batch in kept:
+        assert [bytes(r) for r in batch] == [whole[n] for n in batch.numbers]
+
+
 def test_epochs_of_one_for(small):
     assert len(flat(numbers_of(recmap.Loader(small, 10, epochs=3)))) == 309
     loader = recmap.Loader(small, 10, epochs=3)

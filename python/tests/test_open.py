@@ -55,9 +55,11 @@ def test_anything_else_is_stale(copied_digits):
 def test_a_shard_of_another_size_is_stale(copied_digits):
     ds = recmap.open(copied_digits)
     shutil.copy(shards(copied_digits)[0], shards(copied_digits)[3])
+    os.utime(shards(copied_digits)[3], (0, 0))
     with pytest.raises(recmap.StaleIndexError) as caught:
         recmap.open(copied_digits)
     assert caught.value.path.endswith("digits-00003-of-00004.tfrecord")
+    assert "bytes, indexed were" in str(caught.value)
     assert recmap.open(copied_digits, rebuild=True).fingerprint != ds.fingerprint
 
 
