@@ -137,12 +137,12 @@ static bool box_schema(struct ArrowSchema *schema, const arrow_node *node) {
 
 recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schema, arrow_box *box,
                              const arrow_node *node, recmap_error *error) {
-    struct ArrowSchema made_schema = {0};
+    struct ArrowSchema made_schema;
     struct ArrowArray made_array;
-    bool is_made = !schema || box_schema(&made_schema, node);
-    if (is_made && array) is_made = make_array(&made_array, box, node);
+    /* The box ends the array, too, when there is no memory for the schema. */
+    bool is_made = !array || make_array(&made_array, box, node);
+    if (is_made && schema) is_made = box_schema(&made_schema, node);
     if (!is_made) {
-        if (made_schema.release) made_schema.release(&made_schema);
         arrow_box_destroy(box);
         return fail_memory(error);
     }
