@@ -163,6 +163,27 @@ static void test_damaged_examples(void **state) {
     assert_true(tally.refused > rounds() / 10 && tally.compared > rounds() / 10);
 }
 
+/* Lists of more values than are converted at once, of mixed lengths. */
+static void test_long_lists(void **state) {
+    (void)state;
+    static message features, example;
+    int64_t values[2000];
+    random_state random = {7};
+    parse_tally tally = {0, 0, 0};
+    for (unsigned i = 0; i < rounds() / 10; i++) {
+        size_t count = (size_t)random_below(&random, 2000);
+        unsigned shift = 34 + (unsigned)random_below(&random, 24);
+        for (size_t k = 0; k < count; k++)
+            values[k] = (int64_t)(random_next(&random) >> (shift + random_below(&random, 6)));
+        if (count && i % 4 == 0) values[random_below(&random, count)] = -5;
+        features.size = example.size = 0;
+        put_int64s(&features, i % 2 ? "n" : "numbers", values, count);
+        put_sub(&example, 1, &features);
+        check(&tally, example.data, example.size, 0);
+    }
+    assert_int_equal(tally.refused, 0);
+}
+
 /* ---- every truncation, every bit ---- */
 
 static void check_mutation(parse_check *checker, parse_tally *tally, const uint8_t *data,
@@ -435,6 +456,7 @@ int main(void) {
         cmocka_unit_test(test_real_files),
         cmocka_unit_test(test_random_examples),
         cmocka_unit_test(test_damaged_examples),
+        cmocka_unit_test(test_long_lists),
         cmocka_unit_test(test_mutated_digits),
         cmocka_unit_test(test_mutated_made_ones),
         cmocka_unit_test(test_mutated_real_ones),
