@@ -658,6 +658,40 @@ static void test_many_parsers(void **state) {
     assert_null(recmap_columns_find(p.columns, "b"));
 }
 
+/* What docs/features.md draws. */
+static void test_documented(void **state) {
+    (void)state;
+    const recmap_feature features[] = {
+        {.name = "words", .kind = VAR, .element = I64},
+        {.name = "frames", .kind = SEQUENCE, .element = F32, SHAPE(2)},
+        {.name = "cut", .key = "frames", .kind = SEQUENCE, .element = F32, SHAPE(2), .unpadded = 1},
+        {.name = "v",
+         .kind = RAGGED,
+         .element = I64,
+         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 2}, {RECMAP_PARTITION_ROW_LENGTHS, "n", 0},
+                    {RECMAP_PARTITION_ROW_SPLITS, "s", 0})},
+        {.name = "p", .key = "value", .kind = SPARSE, .element = I64, INDICES("x"), SIZES(10)},
+    };
+    assert_int_equal(PARSE(features, RAISE,
+                           "words=i:3,1,4 frames=f:1,2,3,4 v=i:1,2,3,4,5,6,7 n=i:1,2,0,1 "
+                           "s=i:0,1,3,4,7 value=i:3,1,2 x=i:7,0,4",
+                           "words=i:", "frames=f:5,6 value=i:9 x=i:5", "words=i:1,5"),
+                     RECMAP_OK);
+    expect_column(&p, "words", "[[3, 1, 4], [], ~[], [1, 5]]");
+    expect_column(&p, "frames",
+                  "[[[1, 2], [3, 4]], ~[[0, 0], [0, 0]], [[5, 6], [0, 0]], ~[[0, 0], [0, 0]]] "
+                  "lengths [2, 0, 1, 0]");
+    expect_column(&p, "cut", "[[[1, 2], [3, 4]], ~[], [[5, 6]], ~[]]");
+    expect_column(&p, "v", "[[[[[1]], [[2, 3], [4]]], [[], [[5, 6, 7]]]], ~[], ~[], ~[]]");
+    expect_column(&p, "p",
+                  "[[1, 2, 3], ~[], [9], ~[]] indices [0, 0, 0, 4, 0, 7, 2, 5] shape [4, 10]");
+    static const int64_t expected[4][5] = {{0, 2, 2}, {0, 2, 4}, {0, 1, 3, 3, 4}, {0, 1, 3, 4, 7}};
+    const recmap_column *v = recmap_columns_find(p.columns, "v");
+    assert_int_equal(v->offsets_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_memory_equal(v->offsets[i], expected[i], (i < 2 ? 3 : 5) * sizeof(int64_t));
+}
+
 static void test_nothing_asked(void **state) {
     (void)state;
     p.error = (recmap_error)RECMAP_ERROR_INIT;
@@ -805,6 +839,7 @@ int main(void) {
         TEST(test_broken_lists),
         TEST(test_owner),
         TEST(test_many_parsers),
+        TEST(test_documented),
         TEST(test_nothing_asked),
         TEST(test_dlpack),
         TEST(test_tensors_outlive_columns),
