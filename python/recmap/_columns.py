@@ -1,12 +1,13 @@
 """Columns: what features make of a batch of records.
 
 Numbers are NumPy arrays over the library's memory, bytes are views into the mapped shards: nothing is
-copied. Everything keeps the batch that it is of.
+copied. Columns are made when they are asked for, and keep the batch that they are of.
 """
 
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Sequence, ValuesView
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["BytesColumn", "ColumnBatch", "RaggedColumn", "SparseColumn"]
 
 Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | RaggedColumn | SparseColumn"
-_FIXED_LEN, _VAR_LEN, _SEQUENCE, _RAGGED, _SPARSE = 1, 2, 3, 4, 5
+_FIXED_LEN, _SPARSE = 1, 5  # recmap_feature_kind
 
 
 class _Exported:
@@ -259,53 +260,58 @@ class ColumnBatch:
 
     Attributes:
         records: the RecordBatch that was parsed.
-        lengths: {name: steps of each row}, of padded sequences.
-        valid: {name: array of bool}, of columns where some rows have no value; see `is_valid`.
     """
 
-    __slots__ = ("_columns", "_first", "lengths", "records", "valid")
+    __slots__ = ("_columns", "_parts", "records")
 
-    def __init__(
-        self,
-        records: RecordBatch,
-        columns: dict[str, Any],
-        lengths: dict[str, Int64s],
-        valid: dict[str, npt.NDArray[np.bool_]],
-        first: int,
-    ) -> None:
-        self._first = first
+    def __init__(self, records: RecordBatch, parts: dict[str, tuple[int, tuple[Any, ...]]]) -> None:
         self.records = records
-        self._columns = columns
-        self.lengths = lengths
-        self.valid = valid
+        self._parts = parts  # {name: (index, what the extension says of the column)}
+        self._columns: dict[str, Any] = {}  # those that were asked for
 
     def __getitem__(self, name: str) -> Any:
-        return self._columns[name]
+        column = self._columns.get(name)
+        if column is None:
+            index, parts = self._parts[name]
+            column = self._columns[name] = _column(self.records, index, parts)
+        return column
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
+        return iter(self._parts)
 
     def __len__(self) -> int:
-        return len(self._columns)
+        return len(self._parts)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._columns
+        return name in self._parts
 
     def keys(self) -> KeysView[str]:
         """The columns' names, in the order of the features."""
-        return self._columns.keys()
+        return self._parts.keys()
 
     def values(self) -> ValuesView[Any]:
         """The columns."""
-        return self._columns.values()
+        return self._all().values()
 
     def items(self) -> ItemsView[str, Any]:
         """Names and columns."""
-        return self._columns.items()
+        return self._all().items()
+
+    def _all(self) -> dict[str, Any]:
+        return {name: self[name] for name in self._parts}
 
     def get(self, name: str, default: Any = None) -> Any:
         """The column of that name, or `default`."""
-        return self._columns.get(name, default)
+        return self[name] if name in self._parts else default
+
+    @property
+    def lengths(self) -> dict[str, Int64s]:
+        """{name: array of int64, the steps of each row}, of padded sequences."""
+        return {
+            name: np.asarray(parts[8])
+            for name, (_, parts) in self._parts.items()
+            if parts[8] is not None
+        }
 
     def tensor(
         self,
@@ -317,10 +323,7 @@ class ColumnBatch:
 
         For all elements, bfloat16 too. `level` is that of offsets, from the outermost.
         """
-        index = list(self._columns).index(name) if name in self._columns else -1
-        if index < 0:
-            raise KeyError(name)
-        return Tensor(self.records, self._first + index, _TENSORS[what], level)
+        return Tensor(self.records, self._parts[name][0], _TENSORS[what], level)
 
     @property
     def numbers(self) -> Int64s:
@@ -334,9 +337,10 @@ class ColumnBatch:
 
     def is_valid(self, name: str) -> npt.NDArray[np.bool_]:
         """Of each row whether it has a value of its own: array of bool."""
-        if name not in self._columns:
-            raise KeyError(name)
-        return self.valid.get(name, np.ones(self.row_count, bool))
+        _, parts = self._parts[name]
+        if parts[11] is None:
+            return np.ones(self.row_count, bool)
+        return _bits(parts[11], self.row_count)
 
     @property
     def failures(self) -> list[tuple[int, Error]]:
@@ -358,7 +362,7 @@ class ColumnBatch:
         raise TypeError("columns are views of their batch; pickle copies of them: np.array(column)")
 
     def __repr__(self) -> str:
-        return f"<recmap.ColumnBatch {self._columns!r}>"
+        return f"<recmap.ColumnBatch {self._all()!r}>"
 
 
 def _array(buffer: Any, element: str = "") -> npt.NDArray[Any]:
@@ -379,6 +383,8 @@ def _bits(buffer: Any, count: int) -> npt.NDArray[np.bool_]:
 def _column(batch: RecordBatch, index: int, parts: tuple[Any, ...]) -> Any:
     """The column that parts make (columns.c says which parts there are)."""
     _, kind, element, _, shape, values, cuts, offsets, _, indices, dense_shape, _ = parts
+    if kind == _FIXED_LEN and element != "bytes":
+        return _array(values, element)
     place = batch, index
     levels = [np.asarray(level) for level in offsets]
     column: Any
@@ -399,16 +405,6 @@ def _column(batch: RecordBatch, index: int, parts: tuple[Any, ...]) -> Any:
 
 def columns_of(batch: RecordBatch, first: int = 0, end: int | None = None) -> ColumnBatch:
     """The columns of a parsed batch: all, or those from `first` to `end`."""
-    columns: dict[str, Any] = {}
-    steps: dict[str, Int64s] = {}
-    valid: dict[str, npt.NDArray[np.bool_]] = {}
-    described = batch._columns()
-    for index in range(first, len(described) if end is None else end):
-        parts = described[index]
-        name, rows, lengths, validity = parts[0], parts[3], parts[8], parts[11]
-        columns[name] = _column(batch, index, parts)
-        if lengths is not None:
-            steps[name] = np.asarray(lengths)
-        if validity is not None:
-            valid[name] = _bits(validity, rows)
-    return ColumnBatch(batch, columns, steps, valid, first)
+    described = enumerate(batch._columns())
+    chosen = islice(described, first, end)
+    return ColumnBatch(batch, {parts[0]: (index, parts) for index, parts in chosen})
