@@ -524,9 +524,10 @@ static void test_damaged_everywhere(void **state) {
     }
 }
 
-/* Short runs of small integers as every element. */
-static void test_short_runs(void **state) {
+/* Runs of small integers, short and long ones, as every element. */
+static void test_runs(void **state) {
     (void)state;
+    enum { LONG = 700 };
     static const recmap_element elements[] = {
         RECMAP_ELEMENT_INT64,  RECMAP_ELEMENT_INT32,  RECMAP_ELEMENT_INT16,
         RECMAP_ELEMENT_INT8,   RECMAP_ELEMENT_UINT64, RECMAP_ELEMENT_UINT32,
@@ -536,7 +537,8 @@ static void test_short_runs(void **state) {
     random_state random = {14};
     for (size_t e = 0; e < sizeof elements / sizeof *elements; e++) {
         recmap_feature features[] = {var_len("any", elements[e]), scalar("three", elements[e]),
-                                     scalar("one", elements[e]), var_len("pairs", elements[e])};
+                                     scalar("one", elements[e]), var_len("pairs", elements[e]),
+                                     var_len("long", elements[e])};
         fixture f;
         features[1].shape = three;
         features[1].dimension_count = 1;
@@ -544,17 +546,18 @@ static void test_short_runs(void **state) {
         features[3].unpadded = 1;
         features[3].shape = &(const uint64_t){2};
         features[3].dimension_count = 1;
-        begin(&f, features, 4);
-        for (unsigned i = 0; i < rounds(1000); i++) {
+        begin(&f, features, 5);
+        for (unsigned i = 0; i < rounds(500); i++) {
             message m, map;
-            int64_t limit = limits[random_below(&random, 6)], values[10];
-            for (size_t k = 0; k < 10; k++)
+            int64_t limit = limits[random_below(&random, 6)], values[LONG];
+            for (size_t k = 0; k < LONG; k++)
                 values[k] = (int64_t)random_below(&random, (uint64_t)limit);
             if (random_below(&random, 10) == 0) values[0] = -values[0];
             m.size = map.size = 0;
             put_int64s(&map, "any", values, (size_t)random_below(&random, 11));
             put_int64s(&map, "three", values, random_below(&random, 20) ? 3 : 2);
             put_int64s(&map, "one", values, 1);
+            put_int64s(&map, "long", values, (size_t)random_below(&random, LONG + 1));
             put_int64s(&map, "pairs", values, 2 * (size_t)random_below(&random, 5));
             put_sub(&m, 1, &map);
             read_next(&f, m.data, m.size);
@@ -727,7 +730,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wire_cases),         cmocka_unit_test(test_given_wire_cases),
         cmocka_unit_test(test_random_examples),    cmocka_unit_test(test_what_writers_make),
-        cmocka_unit_test(test_damaged_everywhere), cmocka_unit_test(test_short_runs),
+        cmocka_unit_test(test_damaged_everywhere), cmocka_unit_test(test_runs),
         cmocka_unit_test(test_features_cut_short), cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_nothing_asked),      cmocka_unit_test(test_many_entries),
         cmocka_unit_test(test_messages),
