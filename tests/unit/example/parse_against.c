@@ -29,7 +29,7 @@ typedef struct walked_entry {
 
 /* The fields of an entry; false where they are malformed. */
 static bool walk_entry(walked_entry *walked, wire entry) {
-    wire_trace trace = {NULL, NULL, false};
+    wire_trace trace = {0};
     uint32_t tag;
     wire skipped;
     *walked = (walked_entry){{entry.at, entry.at}, {NULL, NULL}};
@@ -56,7 +56,7 @@ static const asked_feature *find_asked(const asked_features *asked, const wire *
 
 /* The kind of the last list that can be made out. */
 static recmap_type guess_kind(wire value) {
-    wire_trace trace = {NULL, NULL, false};
+    wire_trace trace = {0};
     recmap_type kind = RECMAP_TYPE_NONE;
     uint32_t tag;
     wire list;
@@ -120,7 +120,7 @@ static void ask_for_counts(asked_features *asked, const uint8_t *data, size_t si
 }
 
 void asked_infer(asked_features *asked, const uint8_t *data, size_t size, unsigned leave_out) {
-    wire_trace trace = {NULL, NULL, false};
+    wire_trace trace = {0};
     wire record = {data, data + size}, features, entry;
     uint32_t tag;
     asked->count = 0;
@@ -170,7 +170,7 @@ static void put_message(bytes *to, const bytes *inner) {
 
 /* Each value of an entry that nobody asks for becomes an empty one. */
 static void put_emptied(bytes *to, wire entry) {
-    wire_trace trace = {NULL, NULL, false};
+    wire_trace trace = {0};
     uint32_t tag;
     wire skipped;
     bytes inner = {must_have(malloc(wire_left(&entry) + 1)), 0};
@@ -191,7 +191,7 @@ static void put_emptied(bytes *to, wire entry) {
 
 /* False where fields are malformed at a level that everybody looks at. */
 static bool put_cleaned_features(bytes *to, wire features, const asked_features *asked) {
-    wire_trace trace = {NULL, NULL, false};
+    wire_trace trace = {0};
     uint32_t tag;
     wire entry;
     bytes inner = {must_have(malloc(wire_left(&features) + 1)), 0};
@@ -215,7 +215,7 @@ static bool put_cleaned_features(bytes *to, wire features, const asked_features 
 /* The record as the parser may see it: what is no Example stays none, unless the fault lies in a
  * value that nobody asks for. Never longer than the record. The caller frees it. */
 static bytes clean(const uint8_t *data, size_t size, const asked_features *asked) {
-    wire_trace trace = {NULL, NULL, false};
+    wire_trace trace = {0};
     uint32_t tag;
     wire record = {data, data + size}, features;
     bytes made = {must_have(malloc(size + 1)), 0};

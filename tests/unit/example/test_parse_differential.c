@@ -284,7 +284,7 @@ typedef struct entries {
 
 /* The entries of a record that is one message Features. */
 static void find_entries(entries *found, const uint8_t *data, size_t size) {
-    wire_trace trace = {NULL, NULL, false};
+    wire_trace trace = {0};
     wire record = {data, data + size}, features, entry;
     uint32_t tag;
     found->count = 0;
