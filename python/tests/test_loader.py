@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import pickle
 import signal
 import threading
@@ -308,6 +309,28 @@ def test_pickle_goes_on_where_it_stood(small):
     again = pickle.loads(pickle.dumps(loader))
     assert again.state_dict() == loader.state_dict()
     assert numbers_of(again) == numbers_of(loader)
+
+
+def test_a_child_makes_its_own(small):
+    """After fork the parent's loader is an error there; pickled, it goes on where it stood."""
+    loader = recmap.Loader(small, 10)
+    assert next(iter(loader)).numbers[0] == 0
+    read, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            next(iter(loader))
+        except ValueError as error:
+            own = recmap.Loader(small, 10)
+            own.seek(position=10)
+            os.write(write_end, f"{next(iter(own)).numbers[0]} {error}".encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(write_end)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    assert said.startswith("10 ") and "forked" in said
+    assert next(iter(loader)).numbers[0] == 10
 
 
 def test_threads_share_a_loader(made):
