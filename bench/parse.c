@@ -20,30 +20,24 @@ enum { BATCH = 256, RECORDS_MOST = 16384, TOKENS = 1024, ROUNDS_SIZE = 64 << 20 
 
 static const uint64_t hist_shape[] = {4}, tokens_shape[] = {TOKENS};
 
-#define INT64_FEATURE(feature_name)                                                                \
-    { .name = feature_name, .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_INT64 }
-#define FLOAT_FEATURE(feature_name)                                                                \
-    { .name = feature_name, .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_FLOAT32 }
-#define BYTES_FEATURE(feature_name, mode)                                                          \
-    {                                                                                              \
-        .name = feature_name, .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_BYTES,   \
-        .bytes_mode = mode                                                                         \
-    }
+/* One of FIXED_LEN, a scalar; bytes are viewed. */
+#define SMALL_FEATURE(feature_name, its_element)                                                   \
+    { .name = (feature_name), .kind = RECMAP_FEATURE_FIXED_LEN, .element = (its_element) }
 
 static const recmap_feature small_features[] = {
-    BYTES_FEATURE("id", RECMAP_BYTES_VIEW),
-    INT64_FEATURE("label"),
-    INT64_FEATURE("user"),
-    INT64_FEATURE("item"),
-    INT64_FEATURE("hour"),
-    INT64_FEATURE("day"),
-    INT64_FEATURE("city"),
-    INT64_FEATURE("age"),
-    FLOAT_FEATURE("price"),
-    FLOAT_FEATURE("ctr"),
-    BYTES_FEATURE("cat", RECMAP_BYTES_VIEW),
-    BYTES_FEATURE("brand", RECMAP_BYTES_VIEW),
-    INT64_FEATURE("pos"),
+    SMALL_FEATURE("id", RECMAP_ELEMENT_BYTES),
+    SMALL_FEATURE("label", RECMAP_ELEMENT_INT64),
+    SMALL_FEATURE("user", RECMAP_ELEMENT_INT64),
+    SMALL_FEATURE("item", RECMAP_ELEMENT_INT64),
+    SMALL_FEATURE("hour", RECMAP_ELEMENT_INT64),
+    SMALL_FEATURE("day", RECMAP_ELEMENT_INT64),
+    SMALL_FEATURE("city", RECMAP_ELEMENT_INT64),
+    SMALL_FEATURE("age", RECMAP_ELEMENT_INT64),
+    SMALL_FEATURE("price", RECMAP_ELEMENT_FLOAT32),
+    SMALL_FEATURE("ctr", RECMAP_ELEMENT_FLOAT32),
+    SMALL_FEATURE("cat", RECMAP_ELEMENT_BYTES),
+    SMALL_FEATURE("brand", RECMAP_ELEMENT_BYTES),
+    SMALL_FEATURE("pos", RECMAP_ELEMENT_INT64),
     {.name = "hist",
      .kind = RECMAP_FEATURE_FIXED_LEN,
      .element = RECMAP_ELEMENT_INT64,
@@ -55,8 +49,11 @@ static const recmap_feature tokens_features[] = {{.name = "tokens",
                                                   .element = RECMAP_ELEMENT_INT64,
                                                   .shape = tokens_shape,
                                                   .dimension_count = 1}};
-static const recmap_feature image_copied[] = {BYTES_FEATURE("image/encoded", RECMAP_BYTES_COPY)};
-static const recmap_feature image_viewed[] = {BYTES_FEATURE("image/encoded", RECMAP_BYTES_VIEW)};
+static const recmap_feature image_copied[] = {{.name = "image/encoded",
+                                               .kind = RECMAP_FEATURE_FIXED_LEN,
+                                               .element = RECMAP_ELEMENT_BYTES,
+                                               .bytes_mode = RECMAP_BYTES_COPY}};
+static const recmap_feature image_viewed[] = {SMALL_FEATURE("image/encoded", RECMAP_ELEMENT_BYTES)};
 
 typedef struct parse_case {
     const char *name; /* on the command line */

@@ -54,7 +54,7 @@ static int kind_of(const feature *f) {
 static void ask_for(checker *c, const char *name, int kind, bool is_list) {
     if (c->count == ASKED_MOST || strlen(name) >= NAME_MOST) return;
     asked *added = &c->asked[c->count++];
-    strcpy(added->name, name);
+    snprintf(added->name, sizeof added->name, "%s", name);
     added->kind = kind ? kind : TENSORFLOW__FEATURE__KIND_INT64_LIST;
     added->is_list = is_list;
 }
