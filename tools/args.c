@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <recmap/framing.h>
+
 #include "message.h"
 
 enum { OPTION_HELP = 1000, OPTION_ACCESS, OPTION_CHECK };
@@ -115,6 +117,14 @@ int args_next(tool_args *args) {
         case OPTION_CHECK:
             if (set_check(args, optarg)) break;
             return stop(args, args_wrong(args, "--check is data or header, not '%s'", optarg));
+        case ARGS_FRAMING:
+            if (!strchr(optarg, '/'))
+                return stop(args, args_wrong(args,
+                                             "the index knows its framings; --framing is the path "
+                                             "of one of your own (./mine.so), not '%s'",
+                                             optarg));
+            if (!(args->exit_status = args_load_framing(NULL, optarg))) break;
+            return ARGS_STOP;
         case ':':
             return stop(args,
                         args_wrong(args, "option '%s' needs an argument", args->argv[optind - 1]));
@@ -144,6 +154,12 @@ bool args_number(const tool_args *args, const char *what, const char *text, uint
     }
     *number = value;
     return true;
+}
+
+int args_load_framing(const char **name, const char *path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_framing_load(name, path, &error) == RECMAP_OK) return 0;
+    return recmap_error_print(&error, stderr);
 }
 
 int args_open(recmap_dataset **dataset, const tool_args *args) {

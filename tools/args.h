@@ -19,10 +19,11 @@ typedef struct tool_command {
 
 enum { ARGS_END = -1, ARGS_STOP = -2 };
 
-/* Values for options without a letter start here. */
-enum { ARGS_LONG = 256 };
+/* Values for options without a letter start here; the last is that of --framing, for commands that
+ * open an index: args_next takes it. */
+enum { ARGS_LONG = 256, ARGS_FRAMING = 999 };
 
-enum { ARGS_OPTION_LIMIT = 16 };
+enum { ARGS_OPTION_LIMIT = 20 };
 
 typedef struct tool_args {
     const tool_command *command;
@@ -54,6 +55,10 @@ int args_wrong(const tool_args *args, const char *format, ...)
 /* A decimal number up to `limit`; says what is wrong with `text` otherwise. `what` names it. */
 bool args_number(const tool_args *args, const char *what, const char *text, uint64_t limit,
                  uint64_t *number);
+
+/* Loads a framing of the user's own; *name is then its name, and stays. Returns 0, or the exit
+ * status after saying what is wrong. */
+int args_load_framing(const char **name, const char *path);
 
 /* Opens the index that the first operand names, with the guard. Returns 0, or the exit status after
  * saying what is wrong. */

@@ -12,6 +12,7 @@ enum { OPTION_FORMAT = ARGS_LONG };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"format", required_argument, NULL, OPTION_FORMAT},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
 typedef struct cat_job {
@@ -108,6 +109,7 @@ static const char help[] =
     "  -o, --output FILE         a file, which appears when it is whole\n"
     "      --access A            map (the default) or pread: how the bytes of shards are reached\n"
     "      --check C             data (the default) or header: what of a record is checked\n"
+    "      --framing ./MY.so     the framing of your own in which its records lie\n"
     "      --help\n";
 
 const tool_command cmd_cat = {"cat", "write records in order", help, true, run};

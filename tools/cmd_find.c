@@ -10,7 +10,8 @@
 #include "commands.h"
 #include "message.h"
 
-static const struct option options[] = {{NULL, 0, NULL, 0}};
+static const struct option options[] = {{"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {NULL, 0, NULL, 0}};
 
 /* Numbers of one id, used again from id to id. */
 typedef struct match_list {
@@ -108,6 +109,7 @@ static const char help[] =
     "\n"
     "      --access A  map (the default) or pread: how the bytes of shards are reached\n"
     "      --check C   data (the default) or header: what of a record is checked\n"
+    "      --framing ./MY.so  the framing of your own in which its records lie\n"
     "      --help\n"
     "      --          before an ID that begins with a dash\n";
 

@@ -12,6 +12,7 @@ enum { OPTION_FORMAT = ARGS_LONG };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"format", required_argument, NULL, OPTION_FORMAT},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
 /* The records asked for, in that order. */
@@ -117,6 +118,7 @@ static const char help[] =
     "  -o, --output FILE   a file, which appears when it is whole\n"
     "      --access A      map (the default) or pread: how the bytes of shards are reached\n"
     "      --check C       data (the default) or header: what of a record is checked\n"
+    "      --framing ./MY.so  the framing of your own in which its records lie\n"
     "      --help\n";
 
 const tool_command cmd_get = {"get", "write records by number", help, true, run};

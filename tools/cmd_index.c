@@ -13,7 +13,15 @@
 #include "message.h"
 #include "progress.h"
 
-enum { OPTION_ID = ARGS_LONG, OPTION_LIFT, OPTION_THREADS, OPTION_ON_CORRUPT, OPTION_APPEND };
+enum {
+    OPTION_ID = ARGS_LONG,
+    OPTION_LIFT,
+    OPTION_THREADS,
+    OPTION_ON_CORRUPT,
+    OPTION_APPEND,
+    OPTION_FRAMING,
+    OPTION_COMPRESSION
+};
 
 enum { PATH_SIZE = 4096, THREAD_LIMIT = 4096 };
 
@@ -29,13 +37,16 @@ typedef struct index_job {
     tool_progress progress;
 } index_job;
 
-static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                        {"id", required_argument, NULL, OPTION_ID},
-                                        {"lift", required_argument, NULL, OPTION_LIFT},
-                                        {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"on-corrupt", required_argument, NULL, OPTION_ON_CORRUPT},
-                                        {"append", no_argument, NULL, OPTION_APPEND},
-                                        {NULL, 0, NULL, 0}};
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"id", required_argument, NULL, OPTION_ID},
+    {"lift", required_argument, NULL, OPTION_LIFT},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"on-corrupt", required_argument, NULL, OPTION_ON_CORRUPT},
+    {"append", no_argument, NULL, OPTION_APPEND},
+    {"framing", required_argument, NULL, OPTION_FRAMING},
+    {"compression", required_argument, NULL, OPTION_COMPRESSION},
+    {NULL, 0, NULL, 0}};
 
 static int set_id(index_job *job, const char *name) {
     if (!*name) return args_wrong(&job->args, "--id names no feature");
@@ -70,6 +81,23 @@ static int set_on_corrupt(index_job *job, const char *text) {
     return 0;
 }
 
+/* A name, or with a slash the path of a shared object. */
+static int set_framing(index_job *job, const char *text) {
+    if (strchr(text, '/')) return args_load_framing(&job->options.framing, text);
+    job->options.framing = text;
+    return 0;
+}
+
+static int set_compression(index_job *job, const char *text) {
+    static const char *const names[] = {"auto", "none", "gzip", "zlib"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i])) continue;
+        job->options.compression = (recmap_compression)i;
+        return 0;
+    }
+    return args_wrong(&job->args, "--compression is auto, none, gzip or zlib, not '%s'", text);
+}
+
 static int take_option(index_job *job, int option) {
     switch (option) {
     case 'o': job->path = optarg; return *optarg ? 0 : args_wrong(&job->args, "-o names no file");
@@ -77,6 +105,8 @@ static int take_option(index_job *job, int option) {
     case OPTION_LIFT: return add_lift(job, optarg);
     case OPTION_THREADS: return set_threads(job, optarg);
     case OPTION_ON_CORRUPT: return set_on_corrupt(job, optarg);
+    case OPTION_FRAMING: return set_framing(job, optarg);
+    case OPTION_COMPRESSION: return set_compression(job, optarg);
     default: job->appends = true; return 0;
     }
 }
@@ -187,9 +217,10 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap index [OPTION]... SHARD|GLOB|FOLDER|@LISTFILE...\n"
     "\n"
-    "Scans TFRecord files, checks every byte, and writes one index. The files stay where they\n"
-    "are and as they are. Names are numbered in the order given; those of a glob or a folder in\n"
-    "natural order (part-2 before part-10). Folders in a folder are not searched.\n"
+    "Scans TFRecord files, or files of other records (--framing), checks every byte, and writes\n"
+    "one index. The files stay where they are and as they are. Names are numbered in the order\n"
+    "given; those of a glob or a folder in natural order (part-2 before part-10). Folders in a\n"
+    "folder are not searched.\n"
     "\n"
     "  -o, --output NAME.rmx    the index; without it, beside the first shard: a.tfrecord.gz\n"
     "                           gives a.rmx, several files their common beginning, so that\n"
@@ -202,6 +233,14 @@ static const char help[] =
     "      --on-corrupt raise|skip\n"
     "                           stop at the first damage (the default), or number the good\n"
     "                           records and list the damage in the index\n"
+    "      --framing F          how records lie in the files:\n"
+    "                           auto or tfrecord: TFRecord\n"
+    "                           ofrecord: OneFlow's OFRecord\n"
+    "                           lines: a record a line, ended by LF or CR LF\n"
+    "                           fixed:HEADER,RECORD,FOOTER: records of RECORD bytes, behind\n"
+    "                           HEADER and before FOOTER bytes a file\n"
+    "                           ./PLUGIN.so: a framing of your own (recmap/framing.h)\n"
+    "      --compression C      auto, none, gzip or zlib; auto: by the files' first bytes\n"
     "      --append             add shards behind those of an index; no record changes its\n"
     "                           number; ids and columns are as in the index\n"
     "      --help\n";

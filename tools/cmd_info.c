@@ -13,6 +13,7 @@ enum { DAMAGE_SHOWN = 20 };
 
 static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHARDS},
                                         {"json", no_argument, NULL, OPTION_JSON},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
 static const char *type_name(recmap_type type) {
@@ -150,6 +151,7 @@ static const char help[] =
     "\n"
     "      --shards    the shards too: where each begins, its records, its bytes, its path\n"
     "      --json      as one JSON document\n"
+    "      --framing ./MY.so  the framing of your own in which its records lie\n"
     "      --help\n";
 
 const tool_command cmd_info = {"info", "tell what an index holds", help, false, run};

@@ -18,6 +18,7 @@ typedef struct merge_job {
 } merge_job;
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
 /* The merged index replaces what is at its path: that must not be one of the parts, which would be
@@ -91,6 +92,7 @@ static const char help[] =
     "no shard in common.\n"
     "\n"
     "  -o, --output NAME.rmx    the index; it must not be one of the parts\n"
+    "      --framing ./MY.so    the framing of your own in which its records lie\n"
     "      --help\n";
 
 const tool_command cmd_merge = {"merge", "put indexes of parts together", help, false, run};

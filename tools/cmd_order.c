@@ -10,7 +10,9 @@
 enum { OPTION_POSITION_OF = ARGS_LONG };
 
 static const struct option options[] = {
-    {"position-of", required_argument, NULL, OPTION_POSITION_OF}, {NULL, 0, NULL, 0}};
+    {"position-of", required_argument, NULL, OPTION_POSITION_OF},
+    {"framing", required_argument, NULL, ARGS_FRAMING},
+    {NULL, 0, NULL, 0}};
 
 typedef struct order_job {
     tool_args args;
@@ -107,6 +109,7 @@ static const char help[] =
     "      --last keep|drop|pad    what becomes of a last step that is not full: it is dealt\n"
     "                              evenly (keep), left out, or filled up from the epoch's start\n"
     "      --position-of NUMBER    print the position of this record; exit status 1: it has none\n"
+    "      --framing ./MY.so       the framing of your own in which its records lie\n"
     "      --help\n";
 
 const tool_command cmd_order = {"order", "print record numbers in order", help, false, run};

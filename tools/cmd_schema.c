@@ -20,6 +20,7 @@ enum { DEFAULT_SAMPLE = 1000 };
 static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"features", required_argument, NULL, OPTION_FEATURES},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
 typedef enum schema_form { FORM_TABLE, FORM_JSON, FORM_C } schema_form;
@@ -158,6 +159,7 @@ static const char help[] =
     "      --features c  source text to paste: the features that a parser is made from\n"
     "      --access A    map (the default) or pread: how the bytes of shards are reached\n"
     "      --check C     data (the default) or header: what of a record is checked\n"
+    "      --framing ./MY.so  the framing of your own in which its records lie\n"
     "      --help\n";
 
 const tool_command cmd_schema = {"schema", "list the features of tf.Example records", help, true,

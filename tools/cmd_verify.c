@@ -15,6 +15,7 @@ enum { THREAD_LIMIT = 4096 };
 static const struct option options[] = {{"index-only", no_argument, NULL, OPTION_INDEX_ONLY},
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
 /* PATH: record N at byte B: REASON; a length of 0 means the whole shard. */
@@ -113,6 +114,7 @@ static const char help[] =
     "      --index-only    check the index alone\n"
     "      --json          as one JSON document\n"
     "      --threads N     0, the default: one a core\n"
+    "      --framing ./MY.so  the framing of your own in which its records lie\n"
     "      --help\n";
 
 const tool_command cmd_verify = {"verify", "check every byte of index and shards", help, false,

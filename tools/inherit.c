@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static recmap_status take_columns(inherited *made, recmap_index_options *options,
                                   recmap_error *error) {
@@ -26,9 +27,22 @@ static recmap_status take_columns(inherited *made, recmap_index_options *options
     return RECMAP_OK;
 }
 
+/* What is added lies as in the last shard. */
+static recmap_status take_framing(inherited *made, recmap_index_options *options,
+                                  recmap_error *error) {
+    recmap_shard_info last;
+    uint64_t count = recmap_dataset_get_info(made->from)->shard_count;
+    if (!count) return RECMAP_OK;
+    recmap_status status = recmap_dataset_get_shard(&last, made->from, count - 1, error);
+    if (status == RECMAP_OK) options->framing = last.framing;
+    return status;
+}
+
 recmap_status inherit(inherited *made, recmap_index_options *options, const char *path,
                       const recmap_dataset_options *reading, recmap_error *error) {
     recmap_status status = recmap_dataset_open(&made->from, path, reading, error);
+    if (status == RECMAP_OK && (!options->framing || !strcmp(options->framing, "auto")))
+        status = take_framing(made, options, error);
     if (status != RECMAP_OK || options->id_feature || options->lift_count) return status;
     options->id_feature = recmap_dataset_get_info(made->from)->id_name;
     return take_columns(made, options, error);

@@ -1,4 +1,4 @@
-/* Building an index: one pass over TFRecord files into one sealed .rmx file. */
+/* Building an index: one pass over shard files into one sealed .rmx file. */
 #ifndef RECMAP_INDEX_H
 #define RECMAP_INDEX_H
 
@@ -14,6 +14,15 @@ typedef enum recmap_on_corrupt {
     RECMAP_ON_CORRUPT_RAISE = 0, /* fail, naming the first damage */
     RECMAP_ON_CORRUPT_SKIP = 1,  /* number the good records, list what lies between */
 } recmap_on_corrupt;
+
+/* How shards are compressed. */
+typedef enum recmap_compression {
+    RECMAP_COMPRESSION_AUTO = 0, /* by each file's first bytes, never by its name; ZLIB, which two
+                                    bytes tell, only where records are TFRecord */
+    RECMAP_COMPRESSION_NONE = 1,
+    RECMAP_COMPRESSION_GZIP = 2,
+    RECMAP_COMPRESSION_ZLIB = 3,
+} recmap_compression;
 
 /* A column to lift out of the records at index time: a feature with exactly one value. */
 typedef struct recmap_lift {
@@ -37,13 +46,17 @@ typedef struct recmap_index_options {
     void *extract_context;
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
+    const char *framing; /* how records lie in the shards: "tfrecord", "ofrecord", "lines",
+                            "fixed:HEADER,RECORD,FOOTER", or the name of one that was registered
+                            (framing.h); NULL or "auto": tfrecord */
+    recmap_compression compression;
 } recmap_index_options;
 
 #define RECMAP_INDEX_OPTIONS_VERSION 1
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL,    \
-            NULL, NULL                                                                             \
+            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO                                              \
     }
 
 typedef struct recmap_index_summary {

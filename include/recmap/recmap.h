@@ -10,6 +10,7 @@
 #include <recmap/example.h>
 #include <recmap/example_builder.h>
 #include <recmap/feature.h>
+#include <recmap/framing.h>
 #include <recmap/index.h>
 #include <recmap/loader.h>
 #include <recmap/order.h>

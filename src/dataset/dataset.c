@@ -38,7 +38,7 @@ static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error)
     dataset->framings = calloc(count + 1, sizeof *dataset->framings);
     if (!dataset->framings) return fail_memory(error);
     for (size_t i = 0; i < count; i++)
-        dataset->framings[i] = framing_by_name(index_shards(dataset->index)[i].entry.framing);
+        dataset->framings[i] = index_shards(dataset->index)[i].framing;
     return RECMAP_OK;
 }
 
@@ -143,6 +143,22 @@ recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first,
     return RECMAP_INVALID;
 }
 
+/* The record's size. Where framings leave it open the record itself tells. */
+static recmap_status measure(uint64_t *size, recmap_dataset *dataset, const index_place *place,
+                             uint64_t number, recmap_error *error) {
+    const framing *framing = dataset->framings[place->shard_index];
+    if (!framing->overhead_varies) {
+        *size = place->frame_size > framing->overhead ? place->frame_size - framing->overhead : 0;
+        return RECMAP_OK;
+    }
+    recmap_record record;
+    recmap_status status = recmap_dataset_get(dataset, number, &record, error);
+    if (status != RECMAP_OK) return status;
+    *size = record.size;
+    recmap_record_release(&record);
+    return RECMAP_OK;
+}
+
 recmap_status recmap_dataset_locate(recmap_location *locations, recmap_dataset *dataset,
                                     uint64_t first, size_t count, recmap_error *error) {
     recmap_status status = dataset_check_range(dataset, first, count, error);
@@ -150,10 +166,8 @@ recmap_status recmap_dataset_locate(recmap_location *locations, recmap_dataset *
         index_place place;
         status = index_locate(&place, dataset->index, first + i, error);
         if (status != RECMAP_OK) break;
-        uint64_t overhead = dataset->framings[place.shard_index]->overhead;
-        locations[i] =
-            (recmap_location){place.shard_index, place.offset,
-                              place.frame_size > overhead ? place.frame_size - overhead : 0};
+        locations[i] = (recmap_location){place.shard_index, place.offset, 0};
+        status = measure(&locations[i].size, dataset, &place, first + i, error);
     }
     return status;
 }

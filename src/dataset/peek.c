@@ -6,7 +6,7 @@
 /* The shard's bytes, if its records need no pin and what stands before a payload is known. */
 static const uint8_t *bytes_of(open_shard **shard, const recmap_dataset *dataset,
                                uint32_t shard_index) {
-    if (shard_cache_evicts(dataset->shards) || dataset->framings[shard_index] != &tfrecord_framing)
+    if (shard_cache_evicts(dataset->shards) || !framing_is_tfrecord(dataset->framings[shard_index]))
         return NULL;
     if (shard_cache_pin(shard, dataset->shards, shard_index, NULL) != RECMAP_OK) return NULL;
     const uint8_t *bytes = open_shard_bytes(*shard);

@@ -92,7 +92,7 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
     const framing *framing = dataset->framings[place->shard_index];
     frame found;
     frame_verdict verdict =
-        framing->parse(&found, frame_bytes, place->frame_size, dataset->check, NULL);
+        framing->parse(&found, framing, frame_bytes, place->frame_size, dataset->check, NULL);
     if (__builtin_expect(verdict == FRAME_GOOD && found.size == place->frame_size, 1)) {
         record->data = frame_bytes + found.data_offset;
         record->size = (size_t)found.data_size;
@@ -102,9 +102,9 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
     frame_fault fault = {"the record has another length"};
     bool is_other_length = verdict == FRAME_GOOD;
     if (!is_other_length) {
-        framing->parse(&found, frame_bytes, place->frame_size, dataset->check, &fault);
+        framing->parse(&found, framing, frame_bytes, place->frame_size, dataset->check, &fault);
         is_other_length = verdict == FRAME_BAD_LENGTH &&
-                          framing->begins_frame(frame_bytes, place->frame_size);
+                          framing->begins_frame(framing, frame_bytes, place->frame_size);
     }
     return fail_frame(dataset, shard, place, number, is_other_length, fault.reason, error);
 }

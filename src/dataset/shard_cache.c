@@ -134,7 +134,7 @@ static recmap_status fail_stale(const shard_entry *entry, const char *found, rec
 static recmap_status check_sample(const open_shard *shard, uint64_t record_index, uint32_t check,
                                   recmap_error *error) {
     const index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
-    const framing *framing = framing_by_name(indexed->entry.framing);
+    const framing *framing = indexed->framing;
     index_place place;
     recmap_status status =
         index_locate(&place, shard->cache->index, indexed->first_record + record_index, error);
@@ -150,7 +150,7 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
         status = open_shard_read(shard, copy, (size_t)place.frame_size, place.offset, error);
     }
     frame found;
-    if (status == RECMAP_OK && (framing->parse(&found, frame_bytes, place.frame_size,
+    if (status == RECMAP_OK && (framing->parse(&found, framing, frame_bytes, place.frame_size,
                                                FRAME_CHECK_STORED, NULL) != FRAME_GOOD ||
                                 found.size != place.frame_size || found.check != check)) {
         status = fail_stale(&indexed->entry, "its content is another", error);

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "dataset/damage_json.h"
 #include "dataset/dataset.h"
+#include "format/tfrecord.h"
 #include "index/scan.h"
 
 typedef struct finding {
@@ -92,7 +93,7 @@ static recmap_status add_run(void *context, const record_run *run, recmap_error 
     verification *at = context;
     const index_shard *shard = shard_at(at);
     uint64_t end = shard->first_record + shard->entry.record_count;
-    uint64_t overhead = at->dataset->framings[at->shard_index]->overhead;
+    const framing *framing = at->dataset->framings[at->shard_index];
     for (size_t i = 0; i < run->count; i++) {
         identity_add(at->identity, run->offsets[i], run->sizes[i], run->checks[i]);
         while (at->next < end) {
@@ -102,7 +103,7 @@ static recmap_status add_run(void *context, const record_run *run, recmap_error 
             if (place.offset > run->offsets[i]) break;
             at->next++;
             if (place.offset == run->offsets[i]) {
-                at->report->good_count += place.frame_size == run->sizes[i] + overhead;
+                at->report->good_count += framing_fits(framing, place.frame_size, run->sizes[i]);
                 break;
             }
         }
@@ -176,14 +177,22 @@ static recmap_status scan_all(verification *at, const recmap_verify_options *opt
                               recmap_error *error) {
     size_t count = (size_t)at->dataset->info.shard_count;
     const char **names = calloc(count + 1, sizeof *names);
+    scan_form *forms = calloc(count + 1, sizeof *forms);
     extractor *nothing = NULL;
-    recmap_status status = names ? RECMAP_OK : fail_memory(error);
+    recmap_status status = names && forms ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, error);
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
-        names[i] = index_shards(at->dataset->index)[i].entry.path;
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
+        const index_shard *shard = &index_shards(at->dataset->index)[i];
+        names[i] = shard->entry.path;
+        forms[i] = (scan_form){shard->framing, RECMAP_COMPRESSION_AUTO};
+        if (!framing_is_tfrecord(shard->framing))
+            forms[i].compression =
+                (recmap_compression)(RECMAP_COMPRESSION_NONE + shard->entry.compression);
+    }
     scan_sink sink = {at, begin_shard, add_run, add_damage, end_shard, skip_shard};
     recmap_progress progress = {0};
     scan_options scanning = {
+        .forms = forms,
         .thread_count = options->thread_count,
         .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
         .extractor = nothing,
@@ -195,6 +204,7 @@ static recmap_status scan_all(verification *at, const recmap_verify_options *opt
     };
     if (status == RECMAP_OK) status = scan_shards(names, count, &sink, &scanning, error);
     extractor_destroy(nothing);
+    free(forms);
     free(names);
     return status;
 }

@@ -33,7 +33,7 @@ static bool begins_length(const uint8_t *bytes, uint64_t size) {
 }
 
 compression compression_detect(const uint8_t *bytes, size_t size) {
-    if (tfrecord_framing.begins_frame(bytes, size)) return COMPRESSION_NONE;
+    if (tfrecord_framing.begins_frame(&tfrecord_framing, bytes, size)) return COMPRESSION_NONE;
     if (begins_gzip(bytes, size)) return COMPRESSION_GZIP;
     if (begins_length(bytes, size)) return COMPRESSION_NONE;
     return begins_zlib(bytes, size) ? COMPRESSION_ZLIB : COMPRESSION_NONE;

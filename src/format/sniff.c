@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "format/ofrecord.h"
 
 typedef struct signature {
     const char *start;
@@ -59,11 +60,15 @@ static bool is_lmdb(const uint8_t *bytes, uint64_t size) {
 
 const file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
     static const file_kind text = {"text",
-                                   "name TFRecord files; a pattern (*.tfrecord) leaves others out"};
+                                   "index it with `--framing lines` for a record a line; a pattern "
+                                   "(*.tfrecord) leaves other files out"};
+    static const file_kind ofrecord = {"an OFRecord file of OneFlow",
+                                       "index it with `--framing ofrecord`"};
     static const file_kind index = {
         "a recmap index or another LMDB file",
         "name TFRecord files; a pattern (*.tfrecord) leaves others out"};
     if (is_lmdb(bytes, size)) return &index;
+    if (ofrecord_is_likely(bytes, size, 0)) return &ofrecord;
     if (begins_length(bytes, size)) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
         const signature *known = &signatures[i];

@@ -1,8 +1,6 @@
 #include "format/tfrecord.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -17,16 +15,6 @@ void tfrecord_make_footer(uint8_t footer[TFRECORD_FOOTER_SIZE], const void *data
     store32(footer, crc32c_mask(crc32c(data, size)));
 }
 
-__attribute__((format(printf, 3, 4), cold)) static frame_verdict
-bad(frame_fault *fault, frame_verdict verdict, const char *format, ...) {
-    if (!fault) return verdict;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(fault->reason, sizeof fault->reason, format, arguments);
-    va_end(arguments);
-    return verdict;
-}
-
 /* Payloads up to this size are read where they are met. */
 enum { SHORT_PAYLOAD = 16384 };
 
@@ -38,26 +26,30 @@ static frame_verdict check_payload(const frame *found, const uint8_t *bytes, uin
         !crc_sums_piece(&crc, sums, bytes, from, found->data_size))
         crc = crc32c(bytes + from, (size_t)found->data_size);
     if (found->check == crc32c_mask(crc)) return FRAME_GOOD;
-    return bad(fault, FRAME_BAD_DATA, "data CRC is 0x%08" PRIx32 ", expected 0x%08" PRIx32,
-               found->check, crc32c_mask(crc));
+    return frame_is_bad(fault, FRAME_BAD_DATA, "data CRC is 0x%08" PRIx32 ", expected 0x%08" PRIx32,
+                        found->check, crc32c_mask(crc));
 }
 
-static frame_verdict parse(frame *found, const uint8_t *bytes, uint64_t size, frame_check check,
-                           frame_fault *fault) {
+static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
+                           frame_check check, frame_fault *fault) {
+    (void)by;
     if (size == 0) return FRAME_AT_END;
     if (size < TFRECORD_HEADER_SIZE)
-        return bad(fault, FRAME_BAD_LENGTH,
-                   "%" PRIu64 " trailing bytes, too few for a record's header of 12", size);
+        return frame_is_bad(fault, FRAME_BAD_LENGTH,
+                            "%" PRIu64 " trailing bytes, too few for a record's header of 12",
+                            size);
     uint32_t stored = load32(bytes + 8), computed = crc32c_mask(crc32c(bytes, 8));
     if (stored != computed)
-        return bad(fault, FRAME_BAD_LENGTH, "length CRC is 0x%08" PRIx32 ", expected 0x%08" PRIx32,
-                   stored, computed);
+        return frame_is_bad(fault, FRAME_BAD_LENGTH,
+                            "length CRC is 0x%08" PRIx32 ", expected 0x%08" PRIx32, stored,
+                            computed);
     uint64_t length = load64(bytes), left = size - TFRECORD_HEADER_SIZE;
     if (left < TFRECORD_FOOTER_SIZE || length > left - TFRECORD_FOOTER_SIZE)
-        return bad(fault, FRAME_BAD_LENGTH,
-                   "the file ends inside the record: %" PRIu64 " bytes of data and 4 of CRC are to "
-                   "follow the header, %" PRIu64 " do",
-                   length, left);
+        return frame_is_bad(fault, FRAME_BAD_LENGTH,
+                            "the file ends inside the record: %" PRIu64
+                            " bytes of data and 4 of CRC are to "
+                            "follow the header, %" PRIu64 " do",
+                            length, left);
     found->size = length + TFRECORD_OVERHEAD;
     found->data_offset = TFRECORD_HEADER_SIZE;
     found->data_size = length;
@@ -67,7 +59,8 @@ static frame_verdict parse(frame *found, const uint8_t *bytes, uint64_t size, fr
     return check == FRAME_CHECK_STORED ? FRAME_GOOD : check_payload(found, bytes, 0, NULL, fault);
 }
 
-static bool begins_frame(const uint8_t *bytes, uint64_t size) {
+static bool begins_frame(const framing *by, const uint8_t *bytes, uint64_t size) {
+    (void)by;
     return size >= TFRECORD_HEADER_SIZE && load32(bytes + 8) == crc32c_mask(crc32c(bytes, 8));
 }
 
@@ -80,8 +73,8 @@ static uint64_t next_plausible(const uint8_t *bytes, uint64_t from, uint64_t lim
     return zero ? (uint64_t)(zero - bytes) - HIGHEST : limit;
 }
 
-static uint64_t find(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t limit,
-                     search_budget budget, crc_sums *sums) {
+static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                     uint64_t limit, search_budget budget, crc_sums *sums) {
     if (size < TFRECORD_OVERHEAD) return FRAME_NOWHERE;
     uint64_t most = size - TFRECORD_OVERHEAD; /* the last place where a frame could begin */
     if (limit > most + 1) limit = most + 1;
@@ -90,7 +83,8 @@ static uint64_t find(const uint8_t *bytes, uint64_t size, uint64_t from, uint64_
         if (!budget.place_count--) return FRAME_NOWHERE;
         if (load64(bytes + at) > most - at) continue;
         frame found = {0};
-        if (parse(&found, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD) continue;
+        if (parse(&found, by, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD)
+            continue;
         if (found.data_size > budget.payload_size) return FRAME_NOWHERE;
         if (check_payload(&found, bytes, at, sums, NULL) == FRAME_GOOD) return at;
         budget.payload_size -= found.data_size;
@@ -106,4 +100,5 @@ const framing tfrecord_framing = {
     .check_payload = check_payload,
     .begins_frame = begins_frame,
     .find = find,
+    .guess = find,
 };

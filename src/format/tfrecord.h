@@ -10,6 +10,11 @@ enum { TFRECORD_OVERHEAD = TFRECORD_HEADER_SIZE + TFRECORD_FOOTER_SIZE };
 
 extern const framing tfrecord_framing;
 
+/* Also of a copy. */
+static inline bool framing_is_tfrecord(const framing *by) {
+    return by->parse == tfrecord_framing.parse;
+}
+
 /* What stands before a payload of `size` bytes, and behind it. */
 void tfrecord_make_header(uint8_t header[TFRECORD_HEADER_SIZE], uint64_t size);
 void tfrecord_make_footer(uint8_t footer[TFRECORD_FOOTER_SIZE], const void *data, size_t size);

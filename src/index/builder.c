@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "index/extract.h"
+#include "index/framings.h"
 #include "index/index.h"
 #include "index/options.h"
 #include "index/packer.h"
@@ -29,6 +30,7 @@ struct recmap_index_builder {
     char *id_feature;
     recmap_lift *lifts;
     extractor *extractor;
+    framing framing;
     build_part *parts;
     size_t part_count;
     size_t part_capacity;
@@ -79,6 +81,8 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
     packer_options packing = {made->options.id_feature, options->extract != NULL,
                               options->on_corrupt == RECMAP_ON_CORRUPT_SKIP, made->options.lifts,
                               made->options.lift_count};
+    if (status == RECMAP_OK) status = framings_choose(&made->framing, options->framing, error);
+    made->options.framing = made->framing.name;
     if (status == RECMAP_OK) status = target_check(path, error);
     if (status == RECMAP_OK) status = packer_create(&made->packer, path, &packing, error);
     if (status == RECMAP_OK && options->guard) status = guard_install(error);
@@ -283,8 +287,9 @@ static recmap_status check_shards_differ(const recmap_index_builder *builder, re
     return status;
 }
 
-static recmap_status sink_begin_shard(void *builder, const char *path, recmap_error *error) {
-    return packer_begin_shard(((recmap_index_builder *)builder)->packer, path, "tfrecord", error);
+static recmap_status sink_begin_shard(void *context, const char *path, recmap_error *error) {
+    recmap_index_builder *builder = context;
+    return packer_begin_shard(builder->packer, path, builder->framing.name, error);
 }
 
 static recmap_status sink_add_run(void *builder, const record_run *run, recmap_error *error) {
@@ -315,6 +320,7 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
         .end_shard = sink_end_shard,
     };
     scan_options options = {
+        .form = {&builder->framing, builder->options.compression},
         .thread_count = builder->options.thread_count,
         .on_corrupt = builder->options.on_corrupt,
         .extractor = builder->extractor,

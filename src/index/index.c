@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/framing.h"
+#include "index/framings.h"
 #include "os/thread.h"
 
 /* A value that is checked and opened when it is first needed. */
@@ -115,14 +115,27 @@ static recmap_status check_names(const index_file *index, recmap_error *error) {
     return repeats ? fail_index(index, error, "it names a shard twice") : RECMAP_OK;
 }
 
-static recmap_status check_framing(const index_file *index, const shard_entry *entry,
-                                   recmap_error *error) {
-    if (framing_by_name(entry->framing)) return RECMAP_OK;
+/* Neighbours share a framing, as nearly all do. */
+static recmap_status find_framing(index_file *index, size_t i, recmap_error *error) {
+    const shard_entry *entry = &index->shards[i].entry;
+    if (i && !strcmp(index->shards[i - 1].entry.framing, entry->framing)) {
+        index->shards[i].framing = index->shards[i - 1].framing;
+        return RECMAP_OK;
+    }
+    framing *found = malloc(sizeof *found);
+    if (!found) return fail_memory(error);
+    bool is_known = framings_find(found, entry->framing);
+    if (is_known) {
+        index->shards[i].framing = found;
+        return RECMAP_OK;
+    }
+    free(found);
     fail(error, RECMAP_UNSUPPORTED,
          "shard %s has the framing \"%s\", which this recmap cannot read", entry->path,
          entry->framing);
     fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-    fail_advise(error, "use a newer recmap");
+    fail_advise(error, "if it is a framing of your own, load it with `--framing ./PLUGIN.so` or "
+                       "recmap_framing_load; else use a newer recmap");
     return RECMAP_UNSUPPORTED;
 }
 
@@ -133,10 +146,11 @@ static recmap_status add_up_shards(index_file *index, recmap_error *error) {
     for (size_t i = 0; i < index->manifest.shard_count; i++) {
         index_shard *shard = &index->shards[i];
         const shard_entry *entry = &shard->entry;
-        recmap_status status = check_framing(index, entry, error);
+        recmap_status status = find_framing(index, i, error);
         if (status != RECMAP_OK) return status;
-        if (entry->size > most - base || entry->file_size > most - bytes ||
-            entry->record_count > most - record || entry->damage_count > most - damage)
+        if (entry->tail_size > entry->size || entry->size > most - base ||
+            entry->file_size > most - bytes || entry->record_count > most - record ||
+            entry->damage_count > most - damage)
             return fail_index(index, error, "its shards are too large");
         shard->base = index->bases[i] = base;
         shard->first_record = index->first_records[i] = record;
@@ -291,12 +305,19 @@ recmap_status index_open(index_file **opened, const char *path, const store_opti
     return status;
 }
 
+static void free_framings(index_file *index) {
+    for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
+        if (i == 0 || index->shards[i].framing != index->shards[i - 1].framing)
+            free((framing *)index->shards[i].framing);
+}
+
 void index_close(index_file *index) {
     if (!index) return;
     for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
         shard_entry_free(&index->shards[i].entry);
     for (size_t i = 0; index->damages && i < index->manifest.damage_count; i++)
         free(index->damages[i].reason);
+    free_framings(index);
     free(index->shards);
     free(index->first_records);
     free(index->bases);
@@ -407,7 +428,7 @@ recmap_status index_locate(index_place *place, index_file *index, uint64_t numbe
         status = get_offset(&next, index, number + 1, error);
         if (status != RECMAP_OK) return status;
     } else {
-        next = end;
+        next = end - index->shards[shard].entry.tail_size;
     }
     if (!store_intact(index->store)) return store_fail_cut(index->store, error);
     if (offset < base || next <= offset || next > end)

@@ -7,6 +7,7 @@
 
 #include <recmap/dataset.h>
 
+#include "format/framing.h"
 #include "index/columns.h"
 #include "index/ids.h"
 #include "index/manifest.h"
@@ -27,6 +28,7 @@ typedef struct index_shard {
     uint64_t base;         /* in the concatenation of all shards */
     uint64_t first_record; /* number of its first record */
     uint64_t first_damage; /* in the list of damage */
+    const framing *framing;
     shard_entry entry;
 } index_shard;
 

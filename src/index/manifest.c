@@ -62,6 +62,7 @@ static void fill_shard(Recmap__Shard *message, const shard_entry *shard) {
     message->samples = (uint32_t *)shard->identity.samples;
     message->sample_step = shard->identity.sample_step;
     message->damage_count = shard->damage_count;
+    message->tail_size = shard->tail_size;
 }
 
 uint8_t *shards_encode(size_t *size, const shard_entry *shards, size_t count) {
@@ -201,6 +202,7 @@ static decode_verdict copy_shard(shard_entry *to, const Recmap__Shard *message) 
         .mtime_ns = message->mtime_ns,
         .record_count = message->record_count,
         .damage_count = message->damage_count,
+        .tail_size = message->tail_size,
         .framing = strdup(message->framing),
         .identity = {.sample_count = message->n_samples, .sample_step = message->sample_step},
     };

@@ -51,6 +51,7 @@ typedef struct shard_entry {
     uint64_t record_count;
     uint64_t damage_count;
     char *framing;
+    uint64_t tail_size; /* bytes at the end that belong to no record */
     shard_identity identity;
 } shard_entry;
 

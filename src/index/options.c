@@ -12,6 +12,9 @@ recmap_status index_options_check(const recmap_index_options *options, recmap_er
                     (int)options->on_corrupt);
     if (options->id_feature && !options->id_feature[0])
         return fail(error, RECMAP_INVALID, "the id feature has no name");
+    if ((unsigned)options->compression > RECMAP_COMPRESSION_ZLIB)
+        return fail(error, RECMAP_INVALID, "compression is %d, which is no recmap_compression",
+                    (int)options->compression);
     if (options->lift_count && !options->lifts)
         return fail(error, RECMAP_INVALID, "lifts is NULL, but lift_count is %zu",
                     options->lift_count);

@@ -249,6 +249,7 @@ recmap_status packer_end_shard(packer *packer, const shard_end *end, const shard
     shard->size = end->size;
     shard->compression = end->compression;
     shard->mtime_ns = end->mtime_ns;
+    shard->tail_size = end->tail_size;
     shard->identity = known ? *known : identity_end(packer->identity, end->size);
     packer->shard_base += end->size;
     packer->manifest.byte_count += end->file_size;

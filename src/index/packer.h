@@ -49,6 +49,7 @@ typedef struct shard_end {
     uint64_t size; /* of the bytes that records lie in: the file's, or what it inflates to */
     compression compression;
     int64_t mtime_ns;
+    uint64_t tail_size; /* of the bytes behind the last record that are neither record nor damage */
 } shard_end;
 
 /* Ends the shard. Where its identity is known already, the runs' checks were not looked at. */

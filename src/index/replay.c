@@ -49,7 +49,8 @@ static recmap_status fill_run(record_run *run, index_file *index, uint64_t first
         index_place place;
         recmap_status status = index_locate(&place, index, number, error);
         if (status != RECMAP_OK) return status;
-        /* The stored CRCs are not in the index, nor needed: the shard's identity is known. */
+        /* The stored CRCs and, in some framings, the sizes of payloads are not in the index, nor
+         * needed: the shard's identity is known. */
         if (!run_add(run, place.offset, place.frame_size - overhead, 0)) return fail_memory(error);
         status = add_columns(run, index, number, error);
         if (status != RECMAP_OK) return status;
@@ -59,7 +60,7 @@ static recmap_status fill_run(record_run *run, index_file *index, uint64_t first
 
 static recmap_status add_records(packer *packer, record_run *run, index_file *index,
                                  const index_shard *shard, recmap_error *error) {
-    uint64_t overhead = framing_by_name(shard->entry.framing)->overhead;
+    uint64_t overhead = shard->framing->overhead;
     uint64_t end = shard->first_record + shard->entry.record_count;
     for (uint64_t first = shard->first_record; first < end;) {
         uint64_t count = min_u64(end - first, RUN_RECORDS);
@@ -84,7 +85,8 @@ static recmap_status add_shard(packer *packer, record_run *run, index_file *inde
         status = packer_add_damage(packer, damages[d].offset, damages[d].length, damages[d].reason,
                                    error);
     if (status != RECMAP_OK) return status;
-    shard_end end = {entry->file_size, entry->size, entry->compression, entry->mtime_ns};
+    shard_end end = {entry->file_size, entry->size, entry->compression, entry->mtime_ns,
+                     entry->tail_size};
     return packer_end_shard(packer, &end, &entry->identity, error);
 }
 

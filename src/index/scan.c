@@ -28,6 +28,7 @@ typedef enum shard_state { SHARD_CLOSED, SHARD_OPENING, SHARD_OPEN, SHARD_FAILED
 /* A shard to scan. Whoever needs it first maps it, whoever joins its last segment unmaps it. */
 typedef struct scan_shard {
     const char *path;
+    const framing *framing;
     file_stat stat;
     compression compression;
     shard_state state;
@@ -52,7 +53,6 @@ typedef struct segment {
 typedef struct scan {
     const scan_options *options;
     const scan_sink *sink;
-    walker walker;
     uint64_t segment_size;
     scan_shard *shards;
     size_t shard_count;
@@ -111,6 +111,11 @@ static bool is_same_file(const file_stat *a, const file_stat *b) {
     return a->size == b->size && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
 }
 
+/* How the shard is walked. */
+static walker walker_of(const scan *scan, const scan_shard *shard) {
+    return (walker){shard->framing, scan->options->extractor, scan->options->on_corrupt};
+}
+
 /* Opens the shard and looks at it. */
 static recmap_status open_file(int *fd, file_stat *stat, const scan *scan, const char *path,
                                recmap_error *error) {
@@ -164,17 +169,17 @@ static void walk_segment(scan *scan, segment *piece) {
     scan_shard *shard = &scan->shards[piece->shard_index];
     if (!open_shard(scan, shard, piece->number)) return;
     const shard_image *image = &shard->image;
+    walker walker = walker_of(scan, shard);
     if (image->inflated) piece->end = image->size;
     if (piece->begin > 0) {
-        piece->has_guess = walk_from_guess(&scan->walker, &piece->findings, &piece->state,
-                                           &piece->entry, image->data, image->size, piece->begin,
-                                           piece->end);
+        piece->has_guess = walk_from_guess(&walker, &piece->findings, &piece->state, &piece->entry,
+                                           image->data, image->size, piece->begin, piece->end);
         return;
     }
     piece->has_guess = true; /* where a shard begins needs no guessing */
     piece->entry = 0;
     piece->state = (walk_state){0};
-    walk_from(&scan->walker, &piece->findings, &piece->state, image->data, image->size, piece->end);
+    walk_from(&walker, &piece->findings, &piece->state, image->data, image->size, piece->end);
 }
 
 /* A worker: takes segments in order, as long as a slot is free. */
@@ -254,9 +259,11 @@ static void release_segment(scan *scan) {
 }
 
 /* What the file is if it is no TFRecord file, not even in its first header. */
-static const file_kind *kind_of(const scan *scan, const scan_shard *shard, uint64_t stopped_at) {
+static const file_kind *kind_of(const scan_shard *shard, uint64_t stopped_at) {
     const shard_image *image = &shard->image;
-    if (stopped_at || scan->walker.framing->begins_frame(image->data, image->size)) return NULL;
+    const framing *by = shard->framing;
+    if (stopped_at || !framing_is_tfrecord(by) || by->begins_frame(by, image->data, image->size))
+        return NULL;
     return sniff_file(image->data, image->size);
 }
 
@@ -275,7 +282,7 @@ static recmap_status fail_walk(scan *scan, const scan_shard *shard, const walk_f
     *error = findings->error;
     fail_at(error, shard->path, scan->progress->record_count, findings->stopped_at);
     if (findings->status != RECMAP_CORRUPT) return findings->status;
-    const file_kind *kind = kind_of(scan, shard, findings->stopped_at);
+    const file_kind *kind = kind_of(shard, findings->stopped_at);
     if (kind) return fail_kind(shard, kind, error);
     fail_advise(error,
                 "restore the file, or index with `--on-corrupt skip` to number the good records "
@@ -306,9 +313,10 @@ static recmap_status take_findings(scan *scan, const scan_shard *shard,
 
 /* Whether the worker's walk is the one that goes on from `state`: both stand at the same frame, or
  * the walk is lost and the worker found the first frame behind. */
-static bool guess_holds(const segment *piece, const walk_state *state) {
+static bool guess_holds(const scan_shard *shard, const segment *piece, const walk_state *state) {
     if (!piece->has_guess) return false;
-    return state->is_lost ? state->position == piece->begin : state->position == piece->entry;
+    if (!state->is_lost) return state->position == piece->entry;
+    return state->position == piece->begin && shard->framing->find;
 }
 
 static recmap_status join_segment(scan *scan, segment *piece, walk_state *state,
@@ -323,8 +331,9 @@ static recmap_status join_segment(scan *scan, segment *piece, walk_state *state,
     if (image->inflated) piece->end = image->size;
     /* A record that began before may reach over the whole segment. */
     if (!state->is_lost && state->position >= piece->end && piece->end > 0) return RECMAP_OK;
-    if (!guess_holds(piece, state)) {
-        walk_from(&scan->walker, &piece->findings, state, image->data, image->size, piece->end);
+    if (!guess_holds(shard, piece, state)) {
+        walker walker = walker_of(scan, shard);
+        walk_from(&walker, &piece->findings, state, image->data, image->size, piece->end);
         return take_findings(scan, shard, &piece->findings, error);
     }
     recmap_status status = RECMAP_OK;
@@ -340,7 +349,9 @@ static bool is_skipped(const scan *scan, const scan_shard *shard) {
     return shard->state == SHARD_FAILED && scan->sink->skip_shard;
 }
 
-static recmap_status join_segments(scan *scan, scan_shard *shard, recmap_error *error) {
+/* `end_of_records` is where the last record or damage ends. */
+static recmap_status join_segments(uint64_t *end_of_records, scan *scan, scan_shard *shard,
+                                   recmap_error *error) {
     walk_state state = {0};
     recmap_status status = RECMAP_OK;
     scan->progress->path = shard->path;
@@ -357,6 +368,7 @@ static recmap_status join_segments(scan *scan, scan_shard *shard, recmap_error *
         release_segment(scan);
         status = report_progress(scan, error);
     }
+    *end_of_records = state.position;
     return status;
 }
 
@@ -366,14 +378,15 @@ static recmap_status check_is_shard(const scan *scan, const scan_shard *shard, u
                                     recmap_error *error) {
     if (records || shard->image.size < SURE_SIZE || !scan->options->refuses_others)
         return RECMAP_OK;
-    const file_kind *kind = kind_of(scan, shard, 0);
+    const file_kind *kind = kind_of(shard, 0);
     return kind ? fail_kind(shard, kind, error) : RECMAP_OK;
 }
 
 static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *error) {
     uint64_t before = scan->progress->record_count;
     recmap_status status = scan->sink->begin_shard(scan->sink->context, shard->path, error);
-    if (status == RECMAP_OK) status = join_segments(scan, shard, error);
+    uint64_t end_of_records = 0;
+    if (status == RECMAP_OK) status = join_segments(&end_of_records, scan, shard, error);
     if (status != RECMAP_OK) return status;
     if (is_skipped(scan, shard))
         return scan->sink->skip_shard(scan->sink->context, &shard->error, error);
@@ -385,7 +398,8 @@ static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *err
     file_close(fd);
     if (status != RECMAP_OK) return status;
     if (!is_same_file(&now, &shard->stat)) return fail_changed(shard, error);
-    shard_end end = {shard->stat.size, shard->image.size, shard->compression, shard->stat.mtime_ns};
+    shard_end end = {shard->stat.size, shard->image.size, shard->compression, shard->stat.mtime_ns,
+                     shard->image.size - end_of_records};
     pthread_mutex_lock(&scan->lock);
     if (shard->image.inflated) scan->inflated_size -= shard->image.size;
     pthread_cond_broadcast(&scan->changed_work);
@@ -394,15 +408,29 @@ static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *err
     return scan->sink->end_shard(scan->sink->context, &end, error);
 }
 
+/* A TFRecord file tells by its bytes whether it is compressed. In files of other framings anything
+ * may stand first, even the two bytes of a ZLIB header: they are GZIP, or what their user says. */
+static recmap_status choose_compression(scan_shard *shard, const scan_form *form, int fd) {
+    bool is_sure = form->compression != RECMAP_COMPRESSION_AUTO;
+    if (is_sure) shard->compression = (compression)(form->compression - RECMAP_COMPRESSION_NONE);
+    if (is_sure) return RECMAP_OK;
+    recmap_status status =
+        image_detect(&shard->compression, fd, shard->stat.size, shard->path, &shard->error);
+    if (!framing_is_tfrecord(shard->framing) && shard->compression == COMPRESSION_ZLIB)
+        shard->compression = COMPRESSION_NONE;
+    return status;
+}
+
 static recmap_status look_at_shards(scan *scan, const char *const *paths, recmap_error *error) {
     for (size_t i = 0; i < scan->shard_count; i++) {
         scan_shard *shard = &scan->shards[i];
+        const scan_form *form = scan->options->forms ? &scan->options->forms[i]
+                                                     : &scan->options->form;
         shard->path = paths[i];
+        shard->framing = form->framing ? form->framing : &tfrecord_framing;
         int fd = -1;
         shard->status = open_file(&fd, &shard->stat, scan, shard->path, &shard->error);
-        if (shard->status == RECMAP_OK)
-            shard->status =
-                image_detect(&shard->compression, fd, shard->stat.size, shard->path, &shard->error);
+        if (shard->status == RECMAP_OK) shard->status = choose_compression(shard, form, fd);
         file_close(fd);
         if (shard->status != RECMAP_OK) shard->state = SHARD_FAILED;
         if (shard->status != RECMAP_OK && !is_skipped(scan, shard)) {
@@ -470,7 +498,6 @@ recmap_status scan_shards(const char *const *paths, size_t path_count, const sca
     scan scan = {
         .options = options,
         .sink = sink,
-        .walker = {&tfrecord_framing, options->extractor, options->on_corrupt},
         .shards = calloc(path_count + 1, sizeof *scan.shards),
         .shard_count = path_count,
         .progress = options->totals,

@@ -10,12 +10,21 @@
 
 #include <recmap/index.h>
 
+#include "format/framing.h"
 #include "index/extract.h"
 #include "index/packer.h"
 #include "index/run.h"
 
+/* What a shard is taken for. */
+typedef struct scan_form {
+    const framing *framing;
+    recmap_compression compression;
+} scan_form;
+
 typedef struct scan_options {
-    unsigned thread_count; /* 0: one a core */
+    scan_form form;         /* of all shards; without a framing they are TFRecord files */
+    const scan_form *forms; /* NULL, or of each shard */
+    unsigned thread_count;  /* 0: one a core */
     recmap_on_corrupt on_corrupt;
     const extractor *extractor;
     uint64_t segment_size; /* 0: the default; tests make it small */

@@ -1,10 +1,12 @@
 #include "index/walk.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bytes.h"
 #include "base/error.h"
 
 /* What a guess may cost: enough for what lies before a frame in most files, and for a large record;
@@ -90,7 +92,8 @@ static void meet_damage(const walker *walker, walk_findings *findings, walk_stat
     }
     if (verdict == FRAME_BAD_DATA) {
         uint64_t behind = state->position + found->size;
-        if (behind == size || walker->framing->begins_frame(bytes + behind, size - behind)) {
+        const framing *by = walker->framing;
+        if (behind == size || by->begins_frame(by, bytes + behind, size - behind)) {
             add_damage(findings, state->position, found->size, fault->reason);
             state->position = behind;
             return;
@@ -101,8 +104,10 @@ static void meet_damage(const walker *walker, walk_findings *findings, walk_stat
 
 static void find_back(const walker *walker, walk_findings *findings, walk_state *state,
                       const uint8_t *bytes, uint64_t size, uint64_t end) {
-    uint64_t at =
-        walker->framing->find(bytes, size, state->position, end, SEARCH_UNBOUNDED, &findings->sums);
+    const framing *framing = walker->framing;
+    uint64_t at = !framing->find ? FRAME_NOWHERE
+                                 : framing->find(framing, bytes, size, state->position, end,
+                                                 SEARCH_UNBOUNDED, &findings->sums);
     if (at == FRAME_NOWHERE) {
         state->position = end;
         if (end < size) return;
@@ -121,9 +126,10 @@ static frame_verdict parse_frame(frame *found, const walker *walker, walk_findin
     const framing *framing = walker->framing;
     const uint8_t *at = bytes + state->position;
     uint64_t left = size - state->position;
-    if (!findings->sums.bytes) return framing->parse(found, at, left, FRAME_CHECK_ALL, fault);
-    frame_verdict verdict = framing->parse(found, at, left, FRAME_CHECK_STORED, fault);
-    if (verdict != FRAME_GOOD) return verdict;
+    if (framing->check_payload && !findings->sums.bytes)
+        return framing->parse(found, framing, at, left, FRAME_CHECK_ALL, fault);
+    frame_verdict verdict = framing->parse(found, framing, at, left, FRAME_CHECK_STORED, fault);
+    if (verdict != FRAME_GOOD || !framing->check_payload) return verdict;
     return framing->check_payload(found, bytes, state->position, &findings->sums, fault);
 }
 
@@ -141,23 +147,56 @@ static void walk_on(const walker *walker, walk_findings *findings, walk_state *s
         if (verdict == FRAME_GOOD) {
             add_record(walker, findings, state->position, &found, bytes + state->position);
             state->position += found.size;
+        } else if (verdict == FRAME_AT_END) {
+            return;
         } else {
             meet_damage(walker, findings, state, verdict, &found, &fault, bytes, size);
         }
     }
 }
 
+/* Where the records of a file of that size end. */
+static uint64_t records_end(const walker *walker, uint64_t size) {
+    uint64_t footer = walker->framing->file_footer_size;
+    return footer < size ? size - footer : 0;
+}
+
+/* Steps over the bytes at a file's beginning. False: it is too short to be what it should be. */
+static bool enter_file(const walker *walker, walk_findings *findings, walk_state *state,
+                       uint64_t size) {
+    const framing *framing = walker->framing;
+    uint64_t header = framing->file_header_size, footer = framing->file_footer_size;
+    if (!(header | footer) || state->position || state->is_lost) return true;
+    state->position = header;
+    if (bytes_fit(header, footer, size)) return true;
+    char reason[REASON_MOST];
+    snprintf(reason, sizeof reason,
+             "the file has %" PRIu64 " bytes, less than its header of %" PRIu64
+             " and its footer of %" PRIu64,
+             size, header, footer);
+    state->position = size;
+    if (walker->on_corrupt == RECMAP_ON_CORRUPT_RAISE) stop_at_damage(findings, 0, reason);
+    else if (size) add_damage(findings, 0, size, reason);
+    return false;
+}
+
 void walk_from(const walker *walker, walk_findings *findings, walk_state *state,
                const uint8_t *bytes, uint64_t size, uint64_t end) {
     clear(findings);
-    walk_on(walker, findings, state, bytes, size, end);
+    uint64_t last = records_end(walker, size);
+    if (enter_file(walker, findings, state, size))
+        walk_on(walker, findings, state, bytes, last, min_u64(end, last));
 }
 
 bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *state,
                      uint64_t *entry, const uint8_t *bytes, uint64_t size, uint64_t begin,
                      uint64_t end) {
+    const framing *framing = walker->framing;
     clear(findings);
-    uint64_t at = walker->framing->find(bytes, size, begin, end, GUESS_BUDGET, NULL);
+    size = records_end(walker, size);
+    end = min_u64(end, size);
+    if (!framing->guess || begin >= end) return false;
+    uint64_t at = framing->guess(framing, bytes, size, begin, end, GUESS_BUDGET, NULL);
     if (at == FRAME_NOWHERE) return false;
     *entry = at;
     *state = (walk_state){.position = at};

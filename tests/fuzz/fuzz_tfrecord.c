@@ -13,15 +13,17 @@ static void require(bool holds) {
 static void check_first(const uint8_t *data, size_t size, const oracle_file *due) {
     frame found;
     frame_fault fault = {""};
-    frame_verdict verdict = tfrecord_framing.parse(&found, data, size, FRAME_CHECK_ALL, &fault);
+    frame_verdict verdict =
+        tfrecord_framing.parse(&found, &tfrecord_framing, data, size, FRAME_CHECK_ALL, &fault);
     bool is_record = due->record_count && due->records[0].offset == 0;
     require((verdict == FRAME_GOOD) == is_record);
     require((verdict == FRAME_AT_END) == (size == 0));
     require((fault.reason[0] != 0) == (verdict == FRAME_BAD_LENGTH || verdict == FRAME_BAD_DATA));
     if (verdict == FRAME_GOOD || verdict == FRAME_BAD_DATA) {
         require(found.size <= size && found.data_size == found.size - TFRECORD_OVERHEAD);
-        require(tfrecord_framing.begins_frame(data, size));
-        require(tfrecord_framing.parse(&found, data, size, FRAME_CHECK_HEADER, NULL) == FRAME_GOOD);
+        require(tfrecord_framing.begins_frame(&tfrecord_framing, data, size));
+        require(tfrecord_framing.parse(&found, &tfrecord_framing, data, size, FRAME_CHECK_HEADER,
+                                       NULL) == FRAME_GOOD);
     }
     if (is_record) require(found.data_size == due->records[0].size);
 }
@@ -31,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_first(data, size, &due);
     /* Where damage comes first, the search ends where the plain reader's does, unless that stepped
      * over a record whose length holds. */
-    uint64_t found = tfrecord_framing.find(data, size, 0, size, SEARCH_UNBOUNDED, NULL);
+    uint64_t found =
+        tfrecord_framing.find(&tfrecord_framing, data, size, 0, size, SEARCH_UNBOUNDED, NULL);
     require((found == FRAME_NOWHERE || found < size));
     if (due.record_count) require(found <= due.records[0].offset);
     if (found != FRAME_NOWHERE) {

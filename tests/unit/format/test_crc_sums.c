@@ -62,15 +62,16 @@ static void test_false_headers(void **state) {
     while (bytes.size < total) buffer_add_byte(&bytes, 0xff);
     const framing *framing = &tfrecord_framing;
     crc_sums sums = CRC_SUMS_INIT;
-    assert_true(framing->find(bytes.data, total, 0, total, (search_budget){100000, total}, NULL) ==
-                FRAME_NOWHERE);
-    assert_true(framing->find(bytes.data, total, 0, total, SEARCH_UNBOUNDED, &sums) ==
+    assert_true(framing->find(framing, bytes.data, total, 0, total, (search_budget){100000, total},
+                              NULL) == FRAME_NOWHERE);
+    assert_true(framing->find(framing, bytes.data, total, 0, total, SEARCH_UNBOUNDED, &sums) ==
                 FRAME_NOWHERE);
     uint64_t good = (uint64_t)(COUNT / 2) * TFRECORD_HEADER_SIZE;
     const uint8_t *data = bytes.data + good + TFRECORD_HEADER_SIZE;
     tfrecord_make_footer(bytes.data + total - 4, data, total - 4 - (size_t)(data - bytes.data));
     crc_sums_clear(&sums);
-    assert_int_equal(framing->find(bytes.data, total, 0, total, SEARCH_UNBOUNDED, &sums), good);
+    assert_int_equal(framing->find(framing, bytes.data, total, 0, total, SEARCH_UNBOUNDED, &sums),
+                     good);
     crc_sums_free(&sums);
     buffer_free(&bytes);
 }

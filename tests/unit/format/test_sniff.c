@@ -36,7 +36,7 @@ static void test_kinds(void **state) {
          "is no TFRecord file: it is a Git LFS pointer", "git lfs pull"},
         {"<!DOCTYPE html>\n<html><body>404</body></html>", "an HTML page", "fetch the file again"},
         {"<html><head></head></html>", "an HTML page", "fetch the file again"},
-        {"one line of text\nand another\n", "text", "name TFRecord files"},
+        {"one line of text\nand another\n", "text", "--framing lines"},
         {"PK\x03\x04zipzipzip", "a ZIP archive", "unpack"},
         {"BZh91AY&SY", "compressed with bzip2", "bzip2 -d"},
         {"\x28\xb5\x2f\xfd zstandard", "compressed with Zstandard", "zstd -d"},

@@ -29,7 +29,8 @@ static void check_bytes(const uint8_t *bytes, size_t size) {
     oracle_file due = oracle_read(exact, size, true);
     frame found;
     frame_fault fault;
-    frame_verdict verdict = tfrecord_framing.parse(&found, exact, size, FRAME_CHECK_ALL, &fault);
+    frame_verdict verdict =
+        tfrecord_framing.parse(&found, &tfrecord_framing, exact, size, FRAME_CHECK_ALL, &fault);
     bool is_record = due.record_count > 0;
     assert_int_equal(verdict == FRAME_GOOD, is_record);
     assert_int_equal(verdict == FRAME_AT_END, size == 0);
@@ -38,11 +39,12 @@ static void check_bytes(const uint8_t *bytes, size_t size) {
         assert_int_equal(found.data_offset, 12);
         assert_int_equal(found.data_size, due.records[0].size);
         assert_int_equal(found.check, due.records[0].check);
-        assert_true(tfrecord_framing.begins_frame(exact, size));
+        assert_true(tfrecord_framing.begins_frame(&tfrecord_framing, exact, size));
     }
     if (verdict == FRAME_BAD_DATA) {
         assert_true(found.size <= size);
-        assert_int_equal(tfrecord_framing.parse(&found, exact, size, FRAME_CHECK_HEADER, NULL),
+        assert_int_equal(tfrecord_framing.parse(&found, &tfrecord_framing, exact, size,
+                                                FRAME_CHECK_HEADER, NULL),
                          FRAME_GOOD);
     }
     oracle_free(&due);
@@ -77,8 +79,9 @@ static void test_find_equals_plain_search(void **state) {
             oracle_free(&rest);
             uint64_t limit = rng_below(&random, bytes.size + 20);
             uint64_t due = next < limit ? next : FRAME_NOWHERE;
-            assert_int_equal(
-                tfrecord_framing.find(exact, bytes.size, from, limit, SEARCH_UNBOUNDED, NULL), due);
+            assert_int_equal(tfrecord_framing.find(&tfrecord_framing, exact, bytes.size, from,
+                                                   limit, SEARCH_UNBOUNDED, NULL),
+                             due);
         }
         free(exact);
         buffer_free(&bytes);
@@ -96,13 +99,13 @@ static void test_find_within_budget(void **state) {
     }
     uint64_t good = bytes.size;
     oracle_add_record(&bytes, "good", 4);
-    uint64_t at =
-        tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size, SEARCH_UNBOUNDED, NULL);
+    uint64_t at = tfrecord_framing.find(&tfrecord_framing, bytes.data, bytes.size, 0, bytes.size,
+                                        SEARCH_UNBOUNDED, NULL);
     assert_int_equal(at, good);
-    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size,
+    assert_int_equal(tfrecord_framing.find(&tfrecord_framing, bytes.data, bytes.size, 0, bytes.size,
                                            (search_budget){100000, 4000}, NULL),
                      FRAME_NOWHERE);
-    assert_int_equal(tfrecord_framing.find(bytes.data, bytes.size, 0, bytes.size,
+    assert_int_equal(tfrecord_framing.find(&tfrecord_framing, bytes.data, bytes.size, 0, bytes.size,
                                            (search_budget){100000, 5004}, NULL),
                      good);
     buffer_free(&bytes);

@@ -51,9 +51,9 @@ static void test_frames(void **state) {
         tfrecord_make_footer(made + TFRECORD_HEADER_SIZE + size, payload, size);
         vector_expect(at, "frame", made, size + TFRECORD_OVERHEAD);
         frame found;
-        assert_int_equal(
-            tfrecord_framing.parse(&found, made, size + TFRECORD_OVERHEAD, FRAME_CHECK_ALL, NULL),
-            FRAME_GOOD);
+        assert_int_equal(tfrecord_framing.parse(&found, &tfrecord_framing, made,
+                                                size + TFRECORD_OVERHEAD, FRAME_CHECK_ALL, NULL),
+                         FRAME_GOOD);
         assert_int_equal(found.data_size, size);
         free(made);
         free(payload);

@@ -1,0 +1,84 @@
+#include "format/custom.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "format/fixed.h"
+
+/* One line, whatever a stranger wrote. */
+static frame_verdict pass_on(frame_fault *fault, recmap_frame_fault *said) {
+    said->reason[sizeof said->reason - 1] = 0;
+    for (char *c = said->reason; *c; c++)
+        if ((unsigned char)*c < 0x20) *c = ' ';
+    const char *reason = said->reason[0] ? said->reason : "it is no record";
+    return frame_is_bad(fault, FRAME_BAD_LENGTH, "%s", reason);
+}
+
+static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
+                           frame_check check, frame_fault *fault) {
+    recmap_frame_fault said = {""};
+    recmap_frame_place made = {0};
+    if (size == 0) return FRAME_AT_END;
+    switch (by->custom->parse(&made, bytes, (size_t)size, &said, by->custom->context)) {
+    case RECMAP_FRAME_GOOD: break;
+    case RECMAP_FRAME_END: return FRAME_AT_END;
+    default: return pass_on(fault, &said);
+    }
+    if (!made.size || made.size > size || !bytes_fit(made.data_offset, made.data_size, made.size))
+        return frame_is_bad(fault, FRAME_BAD_LENGTH,
+                            "the framing \"%s\" gives a record outside of its frame or of the file",
+                            by->name);
+    *found = (frame){made.size, made.data_offset, made.data_size, 0};
+    if (check == FRAME_CHECK_STORED)
+        found->check = framing_hash(bytes + made.data_offset, made.data_size);
+    return FRAME_GOOD;
+}
+
+static bool begins_frame(const framing *by, const uint8_t *bytes, uint64_t size) {
+    frame found;
+    return parse(&found, by, bytes, size, FRAME_CHECK_HEADER, NULL) == FRAME_GOOD;
+}
+
+static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                     uint64_t limit, search_budget budget, crc_sums *sums) {
+    (void)budget;
+    (void)sums;
+    limit = min_u64(limit, size);
+    if (from >= limit) return FRAME_NOWHERE;
+    uint64_t at = by->custom->find(bytes, (size_t)size, from, limit, by->custom->context);
+    return at >= from && at < limit ? at : FRAME_NOWHERE;
+}
+
+const char *custom_fault(const recmap_framing *table) {
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    framing own;
+    if (table->version != RECMAP_FRAMING_VERSION) return "its version is not that of this recmap";
+    if (!table->name || !table->name[0]) return "it has no name";
+    size_t size = strlen(table->name);
+    if (size > CUSTOM_NAME_MOST) return "its name is longer than 63 bytes";
+    if (strspn(table->name, allowed) != size)
+        return "its name has other characters than letters, digits, _ and -";
+    if (framing_make(&own, table->name) || !strcmp(table->name, "auto"))
+        return "its name is that of one of recmap's own";
+    if (!table->parse) return "it has no function `parse`";
+    if (table->file_header_size > FIXED_MOST || table->file_footer_size > FIXED_MOST)
+        return "its header or footer is larger than 2^48 bytes";
+    return NULL;
+}
+
+framing custom_framing(const recmap_framing *table) {
+    framing made = {
+        .overhead_varies = true,
+        .file_header_size = table->file_header_size,
+        .file_footer_size = table->file_footer_size,
+        .custom = table,
+        .parse = parse,
+        .begins_frame = begins_frame,
+        .find = table->find ? find : NULL,
+        .guess = table->find ? find : NULL,
+    };
+    snprintf(made.name, sizeof made.name, "%.*s", CUSTOM_NAME_MOST, table->name);
+    return made;
+}

@@ -1,0 +1,47 @@
+#include "format/lines.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
+                           frame_check check, frame_fault *fault) {
+    (void)by;
+    (void)fault;
+    if (size == 0) return FRAME_AT_END;
+    const uint8_t *end = memchr(bytes, '\n', (size_t)size);
+    uint64_t data_size = end ? (uint64_t)(end - bytes) : size;
+    *found = (frame){.size = data_size + (end != NULL)};
+    if (end && data_size && end[-1] == '\r') data_size--;
+    found->data_size = data_size;
+    if (check == FRAME_CHECK_STORED) found->check = framing_hash(bytes, data_size);
+    return FRAME_GOOD;
+}
+
+static bool begins_frame(const framing *by, const uint8_t *bytes, uint64_t size) {
+    (void)by;
+    (void)bytes;
+    return size > 0;
+}
+
+/* A line begins behind every LF. */
+static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                     uint64_t limit, search_budget budget, crc_sums *sums) {
+    (void)by;
+    (void)budget;
+    (void)sums;
+    limit = min_u64(limit, size);
+    if (from >= limit) return FRAME_NOWHERE;
+    if (from == 0) return 0;
+    const uint8_t *end = memchr(bytes + from - 1, '\n', (size_t)(limit - from));
+    return end ? (uint64_t)(end - bytes) + 1 : FRAME_NOWHERE;
+}
+
+const framing lines_framing = {
+    .name = "lines",
+    .overhead_varies = true,
+    .parse = parse,
+    .begins_frame = begins_frame,
+    .find = find,
+    .guess = find,
+};

@@ -1,0 +1,70 @@
+#include "format/ofrecord.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+/* The tag of field 1, which holds bytes: what every record but an empty one begins with. */
+enum { FEATURE_TAG = 0x0a, LIKELY_RECORDS = 4 };
+
+static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
+                           frame_check check, frame_fault *fault) {
+    (void)by;
+    if (size == 0) return FRAME_AT_END;
+    if (size < OFRECORD_HEADER_SIZE)
+        return frame_is_bad(fault, FRAME_BAD_LENGTH,
+                            "%" PRIu64 " trailing bytes, too few for a record's size of 8", size);
+    uint64_t length = load64(bytes), left = size - OFRECORD_HEADER_SIZE;
+    if (length > left)
+        return frame_is_bad(fault, FRAME_BAD_LENGTH,
+                            "the record's size is %" PRId64 ", but %" PRIu64 " bytes follow",
+                            (int64_t)length, left);
+    *found = (frame){length + OFRECORD_HEADER_SIZE, OFRECORD_HEADER_SIZE, length, 0};
+    if (check == FRAME_CHECK_STORED)
+        found->check = framing_hash(bytes + OFRECORD_HEADER_SIZE, length);
+    return FRAME_GOOD;
+}
+
+static bool begins_frame(const framing *by, const uint8_t *bytes, uint64_t size) {
+    (void)by;
+    return size >= OFRECORD_HEADER_SIZE && load64(bytes) <= INT64_MAX;
+}
+
+bool ofrecord_is_likely(const uint8_t *bytes, uint64_t size, uint64_t at) {
+    int seen = 0;
+    for (; seen < LIKELY_RECORDS && at < size; seen++) {
+        uint64_t left = size - at;
+        if (left <= OFRECORD_HEADER_SIZE) return false;
+        uint64_t length = load64(bytes + at);
+        if (!length || length > left - OFRECORD_HEADER_SIZE ||
+            bytes[at + OFRECORD_HEADER_SIZE] != FEATURE_TAG)
+            return false;
+        at += OFRECORD_HEADER_SIZE + length;
+    }
+    return seen > 0;
+}
+
+/* Behind damage it is not asked: a payload may look like records. */
+static uint64_t guess(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                      uint64_t limit, search_budget budget, crc_sums *sums) {
+    (void)by;
+    (void)sums;
+    for (uint64_t at = from; at < limit && bytes_fit(at, OFRECORD_HEADER_SIZE + 1, size); at++) {
+        const uint8_t *tag = memchr(bytes + at + OFRECORD_HEADER_SIZE, FEATURE_TAG,
+                                    (size_t)(min_u64(limit, size - OFRECORD_HEADER_SIZE) - at));
+        if (!tag || !budget.place_count--) return FRAME_NOWHERE;
+        at = (uint64_t)(tag - bytes) - OFRECORD_HEADER_SIZE;
+        if (ofrecord_is_likely(bytes, size, at)) return at;
+    }
+    return FRAME_NOWHERE;
+}
+
+const framing ofrecord_framing = {
+    .name = "ofrecord",
+    .overhead = OFRECORD_HEADER_SIZE,
+    .header_size = OFRECORD_HEADER_SIZE,
+    .parse = parse,
+    .begins_frame = begins_frame,
+    .guess = guess,
+};

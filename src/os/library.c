@@ -1,0 +1,31 @@
+#include "os/library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static recmap_status fail_load(const char *path, const char *advice, recmap_error *error) {
+    const char *why = dlerror();
+    fail(error, RECMAP_IO, "cannot load the shared object: %s", why ? why : "no reason is known");
+    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "%s", advice);
+    return RECMAP_IO;
+}
+
+recmap_status library_find(void (**function)(void), const char *path, const char *symbol,
+                           recmap_error *error) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return fail_load(path, "build it with -shared -fPIC; a path needs a slash (./mine.so)",
+                         error);
+    void *found = dlsym(library, symbol);
+    if (!found) {
+        fail_load(path, "it must define the function, visible and extern \"C\"", error);
+        dlclose(library);
+        return RECMAP_IO;
+    }
+    /* ISO C has no cast from data to functions; POSIX says that their pointers are alike. */
+    memcpy(function, &found, sizeof found);
+    return RECMAP_OK;
+}
