@@ -1,0 +1,134 @@
+/* What bindings call: a record in two halves, the hashes of ids, a wait for a loader that ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+#include "unit/loader/fixture.h"
+
+enum { RECORDS = 500, SHARDS = 7 };
+
+static void test_peek_is_get_in_two_halves(void **state) {
+    (void)state;
+    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        recmap_peek peek;
+        recmap_record record;
+        assert_true(recmap_dataset_peek(&peek, dataset, i));
+        ASSERT_OK(recmap_dataset_check(dataset, &peek, &error), &error);
+        ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+        assert_ptr_equal(peek.data, record.data);
+        assert_int_equal(peek.size, record.size);
+        assert_int_equal(peek.number, i);
+        recmap_record_release(&record);
+    }
+    recmap_peek none;
+    assert_false(recmap_dataset_peek(&none, dataset, RECORDS));
+    assert_false(recmap_dataset_peek(&none, dataset, UINT64_MAX));
+    recmap_dataset_close(dataset);
+}
+
+static void test_check_finds_what_get_finds(void **state) {
+    (void)state;
+    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    numbered_flip(dataset, 123);
+    recmap_peek peek;
+    recmap_record record;
+    recmap_error by_check = RECMAP_ERROR_INIT, by_get = RECMAP_ERROR_INIT;
+    assert_true(recmap_dataset_peek(&peek, dataset, 123));
+    assert_int_equal(recmap_dataset_check(dataset, &peek, &by_check), RECMAP_CORRUPT);
+    assert_int_equal(recmap_dataset_get(dataset, 123, &record, &by_get), RECMAP_CORRUPT);
+    assert_int_equal(by_check.record, 123);
+    assert_int_equal(by_check.offset, by_get.offset);
+    assert_string_equal(by_check.message, by_get.message);
+    recmap_dataset_close(dataset);
+}
+
+static void test_no_peek_where_records_must_be_released(void **state) {
+    (void)state;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    recmap_peek peek;
+    options.access = RECMAP_ACCESS_READ;
+    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, &options);
+    assert_false(recmap_dataset_peek(&peek, dataset, 0));
+    recmap_dataset_close(dataset);
+    options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
+    options.shard_limit = 1;
+    dataset = numbered_make(RECORDS, SHARDS, &options);
+    assert_false(recmap_dataset_peek(&peek, dataset, 0));
+    recmap_dataset_close(dataset);
+}
+
+static void test_no_hashes_without_ids(void **state) {
+    (void)state;
+    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    uint64_t hashes[RECORDS] = {0};
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(recmap_dataset_read_id_hashes(hashes, dataset, &error), &error);
+    for (size_t i = 0; i < RECORDS; i++) assert_true(hashes[i] == RECMAP_NO_ID_HASH);
+    recmap_dataset_close(dataset);
+}
+
+static void test_wait_ends(void **state) {
+    (void)state;
+    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
+    options.batch_size = 50;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_order *order;
+    ASSERT_OK(recmap_order_sequential(&order, RECORDS, &error), &error);
+    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_batch *batch = NULL;
+    for (int step = 0; step <= RECORDS / 50; step++) { /* the end of the epoch is waited for too */
+        int is_ready = 0;
+        while (!is_ready) ASSERT_OK(recmap_loader_wait(&is_ready, loader, 1000000, &error), &error);
+        ASSERT_OK(recmap_loader_wait(&is_ready, loader, 0, &error), &error);
+        assert_true(is_ready);
+        next_batch(&batch, loader);
+    }
+    assert_null(batch);
+    assert_stands_at(loader, 1, 0);
+    recmap_loader_destroy(loader);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
+static void test_an_error_is_ready(void **state) {
+    (void)state;
+    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    numbered_flip(dataset, 0);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_order *order;
+    ASSERT_OK(recmap_order_sequential(&order, RECORDS, &error), &error);
+    recmap_loader *loader = loader_make(dataset, order, NULL);
+    recmap_batch *batch = NULL;
+    for (int again = 0; again < 2; again++) {
+        int is_ready = 0;
+        while (!is_ready) ASSERT_OK(recmap_loader_wait(&is_ready, loader, 1000000, &error), &error);
+        assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_CORRUPT);
+    }
+    recmap_loader_destroy(loader);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_peek_is_get_in_two_halves, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_check_finds_what_get_finds, folder_enter,
+                                        folder_leave),
+        cmocka_unit_test_setup_teardown(test_no_peek_where_records_must_be_released, folder_enter,
+                                        folder_leave),
+        cmocka_unit_test_setup_teardown(test_no_hashes_without_ids, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_wait_ends, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_an_error_is_ready, folder_enter, folder_leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
