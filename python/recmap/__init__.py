@@ -15,6 +15,9 @@ loaders may not, and are pickled instead. One interpreter of a process can impor
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from ._columns import BytesColumn, ColumnBatch, RaggedColumn, SparseColumn
 from ._dataset import Columns, Dataset, RecordBatch
 from ._errors import (
@@ -117,3 +120,12 @@ __all__ = [
     "merge",
     "open",
 ]
+
+# Modules over frameworks: imported when they are used, so that none of those is needed.
+_FRAMEWORKS = {"arrow", "grain", "huggingface", "ray", "tensorflow", "torch"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FRAMEWORKS:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
