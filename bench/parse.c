@@ -16,7 +16,7 @@
 #include "set.h"
 #include "yardstick.h"
 
-enum { BATCH = 256, RECORDS_MOST = 16384, TOKENS = 1024, ROUNDS_SIZE = 64 << 20 };
+enum { BATCH = 256, RECORDS_MOST = 16384, TOKENS = 1024, SAMPLE_NS = 50000000 };
 
 static const uint64_t hist_shape[] = {4}, tokens_shape[] = {TOKENS};
 
@@ -87,7 +87,6 @@ typedef struct parse_bench {
     recmap_columns *columns;
     recmap_record records[RECORDS_MOST];
     size_t count;
-    size_t byte_count;
 } parse_bench;
 
 /* Whole batches out of the shard, as bench/peers/parse.py takes them too. */
@@ -96,26 +95,30 @@ static void find_records(parse_bench *bench, const mapped_set *set, unsigned sha
     uint64_t there = set->record_count * (shard + 1) / SET_SHARD_COUNT - first;
     bench->count = (size_t)min_u64(there, RECORDS_MOST);
     if (bench->count > BATCH) bench->count -= bench->count % BATCH;
-    bench->byte_count = 0;
     for (size_t i = 0; i < bench->count; i++) {
         const uint8_t *frame = (const uint8_t *)(uintptr_t)set->addresses[first + i];
         bench->records[i] = (recmap_record){frame + 12, load64(frame), first + i, NULL};
-        bench->byte_count += bench->records[i].size;
     }
 }
 
-/* ns a record, over so many rounds through all batches that it lasts. */
-static double time_parse(parse_bench *bench) {
+static void parse_all(parse_bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
-    size_t rounds = ROUNDS_SIZE / (bench->byte_count + 1) + 1;
-    uint64_t start = thread_cpu_ns();
-    for (size_t round = 0; round < rounds; round++)
-        for (size_t i = 0; i < bench->count; i += BATCH)
-            must(recmap_parser_parse(bench->columns, bench->parser, bench->records + i,
-                                     (size_t)min_u64(BATCH, bench->count - i), RECMAP_PARSE_RAISE,
-                                     &error),
-                 &error);
-    return (double)(thread_cpu_ns() - start) / (double)(rounds * bench->count);
+    for (size_t i = 0; i < bench->count; i += BATCH)
+        must(recmap_parser_parse(bench->columns, bench->parser, bench->records + i,
+                                 (size_t)min_u64(BATCH, bench->count - i), RECMAP_PARSE_RAISE,
+                                 &error),
+             &error);
+}
+
+/* ns a record, over as many rounds through all batches as fill the time. */
+static double time_parse(parse_bench *bench) {
+    uint64_t start = thread_cpu_ns(), taken = 0;
+    size_t rounds = 0;
+    for (; taken < SAMPLE_NS; rounds++) {
+        parse_all(bench);
+        taken = thread_cpu_ns() - start;
+    }
+    return (double)taken / (double)(rounds * bench->count);
 }
 
 static void measure(const char *folder, const parse_case *asked, int repeats) {
