@@ -201,7 +201,7 @@ class SparseColumn(_Exported):
         indices: Int64s,
         dense_shape: tuple[int, ...],
         offsets: Int64s,
-        place: tuple[RecordBatch, int],
+        place: tuple[RecordBatch, int] | None,
     ) -> None:
         self.values = values
         self.indices = indices

@@ -27,6 +27,11 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
 }
 
 static PyObject *subscript(PyObject *object, PyObject *key) {
+    if (PyLong_CheckExact(key)) {
+        Py_ssize_t small = PyLong_AsSsize_t(key);
+        if (__builtin_expect(small >= 0, 1)) return item(object, small);
+        PyErr_Clear(); /* it is negative, or too large: once more, with its own error */
+    }
     if (!PyIndex_Check(key)) return PyObject_CallMethod(object, "_view", "O", key);
     Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
     if (index == -1 && PyErr_Occurred()) return NULL;
