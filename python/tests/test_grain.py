@@ -152,9 +152,9 @@ def loader_of(digits, order, workers, shard=0, shards=1):
     return grain.DataLoader(
         data_source=recmap.grain.DataSource(digits, {"label": recmap.FixedLen()}),
         sampler=recmap.grain.Sampler(order, num_epochs=2, seed=1),
-        operations=[grain.Batch(100)],
+        operations=[grain.transforms.Batch(100)],
         worker_count=workers,
-        shard_options=grain.ShardOptions(shard, shards),
+        shard_options=grain.sharding.ShardOptions(shard, shards),
     )
 
 
@@ -191,7 +191,7 @@ def test_shards_of_a_data_loader_take_each_record_once(made, payloads):
         loader = grain.DataLoader(
             data_source=recmap.grain.DataSource(made),
             sampler=recmap.grain.Sampler(order, num_epochs=1),
-            shard_options=grain.ShardOptions(shard, 3),
+            shard_options=grain.sharding.ShardOptions(shard, 3),
         )
         got += list(loader)
     assert sorted(got) == sorted(payloads)
