@@ -20,7 +20,8 @@ enum {
     OPTION_ON_CORRUPT,
     OPTION_APPEND,
     OPTION_FRAMING,
-    OPTION_COMPRESSION
+    OPTION_COMPRESSION,
+    OPTION_FROM_IDX
 };
 
 enum { PATH_SIZE = 4096, THREAD_LIMIT = 4096 };
@@ -43,6 +44,7 @@ static const struct option options[] = {
     {"lift", required_argument, NULL, OPTION_LIFT},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"on-corrupt", required_argument, NULL, OPTION_ON_CORRUPT},
+    {"from-idx", required_argument, NULL, OPTION_FROM_IDX},
     {"append", no_argument, NULL, OPTION_APPEND},
     {"framing", required_argument, NULL, OPTION_FRAMING},
     {"compression", required_argument, NULL, OPTION_COMPRESSION},
@@ -106,6 +108,7 @@ static int take_option(index_job *job, int option) {
     case OPTION_THREADS: return set_threads(job, optarg);
     case OPTION_ON_CORRUPT: return set_on_corrupt(job, optarg);
     case OPTION_FRAMING: return set_framing(job, optarg);
+    case OPTION_FROM_IDX: job->options.idx_folder = optarg; return 0;
     case OPTION_COMPRESSION: return set_compression(job, optarg);
     default: job->appends = true; return 0;
     }
@@ -167,6 +170,20 @@ static recmap_status build(index_job *job, recmap_index_summary *summary, recmap
     return status;
 }
 
+/* What is in the folders that were named and was not taken for shards. */
+static void print_left_out(const index_job *job) {
+    enum { NAMED = 3 };
+    size_t count = recmap_shards_left_out_count(job->shards);
+    if (!count) return;
+    fprintf(stderr, "recmap: %zu file%s of folders left out as no shard%s:", count, plural(count),
+            plural(count));
+    for (size_t i = 0; i < count && i < NAMED; i++) {
+        fputs(i ? ", " : " ", stderr);
+        print_safe(stderr, recmap_shards_left_out_path(job->shards, i));
+    }
+    fputs(count > NAMED ? ", ...\n" : "\n", stderr);
+}
+
 static void print_summary(const index_job *job, const recmap_index_summary *summary) {
     build_reused reused = {0};
     if (job->old.from) {
@@ -174,6 +191,7 @@ static void print_summary(const index_job *job, const recmap_index_summary *summ
         reused = (build_reused){old->record_count, old->byte_count};
     }
     build_report(job->path, summary, reused, job->options.id_feature != NULL, &job->progress);
+    print_left_out(job);
 }
 
 static int run_build(index_job *job) {
@@ -215,12 +233,12 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap index [OPTION]... SHARD|GLOB|FOLDER|@LISTFILE...\n"
+    "usage: recmap index [OPTION]... SHARD|GLOB|FOLDER|NAME@N|@LISTFILE...\n"
     "\n"
     "Scans TFRecord files, or files of other records (--framing), checks every byte, and writes\n"
     "one index. The files stay where they are and as they are. Names are numbered in the order\n"
     "given; those of a glob or a folder in natural order (part-2 before part-10). Folders in a\n"
-    "folder are not searched.\n"
+    "folder are not searched. train@2.gz is train-00000-of-00002.gz and the second of them.\n"
     "\n"
     "  -o, --output NAME.rmx    the index; without it, beside the first shard: a.tfrecord.gz\n"
     "                           gives a.rmx, several files their common beginning, so that\n"
@@ -241,6 +259,8 @@ static const char help[] =
     "                           HEADER and before FOOTER bytes a file\n"
     "                           ./PLUGIN.so: a framing of your own (recmap/framing.h)\n"
     "      --compression C      auto, none, gzip or zlib; auto: by the files' first bytes\n"
+    "      --from-idx FOLDER    find records by text indexes in FOLDER (NAME.idx, as DALI's\n"
+    "                           tfrecord2idx writes them); checks headers, but not the data\n"
     "      --append             add shards behind those of an index; no record changes its\n"
     "                           number; ids and columns are as in the index\n"
     "      --help\n";

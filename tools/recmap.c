@@ -9,8 +9,8 @@
 #include "output.h"
 
 static const tool_command *const commands[] = {
-    &cmd_index, &cmd_info,  &cmd_schema, &cmd_get,   &cmd_find,
-    &cmd_cat,   &cmd_order, &cmd_verify, &cmd_merge, &cmd_import,
+    &cmd_index, &cmd_info,   &cmd_schema, &cmd_get,    &cmd_find,   &cmd_cat,
+    &cmd_order, &cmd_verify, &cmd_merge,  &cmd_import, &cmd_export,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

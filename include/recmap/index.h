@@ -50,13 +50,16 @@ typedef struct recmap_index_options {
                             "fixed:HEADER,RECORD,FOOTER", or the name of one that was registered
                             (framing.h); NULL or "auto": tfrecord */
     recmap_compression compression;
+    const char *idx_folder; /* or NULL: a folder with a text index for each shard (NAME.idx: `OFFSET
+                               SIZE` a line, as DALI's tfrecord2idx writes), by which its records
+                               are found. Their headers are checked, but not their data. */
 } recmap_index_options;
 
 #define RECMAP_INDEX_OPTIONS_VERSION 1
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL,    \
-            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO                                              \
+            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL                                        \
     }
 
 typedef struct recmap_index_summary {
@@ -101,7 +104,8 @@ RECMAP_API recmap_status recmap_index_builder_add_index(recmap_index_builder *bu
  *
  * Errors: CORRUPT naming shard, record and byte of the first damage; FEATURE when a record's id or
  * lifted feature is not as asked; IO (ENOSPC: no space); CANCELLED by the progress callback;
- * MISMATCH when an index that is being appended to was replaced meanwhile. After an error nothing
+ * MISMATCH when an index that is being appended to was replaced meanwhile, or a text index is not
+ * that of its shard. After an error nothing
  * was published, the temporary file is gone, and the builder can only be destroyed. One error comes
  * later: when the folder cannot be synced, the whole new index has its name already, but might lose
  * it with the power.

@@ -20,6 +20,8 @@ RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
  *                       (part-2 before part-10);
  *   a FOLDER            its own regular files in natural order, but hidden ones, `_...`, `*.rmx`,
  *                       `*.idx`, `*.json`, `*.crc` and temporary ones (`*.tmp`, `*.tmp-...`, `*~`);
+ *   NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name the
+ *                       shards of a set; all must be there;
  *   @LISTFILE           one such name a line; empty lines and lines that begin with # are skipped;
  *                       relative names are relative to the list file's folder.
  * Links to files count as files, also broken ones: reading them reports what is missing.
@@ -33,6 +35,11 @@ RECMAP_API size_t recmap_shards_count(const recmap_shards *shards);
 
 /* The path of shard `index`, as named or found; valid until the next add. */
 RECMAP_API const char *recmap_shards_path(const recmap_shards *shards, size_t index);
+
+/* What folders that were added hold beside shards: hidden, temporary and companion files, such as
+ * _SUCCESS, but no indexes of recmap. Folder by folder, in natural order. */
+RECMAP_API size_t recmap_shards_left_out_count(const recmap_shards *shards);
+RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index);
 
 /* Where the index of these shards goes when no name is given, beside the first shard: one file
  * gives its name without extensions, several their common beginning without digits and separators

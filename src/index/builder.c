@@ -13,6 +13,7 @@
 #include "index/packer.h"
 #include "index/replay.h"
 #include "index/scan.h"
+#include "index/side_index.h"
 #include "index/target.h"
 #include "os/file.h"
 #include "os/map.h"
@@ -28,6 +29,7 @@ struct recmap_index_builder {
     char *path;
     recmap_index_options options; /* its strings and lifts are copies */
     char *id_feature;
+    char *idx_folder;
     recmap_lift *lifts;
     extractor *extractor;
     framing framing;
@@ -47,6 +49,8 @@ static recmap_status copy_options(recmap_index_builder *builder,
     if (options->id_feature && !(builder->id_feature = strdup(options->id_feature)))
         return fail_memory(error);
     builder->options.id_feature = builder->id_feature;
+    if (options->idx_folder && !(builder->idx_folder = strdup(options->idx_folder)))
+        return fail_memory(error);
     builder->lifts = calloc(options->lift_count + 1, sizeof *builder->lifts);
     builder->options.lift_count = 0;
     if (!builder->lifts) return fail_memory(error);
@@ -107,6 +111,7 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
     }
     free(builder->lifts);
     free(builder->id_feature);
+    free(builder->idx_folder);
     free(builder->path);
     file_close(builder->replaced_fd);
     free(builder);
@@ -330,7 +335,10 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
         .totals = &builder->progress,
     };
     builder->progress.record_count = packer_record_count(builder->packer);
-    recmap_status status = scan_shards(paths, end - first, &sink, &options, error);
+    recmap_status status = RECMAP_OK;
+    if (!builder->idx_folder) status = scan_shards(paths, end - first, &sink, &options, error);
+    for (size_t i = 0; status == RECMAP_OK && builder->idx_folder && i < end - first; i++)
+        status = side_index_scan(builder->idx_folder, paths[i], &sink, &options, error);
     free(paths);
     return status;
 }

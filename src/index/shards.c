@@ -20,12 +20,17 @@
 
 struct recmap_shards {
     path_list list;
+    path_list left_out; /* files of folders that are no shards */
 };
+
+/* More shards than this no set has. */
+enum { SET_MOST = 1000000 };
 
 /* Where list files that name list files have led to. */
 typedef struct list_walk {
     unsigned depth; /* list files that are being read */
     bool is_placed; /* the error names its list file and line */
+    path_list *left_out;
 } list_walk;
 
 recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) {
@@ -38,6 +43,7 @@ recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) 
 void recmap_shards_destroy(recmap_shards *shards) {
     if (!shards) return;
     path_list_free(&shards->list);
+    path_list_free(&shards->left_out);
     free(shards);
 }
 
@@ -47,6 +53,14 @@ size_t recmap_shards_count(const recmap_shards *shards) {
 
 const char *recmap_shards_path(const recmap_shards *shards, size_t index) {
     return index < shards->list.count ? shards->list.paths[index] : NULL;
+}
+
+size_t recmap_shards_left_out_count(const recmap_shards *shards) {
+    return shards->left_out.count;
+}
+
+const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index) {
+    return index < shards->left_out.count ? shards->left_out.paths[index] : NULL;
 }
 
 static recmap_status fail_name(recmap_error *error, const char *name, const char *what,
@@ -70,12 +84,18 @@ static recmap_status add_file(path_list *list, const char *path, recmap_error *e
     return path_list_add(list, strdup(path)) ? RECMAP_OK : fail_memory(error);
 }
 
-static recmap_status add_folder(path_list *list, const char *name, recmap_error *error) {
+static bool is_left_out(const char *name) {
+    return shard_name_is_possible(name) && !shard_name_is_likely(name);
+}
+
+static recmap_status add_folder(path_list *list, const char *name, list_walk *walk,
+                                recmap_error *error) {
     char *folder = strdup(name);
     if (!folder) return fail_memory(error);
     for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/';) folder[--end] = 0;
-    size_t first = list->count;
+    size_t first = list->count, first_left_out = walk->left_out->count;
     recmap_status status = list_folder(list, folder, shard_name_is_likely, error);
+    if (status == RECMAP_OK) status = list_folder(walk->left_out, folder, is_left_out, error);
     free(folder);
     if (status != RECMAP_OK) return status;
     if (list->count == first)
@@ -83,6 +103,7 @@ static recmap_status add_folder(path_list *list, const char *name, recmap_error 
                          "hidden files, _*, *.rmx, *.idx, *.json, *.crc and temporary files do not "
                          "count, nor do folders in it");
     sort_from(list, first);
+    sort_from(walk->left_out, first_left_out);
     return RECMAP_OK;
 }
 
@@ -103,6 +124,52 @@ static recmap_status add_matches(path_list *list, const char *pattern, unsigned 
     }
     sort_from(list, first);
     return RECMAP_OK;
+}
+
+/* NAME@N[END], all shards of a set. */
+typedef struct shard_set {
+    size_t stem_size; /* of NAME */
+    unsigned count;
+    const char *end;
+} shard_set;
+
+static bool names_set(shard_set *set, const char *name) {
+    const char *at = strrchr(name, '@');
+    if (!at || at == name || at[-1] == '/' || at[1] == '0') return false;
+    unsigned number = 0;
+    const char *c = at + 1;
+    for (; *c >= '0' && *c <= '9' && number <= SET_MOST; c++)
+        number = number * 10 + (unsigned)(*c - '0');
+    *set = (shard_set){(size_t)(at - name), number, c};
+    return number && number <= SET_MOST && !strchr(c, '/');
+}
+
+static recmap_status fail_set(const char *name, const char *missing, recmap_error *error) {
+    fail_name(error, missing, "there is no such file", "");
+    fail_advise(
+        error,
+        "%.100s stands for all shards of a set, NAME-00000-of-00001 and so on; what follows "
+        "that goes behind it (NAME@1.tfrecord)",
+        name);
+    return RECMAP_INVALID;
+}
+
+static recmap_status add_set(path_list *list, const char *name, const shard_set *set,
+                             recmap_error *error) {
+    size_t size = strlen(name) + 32;
+    recmap_status status = RECMAP_OK;
+    for (unsigned i = 0; status == RECMAP_OK && i < set->count; i++) {
+        path_kind kind = PATH_MISSING;
+        char *path = malloc(size);
+        if (!path) return fail_memory(error);
+        snprintf(path, size, "%.*s-%05u-of-%05u%s", (int)set->stem_size, name, i, set->count,
+                 set->end);
+        status = path_get_kind(&kind, path, error);
+        if (status == RECMAP_OK && kind == PATH_MISSING) status = fail_set(name, path, error);
+        if (status != RECMAP_OK) free(path);
+        else if (!path_list_add(list, path)) status = fail_memory(error);
+    }
+    return status;
 }
 
 static recmap_status add_name(path_list *list, const char *name, list_walk *walk,
@@ -219,20 +286,24 @@ static recmap_status add_name(path_list *list, const char *name, list_walk *walk
     path_kind kind;
     recmap_status status = path_get_kind(&kind, name, error);
     if (status != RECMAP_OK) return status;
-    if (kind == PATH_FOLDER) return add_folder(list, name, error);
+    if (kind == PATH_FOLDER) return add_folder(list, name, walk, error);
     if (kind != PATH_MISSING) return add_file(list, name, error);
     if (name[0] == '@') return add_list(list, name + 1, walk, error);
     if (strpbrk(name, "*?[")) return add_matches(list, name, walk->depth, error);
+    shard_set set;
+    if (names_set(&set, name)) return add_set(list, name, &set, error);
     fail_name(error, name, "there is no such file or folder", "");
     fail_advise(error, "check the path; %s", start_of_names(walk->depth));
     return RECMAP_INVALID;
 }
 
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
-    size_t first = shards->list.count;
-    list_walk walk = {0, false};
+    size_t first = shards->list.count, left_out = shards->left_out.count;
+    list_walk walk = {0, false, &shards->left_out};
     recmap_status status = add_name(&shards->list, name, &walk, error);
-    if (status != RECMAP_OK) path_list_cut(&shards->list, first);
+    if (status == RECMAP_OK) return RECMAP_OK;
+    path_list_cut(&shards->list, first);
+    path_list_cut(&shards->left_out, left_out);
     return status;
 }
 

@@ -1,5 +1,6 @@
 """recmap index: what shards are named by, what the index is called, appending, ids, being stopped."""
 
+import gzip
 import json
 import os
 import signal
@@ -50,8 +51,42 @@ class Naming(CliTest):
             self.write(f"d/{name}", b"no shard")
         self.write("d/inner/y", b"no shard")
         os.mkfifo(self.path("d/fifo"))
-        self.index("d", "-o", "d.rmx")
+        self.index("d", "-o", "d.rmx", err="recmap: 7 files of folders left out as no shards: "
+                   "d/.hidden, d/_SUCCESS, d/a.crc, ...\n")
         self.assertEqual(self.payloads("d.rmx"), [b"2", b"10", b"x.tfrecord"])
+
+    def test_what_spark_wrote(self):
+        for i in range(12):
+            self.write(f"out/part-r-{i:05}.tfrecord.gz", gzip.compress(shard(str(i))))
+        self.write("out/_SUCCESS", b"")
+        self.write("out/.part-r-00000.tfrecord.gz.crc", b"crc")
+        os.mkdir(self.path("out/_temporary"))
+        self.index("out", "-o", "out.rmx", err="recmap: 2 files of folders left out as no shards: "
+                   "out/.part-r-00000.tfrecord.gz.crc, out/_SUCCESS\n")
+        self.assertEqual(self.payloads("out.rmx"), [b"%d" % i for i in range(12)])
+
+    def test_a_set_of_shards(self):
+        for i in range(64):
+            self.write(f"train-{i:05}-of-00064", shard(str(i)))
+        for i in range(3):
+            self.write(f"d@2/data_tfrecord-{i:05}-of-00003.gz", gzip.compress(shard(str(i))))
+        self.assertEqual(self.index("train@64").split(": ")[0], "train.rmx")
+        self.assertEqual(self.payloads("train.rmx"), [b"%d" % i for i in range(64)])
+        self.index("-o", "d.rmx", "d@2/data_tfrecord@3.gz")
+        self.assertEqual(self.payloads("d.rmx"), [b"0", b"1", b"2"])
+        self.write("list", b"train@64\n")
+        self.index("-o", "l.rmx", "@list")
+        self.assertEqual(self.read("l.rmx"), self.read("train.rmx"))
+        os.remove(self.path("train-00009-of-00064"))
+        for name, missing in {"train@64": "train-00009-of-00064", "no@2": "no-00000-of-00002",
+                              "d@2/data_tfrecord@3": "d@2/data_tfrecord-00000-of-00003"}.items():
+            self.check("index", name, status=2,
+                       err=f"recmap: {missing}: there is no such file\n  {name} stands for all "
+                       "shards of a set, NAME-00000-of-00001 and so on; what follows that goes "
+                       "behind it (NAME@1.tfrecord)\n")
+        for name in ("train@0", "train@", "train@064", "train@9999999", "train@64/x", "a/@2"):
+            self.check("index", name, status=2,
+                       err=f"recmap: {name}: there is no such file or folder\n{CHECK_PATH}")
 
     def test_a_list_file(self):
         for name in ("d/b", "d/a", "d/c-2", "d/c-10", "e"):

@@ -8,7 +8,8 @@ import unittest
 
 from support import COMMAND, ROOT, CliTest, tfrecord
 
-COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "verify", "merge", "import"]
+COMMANDS = ["index", "info", "schema", "get", "find", "cat", "order", "verify", "merge", "import",
+            "export"]
 READERS = ["schema", "get", "find", "cat"]
 
 

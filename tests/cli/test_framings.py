@@ -1,0 +1,310 @@
+"""Records of other framings than TFRecord, and the text indexes of others.
+
+What is due is worked out here, from what the formats are; nothing of recmap is asked.
+"""
+
+import gzip
+import json
+import os
+import random
+import struct
+import unittest
+import zlib
+
+from support import CliTest, tfrecord
+
+
+def ofrecord(payloads):
+    return b"".join(struct.pack("<q", len(payload)) + payload for payload in payloads)
+
+
+def make_payloads(seed, count):
+    draw = random.Random(seed)
+    return [b"\x0a" + draw.randbytes(draw.choice([0, 1, 9, 100, 3000])) for _ in range(count)]
+
+
+class FramingTest(CliTest):
+    def check_records(self, framing, due, *files, options=()):
+        """The records are these, through index, cat, get, shuffle, resume and verify."""
+        for threads in ("1", "3"):
+            self.index("--framing", framing, "--threads", threads, "-o", "x.rmx", *options, *files)
+            everything = self.run_recmap("cat", "--format", "tfrecord", "x.rmx")
+            self.assertEqual(everything.out, tfrecord(due))
+        some = random.Random(1).sample(range(len(due)), min(len(due), 7))
+        got = self.run_recmap("get", "x.rmx", *map(str, some), "--format", "tfrecord")
+        self.assertEqual(got.out, tfrecord([due[i] for i in some]))
+        read = self.run_recmap("get", "x.rmx", *map(str, some), "--format", "tfrecord",
+                               "--access", "pread")
+        self.assertEqual(read.out, got.out)
+        order = self.run_recmap("order", "--shuffle", "--seed", "5", "x.rmx").out.split()
+        self.assertEqual(sorted(map(int, order)), list(range(len(due))))
+        half = str(len(due) // 2)
+        shuffled = [self.run_recmap("cat", "--shuffle", "--seed", "5", "--format", "tfrecord",
+                                    *part, "x.rmx").out
+                    for part in (["--count", half], ["--from", half])]
+        self.assertEqual(b"".join(shuffled), tfrecord([due[int(i)] for i in order]))
+        self.check("verify", "x.rmx", out=f"x.rmx: {len(due)} of {len(due)} record"
+                   f"{' is' if len(due) == 1 else 's are'} good\n")
+        info = json.loads(self.run_recmap("info", "--json", "--shards", "x.rmx").out)
+        self.assertEqual({shard["framing"] for shard in info["shard_table"]}, {framing})
+
+
+class Kinds(FramingTest):
+    def test_ofrecord(self):
+        due = make_payloads(1, 5000)
+        due[17] = b""
+        self.write("d/part-2", ofrecord(due[:1000]))
+        self.write("d/part-10", ofrecord(due[1000:]))
+        self.write("d/part-00011", b"")
+        self.check_records("ofrecord", due, "d")
+
+    def test_lines(self):
+        lines = [b"", b"one", b"\xff\x00binary\xfe", "\u00fcber".encode(), b"a\rb", b"x " * 9999]
+        for end in (b"\n", b"\r\n"):
+            for tail in (b"", b"last without one"):
+                self.write("a.txt", b"".join(line + end for line in lines) + tail)
+                self.check_records("lines", lines + ([tail] if tail else []), "a.txt")
+        self.write("a.txt", b"\n\r\n\r\r\n")
+        self.check_records("lines", [b"", b"", b"\r"], "a.txt")
+
+    def test_long_and_many_lines(self):
+        draw = random.Random(3)
+        lines = [draw.randbytes(draw.choice([3, 30, 300])).replace(b"\n", b"n").rstrip(b"\r")
+                 for _ in range(20000)]
+        lines[7] = b"z" * 3_000_000
+        self.write("a.txt", b"\n".join(lines))
+        self.check_records("lines", lines, "a.txt")
+
+    def test_fixed(self):
+        for header, size, footer in ((0, 1, 0), (0, 100, 0), (8, 128, 0), (5, 7, 3), (0, 7, 900)):
+            due = [os.urandom(size) for _ in range(1000)]
+            name = f"{header}-{size}-{footer}.bin"
+            self.write(name, b"h" * header + b"".join(due) + b"f" * footer)
+            self.check_records(f"fixed:{header},{size},{footer}", due, name)
+        self.write("none.bin", b"h" * 5 + b"f" * 3)
+        self.index("--framing", "fixed:5,7,3", "-o", "none.rmx", "none.bin")
+        self.check("verify", "none.rmx", out="none.rmx: 0 of 0 records are good\n")
+
+    def test_compressed(self):
+        due = make_payloads(4, 3000)
+        kinds = {"gz": gzip.compress(ofrecord(due)), "z": zlib.compress(ofrecord(due))}
+        self.write("a.gz", kinds["gz"])
+        self.check_records("ofrecord", due, "a.gz")
+        self.write("a.z", kinds["z"])
+        self.check_records("ofrecord", due, "a.z", options=("--compression", "zlib"))
+        lines = [b"line %d" % i for i in range(5000)]
+        self.write("l.gz", gzip.compress(b"\r\n".join(lines)))
+        self.check_records("lines", lines, "l.gz")
+        self.write("f.gz", gzip.compress(b"headbodybodyfo"))
+        self.check_records("fixed:4,4,2", [b"body", b"body"], "f.gz")
+
+    def test_what_looks_compressed_is_not_always(self):
+        # The first two bytes are those of a ZLIB stream.
+        lines = [b"x\x9c and more", b"h\x43"]
+        self.write("a.txt", b"\n".join(lines))
+        self.check_records("lines", lines, "a.txt")
+        due = [b"\x1f\x8b\x08\x00", b"abcd"]
+        self.write("f.bin", b"".join(due))
+        self.check_records("fixed:0,4,0", due, "f.bin", options=("--compression", "none"))
+
+    def test_other_framings_side_by_side(self):
+        self.write("a.txt", b"one\ntwo\n")
+        self.write("b.bin", b"abcdef")
+        self.write("c.tfrecord", tfrecord([b"three"]))
+        self.index("--framing", "lines", "-o", "all.rmx", "a.txt")
+        self.index("--framing", "fixed:0,3,0", "--append", "-o", "all.rmx", "b.bin")
+        self.index("--framing", "tfrecord", "--append", "-o", "all.rmx", "c.tfrecord")
+        due = [b"one", b"two", b"abc", b"def", b"three"]
+        self.assertEqual(self.payloads("all.rmx"), due)
+        self.check("verify", "all.rmx", out="all.rmx: 5 of 5 records are good\n")
+        self.write("d.txt", b"four\n")
+        self.index("--framing", "lines", "-o", "d.rmx", "d.txt")
+        self.run_recmap("merge", "-o", "m.rmx", "all.rmx", "d.rmx")
+        self.assertEqual(self.payloads("m.rmx"), due + [b"four"])
+        # Without --framing what is appended lies as the last shard does.
+        self.write("e.txt", b"five\n")
+        self.index("--append", "-o", "m.rmx", "e.txt")
+        self.assertEqual(self.payloads("m.rmx"), due + [b"four", b"five"])
+
+    def test_merged_is_as_built_at_once(self):
+        for i in range(3):
+            self.write(f"l-{i}", b"".join(b"%d %d\r\n" % (i, j) for j in range(300)) + b"end")
+            self.index("--framing", "lines", "-o", f"l-{i}.rmx", f"l-{i}")
+        self.run_recmap("merge", "-o", "merged.rmx", *(f"l-{i}.rmx" for i in range(3)))
+        self.index("--framing", "lines", "-o", "once.rmx", *(f"l-{i}" for i in range(3)))
+        self.assertEqual(self.read("merged.rmx"), self.read("once.rmx"))
+
+
+class Damage(FramingTest):
+    def test_ofrecord_is_lost_from_a_bad_size_on(self):
+        due = make_payloads(5, 100)
+        data = bytearray(ofrecord(due))
+        at = len(ofrecord(due[:40]))
+        data[at + 7] = 0x7F
+        self.write("part-0", bytes(data))
+        size = struct.unpack_from("<q", data, at)[0]
+        reason = f"the record's size is {size}, but {len(data) - at - 8} bytes follow"
+        self.check("index", "--framing", "ofrecord", "part-0", status=3,
+                   err=f"recmap: part-0: record 40 at byte {at}: {reason}\n  restore the file, or "
+                   "index with `--on-corrupt skip` to number the good records and list the damage\n")
+        for threads in ("1", "3"):
+            self.index("--framing", "ofrecord", "--on-corrupt", "skip", "--threads", threads,
+                       "part-0", err=f"recmap: 1 damaged place skipped, {len(data) - at} bytes; "
+                       "'recmap info part-0.rmx' lists them\n")
+            self.assertEqual(self.payloads("part-0.rmx"), due[:40])
+        self.assertEqual(self.run_recmap("verify", "part-0.rmx").status, 0)
+
+    def test_fixed_must_come_out_even(self):
+        self.write("a.bin", b"hh" + b"abc" * 5 + b"x" + b"f")
+        reason = "1 bytes are left, too few for a record of 3"
+        result = self.run_recmap("index", "--framing", "fixed:2,3,1", "a.bin")
+        self.assertEqual(result.status, 3)
+        self.assertIn(f"recmap: a.bin: record 5 at byte 17: {reason}\n".encode(), result.err)
+        self.index("--framing", "fixed:2,3,1", "--on-corrupt", "skip", "a.bin",
+                   err="recmap: 1 damaged place skipped, 1 byte; 'recmap info a.rmx' lists them\n")
+        self.assertEqual(self.payloads("a.rmx"), [b"abc"] * 5)
+        self.write("b.bin", b"hh")
+        result = self.run_recmap("index", "--framing", "fixed:2,3,1", "b.bin")
+        self.assertIn(b"the file has 2 bytes, less than its header of 2 and its footer of 1",
+                      result.err)
+        self.assertEqual(result.status, 3)
+
+    def test_verify_finds_what_changed(self):
+        lines = [b"line %d" % i for i in range(100)]
+        self.write("a.txt", b"\n".join(lines))
+        self.index("--framing", "lines", "a.txt")
+        for change in (lambda data: data.replace(b"line 50", b"lime 50"),
+                       lambda data: data.replace(b"e 50\n", b"e 5\n0"),
+                       lambda data: data.replace(b"\n", b"\r", 1)):
+            self.write("a.txt", change(b"\n".join(lines)))
+            result = self.run_recmap("verify", "a.rmx")
+            self.assertEqual(result.status, 1, result)
+            self.assertIn(b"the shard is whole, but its records are not those that were indexed",
+                          result.out)
+
+    def test_a_changed_sample_is_stale(self):
+        self.write("a.txt", b"one\ntwo\n")
+        self.index("--framing", "lines", "a.txt")
+        self.write("a.txt", b"one\ntwi\n")
+        result = self.run_recmap("get", "a.rmx", "0")
+        self.assertEqual(result.status, 3)
+        self.assertIn(b"the shard changed since it was indexed", result.err)
+
+    def test_advice_names_the_framing(self):
+        self.write("part-0", ofrecord(make_payloads(6, 9)))
+        self.check("index", "part-0", status=3,
+                   err="recmap: part-0: byte 0: is no TFRecord file: it is an OFRecord file of "
+                   "OneFlow\n  index it with `--framing ofrecord`\n")
+        self.write("a.txt", b"a line\n" * 20)
+        result = self.run_recmap("index", "a.txt")
+        self.assertIn(b"index it with `--framing lines`", result.err)
+
+    def test_impossible_framings(self):
+        self.write("a", b"abc")
+        for name in ("no", "fixed", "fixed:", "fixed:1,2", "fixed:0,0,0", "fixed:0,1,0,0",
+                     "fixed:00,1,0", "fixed:-1,1,0", "fixed:0,1,99999999999999999999", "lines:", ""):
+            result = self.run_recmap("index", "--framing", name, "a")
+            self.assertEqual(result.status, 2, name)
+            self.assertIn(b'there is no framing "%s"' % name.encode(), result.err)
+        self.check_wrong("index", "--compression", "lz4", "a",
+                         what="--compression is auto, none, gzip or zlib, not 'lz4'")
+
+
+class TextIndexes(CliTest):
+    def make(self, shards=3):
+        for i in range(shards):
+            payloads = make_payloads(i, 200)
+            self.write(f"t-{i}.tfrecord", tfrecord(payloads))
+            at, lines = 0, []
+            for payload in payloads:
+                lines.append(f"{at} {len(payload) + 16}\n")
+                at += len(payload) + 16
+            self.write(f"due/t-{i}.tfrecord.idx", "".join(lines).encode())
+        self.index("-o", "t.rmx", *self.names(shards))
+
+    def names(self, shards=3):
+        return [f"t-{i}.tfrecord" for i in range(shards)]
+
+    def test_export(self):
+        self.make()
+        os.mkdir(self.path("idx"))
+        self.check("export", "t.rmx", "--to", "idx", "-o", "idx",
+                   err="recmap: 3 text indexes written to idx\n")
+        self.check("export", "t.rmx", "--to", "idx",
+                   err="recmap: 3 text indexes written beside the shards\n")
+        for name in self.names():
+            due = self.read(f"due/{name}.idx")
+            self.assertEqual(self.read(f"idx/{name}.idx"), due)
+            self.assertEqual(self.read(f"{name}.idx"), due)
+
+    def test_what_cannot_be_exported(self):
+        self.write("a.gz", gzip.compress(tfrecord([b"a"])))
+        self.write("a.txt", b"a\n")
+        self.index("a.gz", "-o", "gz.rmx")
+        self.index("--framing", "lines", "a.txt", "-o", "txt.rmx")
+        for name, index in (("a.gz", "gz.rmx"), ("a.txt", "txt.rmx")):
+            self.check("export", index, "--to", "idx", status=3,
+                       err=f"recmap: {name}: text indexes are of TFRecord files that are not "
+                       "compressed\n  'recmap cat --format tfrecord' writes records as such a file\n")
+        self.check_wrong("export", "gz.rmx", what="--to is idx, and must be given")
+
+    def test_an_index_by_them_is_the_same(self):
+        self.make()
+        self.index("--from-idx", "due", "-o", "by.rmx", *self.names())
+        self.assertEqual(self.read("by.rmx"), self.read("t.rmx"))
+        # As DALI's users name them, with CR LF, without the last line's end.
+        os.remove(self.path("due/t-1.tfrecord.idx"))
+        text = self.read("due/t-0.tfrecord.idx")
+        self.write("due/t-1.idx", self.read("due/t-0.tfrecord.idx"))
+        self.write("t-1.tfrecord", self.read("t-0.tfrecord"))
+        self.write("due/t-0.tfrecord.idx", text.replace(b"\n", b"\r\n")[:-2])
+        self.index("--from-idx", "due", "-o", "by.rmx", *self.names())
+        self.index("-o", "t.rmx", *self.names())
+        self.assertEqual(self.read("by.rmx"), self.read("t.rmx"))
+
+    def test_a_mismatch_is_named(self):
+        self.make(1)
+        lines = self.read("due/t-0.tfrecord.idx").decode().splitlines()
+        offset, size = map(int, lines[9].split())
+        begin, goes_on = f"in t-0.tfrecord the next begins at byte {offset}", offset + size
+        wrong = {
+            f"{offset} {size + 1}":
+                f"the record at byte {offset} of t-0.tfrecord has {size} bytes, not {size + 1}",
+            f"{offset + 1} {size}": f"it has a record at byte {offset + 1}, but {begin}",
+            f"0 {size}": f"it has a record at byte 0, but {begin}",
+            f"{offset}": "it is not `OFFSET SIZE` in decimal numbers",
+            f"-{offset} {size}": "it is not `OFFSET SIZE` in decimal numbers",
+            f"{offset} {size} 7": "it is not `OFFSET SIZE` in decimal numbers",
+            f"{offset} 99999999999999999999999": "it is not `OFFSET SIZE` in decimal numbers",
+            "": "it is not `OFFSET SIZE` in decimal numbers",
+        }
+        for line, what in wrong.items():
+            self.write("due/t-0.tfrecord.idx", "\n".join([*lines[:9], line, *lines[10:]]).encode())
+            self.check_mismatch(10, what)
+        self.write("due/t-0.tfrecord.idx", "\n".join(lines[:10]).encode())
+        self.check_mismatch(11, f"it is missing: t-0.tfrecord goes on at byte {goes_on}")
+        data = bytearray(self.read("t-0.tfrecord"))
+        end = len(data)
+        self.write("due/t-0.tfrecord.idx", "\n".join([*lines, f"{end} 16"]).encode())
+        self.check_mismatch(201, f"no record is at byte {end} of t-0.tfrecord: the file ends")
+        data[offset] ^= 1
+        self.write("t-0.tfrecord", bytes(data))
+        result = self.run_recmap("index", "--from-idx", "due", "-o", "by.rmx", "t-0.tfrecord")
+        self.assertIn(f"line 10: no record is at byte {offset} of t-0.tfrecord: length CRC"
+                      .encode(), result.err)
+
+    def check_mismatch(self, line, what):
+        self.check("index", "--from-idx", "due", "-o", "by.rmx", "t-0.tfrecord", status=3,
+                   err=f"recmap: due/t-0.tfrecord.idx: line {line}: {what}\n  the text index is of "
+                   "another file or damaged: make it again, or index without --from-idx\n")
+        self.assertNotIn("by.rmx", self.files())
+
+    def test_none_is_there(self):
+        self.make(1)
+        self.check("index", "--from-idx", ".", "-o", "by.rmx", "t-0.tfrecord", status=2,
+                   err="recmap: t-0.tfrecord: the shard has no text index in the folder .\n  it is "
+                   "looked for as t-0.tfrecord.idx; without --from-idx the shard is scanned\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

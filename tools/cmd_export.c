@@ -1,0 +1,135 @@
+/* recmap export: what an index knows, in the form of others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/dataset.h>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "message.h"
+#include "output.h"
+
+enum { OPTION_TO = ARGS_LONG };
+
+/* What a TFRecord frame has beside its payload. */
+enum { FRAME_OVERHEAD = 16 };
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                        {"to", required_argument, NULL, OPTION_TO},
+                                        {NULL, 0, NULL, 0}};
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The text index of a shard: in `folder`, or beside the shard. NULL: out of memory. */
+static char *path_of(const char *shard_path, const char *folder, const char *index_path) {
+    size_t size = strlen(shard_path) + strlen(index_path) + (folder ? strlen(folder) : 0) + 8;
+    char *path = malloc(size);
+    if (!path) return NULL;
+    if (folder) snprintf(path, size, "%s/%s.idx", folder, name_of(shard_path));
+    else if (shard_path[0] == '/') snprintf(path, size, "%s.idx", shard_path);
+    else
+        snprintf(path, size, "%.*s%s.idx", (int)(name_of(index_path) - index_path), index_path,
+                 shard_path);
+    return path;
+}
+
+static int check_shards(recmap_dataset *dataset, const char *folder) {
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
+    recmap_shard_info shard, other;
+    for (uint64_t i = 0; i < count; i++) {
+        recmap_dataset_get_shard(&shard, dataset, i, NULL);
+        if (strcmp(shard.framing, "tfrecord") || strcmp(shard.compression, "none"))
+            return message_error(RECMAP_UNSUPPORTED, shard.path,
+                                 "'recmap cat --format tfrecord' writes records as such a file",
+                                 "text indexes are of TFRecord files that are not compressed");
+        /* Shards are in order, most of the time; what is far apart is found when it is written. */
+        if (!folder || !i) continue;
+        recmap_dataset_get_shard(&other, dataset, i - 1, NULL);
+        if (!strcmp(name_of(shard.path), name_of(other.path)))
+            return message_error(RECMAP_INVALID, shard.path,
+                                 "leave -o out: each goes beside its shard",
+                                 "two shards in different folders have this name");
+    }
+    return 0;
+}
+
+static recmap_status write_lines(tool_output *output, recmap_dataset *dataset,
+                                 const recmap_shard_info *shard, recmap_error *error) {
+    enum { AT_ONCE = 1024 };
+    recmap_location places[AT_ONCE];
+    for (uint64_t done = 0; done < shard->record_count;) {
+        uint64_t left = shard->record_count - done;
+        size_t count = left < AT_ONCE ? (size_t)left : AT_ONCE;
+        recmap_status status =
+            recmap_dataset_locate(places, dataset, shard->first_record + done, count, error);
+        if (status != RECMAP_OK) return status;
+        for (size_t i = 0; i < count; i++)
+            fprintf(output->stream, "%llu %llu\n", (unsigned long long)places[i].offset,
+                    (unsigned long long)places[i].size + FRAME_OVERHEAD);
+        if (interrupt_came()) return interrupt_fail(error);
+        done += count;
+    }
+    return RECMAP_OK;
+}
+
+static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const char *folder,
+                        const char *index_path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_shard_info shard;
+    recmap_dataset_get_shard(&shard, dataset, shard_index, NULL);
+    char *path = path_of(shard.path, folder, index_path);
+    if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    int exit_status = output_check(path, index_path, dataset);
+    if (!exit_status) {
+        tool_output output;
+        recmap_status status = output_open(&output, path, OUTPUT_RAW, &error);
+        if (status == RECMAP_OK) status = write_lines(&output, dataset, &shard, &error);
+        if (status == RECMAP_OK) status = output_finish(&output, &error);
+        output_close(&output);
+        if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
+    }
+    free(path);
+    return exit_status;
+}
+
+static int run(int argc, char **argv) {
+    tool_args args;
+    const char *folder = NULL, *to = NULL;
+    args_begin(&args, &cmd_export, options, argc, argv);
+    for (int option; (option = args_next(&args)) != ARGS_END;) {
+        if (option == ARGS_STOP) return args.exit_status;
+        if (option == 'o') folder = optarg;
+        else to = optarg;
+    }
+    if (folder && !*folder) return args_wrong(&args, "-o names no folder");
+    if (!to || strcmp(to, "idx")) return args_wrong(&args, "--to is idx, and must be given");
+    if (args.operand_count > 1) return args_wrong(&args, "only one index can be named");
+    recmap_dataset *dataset = NULL;
+    int exit_status = args_open(&dataset, &args);
+    if (exit_status) return exit_status;
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
+    exit_status = check_shards(dataset, folder);
+    for (uint64_t i = 0; !exit_status && i < count; i++)
+        exit_status = export_shard(dataset, i, folder, args.operands[0]);
+    if (!exit_status)
+        message("%llu text ind%s written %s%s", (unsigned long long)count,
+                count == 1 ? "ex" : "exes", folder ? "to " : "beside the shards",
+                folder ? folder : "");
+    recmap_dataset_close(dataset);
+    return interrupt_finish(exit_status);
+}
+
+static const char help[] =
+    "usage: recmap export --to idx [-o FOLDER] NAME.rmx\n"
+    "\n"
+    "Writes a text index for each shard, as DALI's tfrecord2idx does: NAME.idx, a line a record,\n"
+    "OFFSET SIZE of its whole frame. Shards are TFRecord files that are not compressed.\n"
+    "\n"
+    "      --to idx           the form; there is this one\n"
+    "  -o, --output FOLDER    where they go; without it, beside the shards\n"
+    "      --help\n";
+
+const tool_command cmd_export = {"export", "write text indexes of the shards", help, false, run};
