@@ -298,14 +298,21 @@ def _of_tensorflow(feature: Any) -> Any:
     raise TypeError(f"{feature!r} is no feature: FixedLen, VarLen, ... or one of tf.io's")
 
 
+Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse
 Features: TypeAlias = Mapping[str, Any]
+
+
+def feature_of(given: Any) -> Feature:
+    """A feature as it is, or the same as one of tf.io's."""
+    known = isinstance(given, (FixedLen, VarLen, FixedLenSequence, Ragged, Sparse))
+    feature: Feature = given if known else _of_tensorflow(given)
+    return feature
 
 
 def _rows(features: Features) -> tuple[Row, ...]:
     rows = []
     for name, feature in features.items():
-        known = isinstance(feature, (FixedLen, VarLen, FixedLenSequence, Ragged, Sparse))
-        rows.append((feature if known else _of_tensorflow(feature))._row(name))
+        rows.append(feature_of(feature)._row(name))
     return tuple(rows)
 
 

@@ -1,0 +1,217 @@
+"""recmap in TensorFlow: a loader as a tf.data.Dataset of batches.
+
+    loader = recmap.Loader(ds, 256, shuffle=True, seed=7, features=features)
+    for batch in recmap.tensorflow.dataset(loader): ...      # one epoch; the next `for` the next one
+
+Needs the package tensorflow (``pip install recmap[tensorflow]``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import tensorflow as tf
+
+from ._columns import BytesColumn, RaggedColumn
+from ._features import FixedLen, FixedLenSequence, Ragged, Sparse, VarLen, _element, feature_of
+from ._features import _shape as shape_of
+from ._loader import Loader
+
+__all__ = ["dataset"]
+
+
+def dataset(loader: Loader, *, state: bool = False, output_signature: Any = None) -> Any:
+    """The batches of a loader as a ``tf.data.Dataset`` of ``{name: tensor}``.
+
+    Walking it once is one ``for`` over the loader: from where that stands to the end of the epoch
+    (``model.fit(dataset, epochs=3)`` walks three), or as its ``epochs`` says. The batches are read
+    and parsed by the loader's threads, ahead; so neither ``prefetch`` nor ``map`` of a parser is
+    needed.
+
+    What becomes of a column: FixedLen and padded sequences a Tensor, over the library's memory;
+    VarLen and Ragged a RaggedTensor, Sparse a SparseTensor, their numbers over the library's memory
+    too; bytes a Tensor of strings, copied, as TensorFlow owns its strings. Features of tf.io become
+    what ``tf.io.parse_example`` makes of them: a VarLenFeature is a SparseTensor. Without features
+    an element is a Tensor of strings: the records.
+
+    Args:
+        loader: one iterator at a time, so one dataset being walked at a time.
+        state: elements are (batch, state): a scalar string, the JSON of ``loader.state_dict()``
+            right after this batch. Save that of the last batch trained on, and go on with
+            ``loader.load_state_dict(json.loads(state.numpy()))``: exact, however much tf.data
+            reads ahead; `loader.state_dict()` tells what tf.data took.
+        output_signature: of elements that the loader's ``transform`` makes, as of
+            ``tf.data.Dataset.from_generator``.
+
+    Raises (while it is walked):
+        tf.errors.UnknownError, InvalidArgumentError: the loader raised; the text has what.
+
+    >>> features = {"label": recmap.FixedLen(), "image": recmap.FixedLen((64,), "uint8", raw=True)}
+    >>> loader = recmap.Loader(digits(), 256, features=features, last="drop")
+    >>> recmap.tensorflow.dataset(loader).element_spec["image"]
+    TensorSpec(shape=(256, 64), dtype=tf.uint8, name=None)
+    """
+    transformed = loader._arguments["transform"] is not None
+    if transformed != (output_signature is not None):
+        raise ValueError(
+            "output_signature says what the loader's transform makes"
+            + ("" if transformed else ", and there is none")
+        )
+    if transformed:
+        return _of_transformed(loader, state, output_signature)
+    return _of_forms(loader, state, _forms(loader))
+
+
+def _text(loader: Loader) -> str:
+    return json.dumps(loader.state_dict(), separators=(",", ":"))
+
+
+def _of_transformed(loader: Loader, state: bool, signature: Any) -> Any:
+    def walk() -> Iterator[Any]:
+        for batch in loader:
+            yield (batch, _text(loader)) if state else batch
+
+    if state:
+        signature = signature, tf.TensorSpec((), tf.string)
+    return tf.data.Dataset.from_generator(walk, output_signature=signature)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How a column becomes a tensor: parts that tf.data takes from NumPy, and what is built of them."""
+
+    specs: list[Any]
+    take: Callable[[Any], list[Any]]
+    build: Callable[..., Any]
+
+
+def _of_forms(loader: Loader, state: bool, forms: dict[str, _Form] | _Form) -> Any:
+    """Parts come as a flat tuple: the way in which tf.data takes NumPy's memory without a copy."""
+    named = {"": forms} if isinstance(forms, _Form) else forms
+    specs = [spec for form in named.values() for spec in form.specs]
+
+    def walk() -> Iterator[tuple[Any, ...]]:
+        for batch in loader:
+            columns = {"": batch} if isinstance(forms, _Form) else batch
+            parts = [part for name, form in named.items() for part in form.take(columns[name])]
+            yield (*parts, _text(loader)) if state else tuple(parts)
+
+    def build(*parts: Any) -> Any:
+        rest = list(parts)
+        built = {}
+        for name, form in named.items():
+            built[name] = form.build(*rest[: len(form.specs)])
+            del rest[: len(form.specs)]
+        batch = built[""] if isinstance(forms, _Form) else built
+        return (batch, rest[0]) if state else batch
+
+    if state:
+        specs.append(tf.TensorSpec((), tf.string))
+    return tf.data.Dataset.from_generator(walk, output_signature=tuple(specs)).map(build)
+
+
+def _forms(loader: Loader) -> dict[str, _Form] | _Form:
+    features, rows = loader._arguments["features"], _rows_of_a_batch(loader)
+    if features is None:
+        return _dense((rows,), tf.string)
+    return {name: _form(feature, rows) for name, feature in features.items()}
+
+
+def _rows_of_a_batch(loader: Loader) -> int | None:
+    """The static batch dimension, where all batches are alike."""
+    arguments = loader._arguments
+    alike = arguments["last"] in ("drop", "pad") and arguments["on_error"] != "skip"
+    return loader._batch_size if alike and not loader.order.batch_count else None
+
+
+def _form(given: Any, rows: int | None) -> _Form:
+    feature = feature_of(given)
+    element = _element(feature.dtype)
+    dtype = tf.string if element == "bytes" else tf.as_dtype(element)
+    if isinstance(feature, FixedLen):
+        return _dense((rows, *shape_of(feature.shape)), dtype)
+    if isinstance(feature, Sparse):
+        return _sparse((rows, *shape_of(feature.size)), dtype)
+    if isinstance(feature, FixedLenSequence) and not feature.ragged:
+        return _dense((rows, None, *shape_of(feature.shape)), dtype)
+    if isinstance(given, tf.io.VarLenFeature):
+        return _sparse((rows, None), dtype, _coordinates)
+    inner = shape_of(feature.shape) if isinstance(feature, FixedLenSequence) else ()
+    levels = 1 + (len(feature.partitions) if isinstance(feature, Ragged) else 0)
+    assert isinstance(feature, (FixedLenSequence, Ragged, VarLen))
+    splits = getattr(given, "row_splits_dtype", tf.int64)
+    return _ragged(rows, levels, inner, dtype, splits)
+
+
+def _numpy(values: Any) -> Any:
+    return values.to_numpy() if isinstance(values, BytesColumn) else values
+
+
+def _dense(shape: tuple[int | None, ...], dtype: Any) -> _Form:
+    def take(column: Any) -> list[Any]:
+        if dtype == tf.string and not isinstance(column, BytesColumn):  # records
+            records = np.empty(len(column), object)
+            records[:] = list(map(bytes, column))
+            return [records]
+        return [_numpy(column)]
+
+    return _Form([tf.TensorSpec(shape, dtype)], take, lambda tensor: tensor)
+
+
+def _ragged(
+    rows: int | None, levels: int, inner: tuple[int, ...], dtype: Any, splits: Any
+) -> _Form:
+    first = None if rows is None else rows + 1
+    specs = [tf.TensorSpec((None, *inner), dtype)]
+    specs += [tf.TensorSpec((first if i == 0 else None,), splits) for i in range(levels)]
+
+    def take(column: Any) -> list[Any]:
+        offsets = []
+        while isinstance(column, RaggedColumn):
+            offsets.append(column.offsets.astype(splits.as_numpy_dtype, copy=False))
+            column = column.values
+        return [_numpy(column), *offsets]
+
+    def build(values: Any, *offsets: Any) -> Any:
+        return tf.RaggedTensor.from_nested_row_splits(values, offsets, validate=False)
+
+    return _Form(specs, take, build)
+
+
+def _parts_of_sparse(column: Any) -> list[Any]:
+    return [column.indices, _numpy(column.values), np.array(column.dense_shape, np.int64)]
+
+
+def _coordinates(column: RaggedColumn) -> list[Any]:
+    """The parts of the SparseTensor that tf.io.parse_example makes of a VarLenFeature."""
+    lengths, offsets = column.lengths, column.offsets
+    indices = np.empty((int(offsets[-1]), 2), np.int64)
+    indices[:, 0] = np.repeat(np.arange(len(column)), lengths)
+    indices[:, 1] = np.arange(len(indices)) - np.repeat(offsets[:-1], lengths)
+    longest = int(lengths.max(initial=0))
+    return [indices, _numpy(column.values), np.array([len(column), longest], np.int64)]
+
+
+def _sparse(
+    shape: tuple[int | None, ...],
+    dtype: Any,
+    take: Callable[[Any], list[Any]] = _parts_of_sparse,
+) -> _Form:
+    rank = len(shape)
+    specs = [
+        tf.TensorSpec((None, rank), tf.int64),
+        tf.TensorSpec((None,), dtype),
+        tf.TensorSpec((rank,), tf.int64),
+    ]
+
+    def build(indices: Any, values: Any, dense_shape: Any) -> Any:
+        tensor = tf.SparseTensor(indices, values, dense_shape)
+        tensor.set_shape(shape)
+        return tensor
+
+    return _Form(specs, take, build)

@@ -1,0 +1,281 @@
+"""TensorFlow: batches equal tf.io.parse_example's, no copies, states in the middle."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+import recmap
+from conftest import DIGITS, flip, write
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+tf = pytest.importorskip("tensorflow")
+
+
+def example(i):
+    count = i % 3
+    return recmap.encode_example(
+        {
+            "number": i,
+            "name": f"name {i}",
+            "pair": np.array([i / 2, i / 4], np.float32),
+            "words": [f"w{j}" for j in range(i % 4)],
+            "tokens": np.arange(i % 5),
+            "at": np.arange(count)[::-1] * 2,
+            "values": np.arange(count, dtype=np.float32),
+            "texts": [f"t{j}" for j in range(i % 3)],
+            "scores": np.arange(count, dtype=np.float32) / 8,
+            "lengths": [1, count] if i % 2 else [],
+            "nested": np.arange(1 + count) if i % 2 else np.arange(0),
+        }
+    )
+
+
+RECORDS = [example(i) for i in range(50)]
+OURS = {
+    "number": recmap.FixedLen(),
+    "pair": recmap.FixedLen((2,), "float32"),
+    "words": recmap.VarLen(bytes),
+    "tokens": recmap.VarLen(),
+    "padded": recmap.FixedLenSequence((), key="tokens", default=-1),
+    "steps": recmap.FixedLenSequence((2,), "float32", key="pair", ragged=True),
+    "sparse": recmap.Sparse("at", "values", "float32", 6),
+    "nested": recmap.Ragged("int64", [recmap.RowLengths("lengths")], key="nested"),
+}
+THEIRS = {
+    "number": tf.io.FixedLenFeature((), tf.int64),
+    "name": tf.io.FixedLenFeature((), tf.string),
+    "pair": tf.io.FixedLenFeature((2,), tf.float32),
+    "missing": tf.io.FixedLenFeature((2,), tf.float32, [1.0, 2.0]),
+    "words": tf.io.VarLenFeature(tf.string),
+    "tokens": tf.io.VarLenFeature(tf.int64),
+    "scores": tf.io.FixedLenSequenceFeature((), tf.float32, allow_missing=True, default_value=-1),
+    "sparse": tf.io.SparseFeature("at", "values", tf.float32, 6),
+    "ragged": tf.io.RaggedFeature(tf.string, value_key="texts"),
+    "nested": tf.io.RaggedFeature(
+        tf.int64,
+        value_key="nested",
+        partitions=[tf.io.RaggedFeature.RowLengths("lengths")],
+        row_splits_dtype=tf.int64,
+    ),
+}
+
+
+@pytest.fixture
+def examples(tmp_path):
+    write(tmp_path, RECORDS)
+    with recmap.open(tmp_path, progress=None) as ds:
+        yield ds
+
+
+def flat(value):
+    return [part.numpy() for part in tf.nest.flatten(value, expand_composites=True)]
+
+
+def same(left, right):
+    assert type(left) is type(right) and left.dtype == right.dtype
+    for a, b in zip(flat(left), flat(right), strict=True):
+        assert a.dtype == b.dtype and a.tolist() == b.tolist()
+
+
+def test_features_of_tf_io_become_what_parse_example_makes(examples):
+    loader = recmap.Loader(examples, 16, shuffle=True, seed=3, features=THEIRS)
+    order = recmap.Shuffled(50, seed=3)
+    steps = 0
+    for step, batch in enumerate(recmap.tensorflow.dataset(loader)):
+        numbers = order.at(0, range(step * 16, min(step * 16 + 16, 50)))
+        expected = tf.io.parse_example([RECORDS[n] for n in numbers], THEIRS)
+        assert set(batch) == set(expected)
+        for name, value in expected.items():
+            same(batch[name], value)
+        steps += 1
+    assert steps == 4
+
+
+def test_own_features(examples):
+    loader = recmap.Loader(examples, 50, features=OURS)
+    dataset = recmap.tensorflow.dataset(loader)
+    (batch,) = dataset
+    assert batch["tokens"].to_list() == [list(range(i % 5)) for i in range(50)]
+    assert batch["words"].to_list() == [[b"w%d" % j for j in range(i % 4)] for i in range(50)]
+    assert batch["padded"].numpy()[3].tolist() == [0, 1, 2, -1]
+    assert batch["steps"][5].numpy().tolist() == [[2.5, 1.25]]
+    assert batch["nested"].to_list()[5] == [[0], [1, 2]] and batch["nested"].ragged_rank == 2
+    assert tf.sparse.to_dense(batch["sparse"])[2].numpy().tolist() == [1, 0, 0, 0, 0, 0]
+    assert batch["tokens"].dtype == tf.int64 and batch["steps"].dtype == tf.float32
+
+
+@pytest.mark.parametrize("last", ["keep", "drop", "pad"])
+@pytest.mark.parametrize("features", [OURS, THEIRS, None])
+def test_elements_are_as_their_spec_says(examples, last, features):
+    loader = recmap.Loader(examples, 16, features=features, last=last)
+    dataset = recmap.tensorflow.dataset(loader, state=True)
+    count = 0
+    for element in dataset:
+        for part, spec in zip(
+            tf.nest.flatten(element), tf.nest.flatten(dataset.element_spec), strict=True
+        ):
+            assert spec.is_compatible_with(part), spec
+        count += 1
+    assert count == {"keep": 4, "drop": 3, "pad": 4}[last]
+    if features is OURS:
+        rows = None if last == "keep" else 16
+        spec = dataset.element_spec[0]
+        assert spec["pair"].shape.as_list() == [rows, 2]
+        assert spec["padded"].shape.as_list() == [rows, None]
+        assert spec["sparse"].shape.as_list() == [rows, 6]
+        assert spec["nested"].shape.as_list() == [rows, None, None]
+        assert spec["steps"].shape.as_list() == [rows, None, 2]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "float16", "bfloat16", "float64"])
+def test_elements_of_other_types(tmp_path, dtype):
+    write(tmp_path, [recmap.encode_example({"x": i % 2, "y": i / 2}) for i in range(5)])
+    ds = recmap.open(tmp_path, progress=None)
+    key = "y" if "float" in dtype else "x"
+    loader = recmap.Loader(ds, 5, features={"c": recmap.FixedLen((), dtype, key=key)})
+    (batch,) = recmap.tensorflow.dataset(loader)
+    assert batch["c"].dtype == tf.as_dtype(dtype)
+    expected = [i / 2 if key == "y" else i % 2 for i in range(5)]
+    assert batch["c"].numpy().astype(np.float64).tolist() == expected
+
+
+def pointer(array):
+    return array.__array_interface__["data"][0]
+
+
+def test_numbers_are_not_copied(digits, monkeypatch):
+    features = {
+        "label": recmap.FixedLen(),
+        "image": recmap.FixedLen((64,), "uint8", raw=True),
+        "ragged": recmap.VarLen(key="label"),
+    }
+    loader = recmap.Loader(digits, 256, shuffle=True, features=features)
+    delivered = []
+    deliver = recmap.Loader._deliver
+
+    def spy(self):
+        step = deliver(self)
+        if step.batch is not None:
+            columns = step.batch["label"], step.batch["image"], step.batch["ragged"].values
+            delivered.append([pointer(column) for column in columns])
+        return step
+
+    monkeypatch.setattr(recmap.Loader, "_deliver", spy)
+    for batch in recmap.tensorflow.dataset(loader):
+        tensors = batch["label"], batch["image"], batch["ragged"].values
+        assert [pointer(tensor._numpy()) for tensor in tensors] in delivered
+    assert len(delivered) == 8
+
+
+def test_tensors_outlive_everything(digits_index):
+    ds = recmap.open(DIGITS, index=digits_index)
+    labels = ds.columns["label"].tolist()
+    loader = recmap.Loader(ds, 100, features={"label": recmap.FixedLen()})
+    kept = list(recmap.tensorflow.dataset(loader))
+    loader.close()
+    ds.close()
+    del loader, ds
+    assert [n for batch in kept for n in batch["label"].numpy()] == labels
+
+
+def labels_of(elements):
+    return [element["label"].numpy().tolist() for element in elements]
+
+
+FEATURES = {"label": recmap.FixedLen()}
+
+
+def test_walks_epoch_after_epoch(digits):
+    order = recmap.Shuffled(len(digits), seed=7)
+    loader = recmap.Loader(digits, 100, shuffle=True, seed=7, features=FEATURES)
+    dataset = recmap.tensorflow.dataset(loader)
+    for epoch in range(3):
+        expected = digits.columns["label"][order.at(epoch, range(len(digits)))].tolist()
+        assert sum(labels_of(dataset), []) == expected
+
+
+@pytest.mark.parametrize("step", [0, 5, 17])
+def test_restored_in_the_middle_whatever_is_read_ahead(digits, step):
+    def made():
+        return recmap.Loader(digits, 100, shuffle=True, seed=7, features=FEATURES)
+
+    rest = labels_of(recmap.tensorflow.dataset(made()))[step + 1 :]
+    ahead = recmap.tensorflow.dataset(made(), state=True).prefetch(4)
+    for at, (_, state) in enumerate(ahead):
+        if at == step:
+            break
+    loader = made()
+    loader.load_state_dict(json.loads(state.numpy()))
+    assert (loader.epoch, loader.position) == divmod(min((step + 1) * 100, 1797), 1797)
+    if step < 17:
+        assert labels_of(recmap.tensorflow.dataset(loader)) == rest
+
+
+def test_restored_on_other_ranks(digits):
+    whole = recmap.Loader(digits, 90, shuffle=True, seed=7, features=FEATURES)
+    walked = recmap.tensorflow.dataset(whole, state=True)
+    for _, state in walked.take(4):
+        pass
+    got = []
+    for rank in range(3):
+        loader = recmap.Loader(
+            digits, 30, shuffle=True, seed=7, features=FEATURES, rank=rank, world_size=3
+        )
+        loader.load_state_dict(json.loads(state.numpy()))
+        got += labels_of(recmap.tensorflow.dataset(loader))
+    order = recmap.Shuffled(len(digits), seed=7)
+    left = digits.columns["label"][order.at(0, range(360, len(digits)))]
+    assert sorted(sum(got, [])) == sorted(left.tolist())
+
+
+def test_in_keras_like_loops(digits):
+    """Datasets that go on behind it: map, take, a compiled step."""
+    features = {**FEATURES, "image": recmap.FixedLen((64,), "uint8", raw=True)}
+    loader = recmap.Loader(digits, 256, features=features, last="drop")
+    pairs = recmap.tensorflow.dataset(loader).map(
+        lambda batch: (tf.cast(batch["image"], tf.float32) / 16, batch["label"])
+    )
+
+    @tf.function
+    def total(dataset):
+        count = tf.constant(0, tf.int64)
+        for image, label in dataset:
+            count += tf.reduce_sum(label) + 0 * tf.cast(tf.reduce_sum(image), tf.int64)
+        return count
+
+    assert pairs.element_spec[0].shape == (256, 64)
+    assert int(total(pairs)) == int(digits.columns["label"][: 7 * 256].sum())
+
+
+def test_records_without_features(made, payloads):
+    loader = recmap.Loader(made, 100, shuffle=True)
+    dataset = recmap.tensorflow.dataset(loader)
+    assert dataset.element_spec == tf.TensorSpec((None,), tf.string)
+    assert sorted(r for batch in dataset for r in batch.numpy()) == sorted(payloads)
+
+
+def test_transform_needs_a_signature(digits):
+    loader = recmap.Loader(
+        digits, 100, features=FEATURES, transform=lambda batch: batch["label"].astype(np.int32)
+    )
+    with pytest.raises(ValueError, match="output_signature"):
+        recmap.tensorflow.dataset(loader)
+    signature = tf.TensorSpec((None,), tf.int32)
+    dataset = recmap.tensorflow.dataset(loader, output_signature=signature, state=True)
+    got = [n for batch, _ in dataset for n in batch.numpy()]
+    assert got == digits.columns["label"].tolist()
+    with pytest.raises(ValueError, match="output_signature"):
+        plain = recmap.Loader(digits, 100, features=FEATURES)
+        recmap.tensorflow.dataset(plain, output_signature=signature)
+
+
+def test_errors_say_what_the_loader_said(copied_digits):
+    ds = recmap.open(copied_digits, progress=None)
+    loader = recmap.Loader(ds, 100, features={"nothing": recmap.FixedLen()})
+    with pytest.raises(tf.errors.OpError, match=r"FeatureError: .*'nothing' is missing"):
+        list(recmap.tensorflow.dataset(loader))
+    flip(copied_digits / "digits-00000-of-00004.tfrecord", 5000)
+    loader = recmap.Loader(ds, 100, features=FEATURES)
+    with pytest.raises(tf.errors.OpError, match="CorruptRecordError: .*digits-00000"):
+        list(recmap.tensorflow.dataset(loader))
