@@ -40,6 +40,40 @@ RECMAP_API recmap_status recmap_parser_create_sequence(recmap_parser **parser,
                                                        const recmap_feature *lists,
                                                        size_t list_count, recmap_error *error);
 
+/* The row that a function of yours fills. */
+typedef struct recmap_row recmap_row;
+
+/* Reads one record: sets columns of the row, each to the values of this record. What is not set is
+ * missing, as a feature that a tf.Example lacks: it takes the feature's default, or is an error.
+ * Returns RECMAP_OK, or what one of the functions below returned. It is called on any thread, and
+ * by several at once. */
+typedef recmap_status (*recmap_parse_fn)(recmap_row *row, const recmap_record *record,
+                                         void *context);
+
+/* A parser of records of any other kind, by a function of yours. Kinds of features are FIXED_LEN,
+ * VAR_LEN and FIXED_LEN_SEQUENCE, without `key` and `raw`; all that follows the parser (batches,
+ * columns, loader, Arrow) is as with tf.Example.
+ * Errors: as recmap_parser_create; INVALID for other kinds. */
+RECMAP_API recmap_status recmap_parser_create_own(recmap_parser **parser,
+                                                  const recmap_feature *features, size_t count,
+                                                  recmap_parse_fn parse, void *context,
+                                                  recmap_error *error);
+
+/* Set column `column`, counted as the features were, to `count` values, which the element converts
+ * as those of a tf.Example: int64 for integers and BOOL, float for floats. Bytes are not copied
+ * here: they must live as long as the record does, best within it. Setting a column again replaces
+ * its values. Errors: FEATURE when their type, number or value is not what the feature asks for. */
+RECMAP_API recmap_status recmap_row_set_int64(recmap_row *row, size_t column, const int64_t *values,
+                                              size_t count);
+RECMAP_API recmap_status recmap_row_set_float(recmap_row *row, size_t column, const float *values,
+                                              size_t count);
+RECMAP_API recmap_status recmap_row_set_bytes(recmap_row *row, size_t column,
+                                              const recmap_bytes *values, size_t count);
+
+/* Says that the record is bad, at byte `offset` of it (or RECMAP_NO_OFFSET), and why: one line.
+ * Returns RECMAP_CORRUPT. */
+RECMAP_API recmap_status recmap_row_fail(recmap_row *row, uint64_t offset, const char *message);
+
 /* Makes `parser` one more user's; returns it. Each destroys it once. */
 RECMAP_API recmap_parser *recmap_parser_retain(recmap_parser *parser);
 RECMAP_API void recmap_parser_destroy(recmap_parser *parser);

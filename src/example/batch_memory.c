@@ -19,10 +19,12 @@ static void free_buffers(batch_memory *memory) {
     free(memory->sinks);
     free(memory->parts);
     free(memory->found);
+    free(memory->own_set);
     free(memory->columns);
     memory->sinks = NULL;
     memory->parts = NULL;
     memory->found = NULL;
+    memory->own_set = NULL;
     memory->columns = NULL;
     memory->sink_count = memory->part_count = memory->column_count = 0;
 }
@@ -36,9 +38,11 @@ static bool change_parser(batch_memory *memory, recmap_parser *parser) {
     size_t part_count = parser->column_count * parser->part_stride;
     memory->sinks = calloc(sink_count + 1, sizeof *memory->sinks);
     memory->found = calloc(parser->lists.count + 1, sizeof *memory->found);
+    memory->own_set = calloc(sink_count + 1, sizeof *memory->own_set);
     memory->parts = calloc(part_count + 1, sizeof *memory->parts);
     memory->columns = calloc(parser->column_count + 1, sizeof *memory->columns);
-    if (!memory->sinks || !memory->found || !memory->parts || !memory->columns) {
+    if (!memory->sinks || !memory->found || !memory->own_set || !memory->parts ||
+        !memory->columns) {
         free_buffers(memory);
         return false;
     }

@@ -38,6 +38,7 @@ typedef struct batch_memory {
     sink *sinks; /* one a slot of features, then one a slot of lists */
     size_t sink_count;
     wire *found;   /* for read_lists */
+    bool *own_set; /* for own_row_read: a slot's values were set */
     buffer *parts; /* parser->part_stride for each column */
     size_t part_count;
     recmap_column *columns;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "example/assemble.h"
 #include "example/columns.h"
+#include "example/own_row.h"
 #include "example/read_lists.h"
 #include "example/row_checks.h"
 
@@ -38,6 +39,18 @@ recmap_status recmap_parser_create_sequence(recmap_parser **parser, const recmap
     return create(parser, context, context_count, lists, list_count, true, error);
 }
 
+recmap_status recmap_parser_create_own(recmap_parser **parser, const recmap_feature *features,
+                                       size_t count, recmap_parse_fn parse, void *context,
+                                       recmap_error *error) {
+    if (!parse) return fail(error, RECMAP_INVALID, "the parser has no function");
+    recmap_status status = features ? own_row_check(features, count, error) : RECMAP_OK;
+    if (status == RECMAP_OK) status = create(parser, features, count, NULL, 0, false, error);
+    if (status != RECMAP_OK) return status;
+    (*parser)->own_parse = parse;
+    (*parser)->own_context = context;
+    return RECMAP_OK;
+}
+
 recmap_parser *recmap_parser_retain(recmap_parser *parser) {
     atomic_fetch_add_explicit(&parser->users, 1, memory_order_relaxed);
     return parser;
@@ -60,7 +73,7 @@ size_t recmap_parser_context_count(const recmap_parser *parser) {
 
 static const char *advice_for(recmap_status status) {
     if (status == RECMAP_CORRUPT)
-        return "the record is damaged or no tf.Example; collect failures to go on without it";
+        return "the record is damaged or of another kind; collect failures to go on without it";
     if (status == RECMAP_FEATURE)
         return "`recmap schema` shows what the records hold; ask for that, or give a default";
     return "";
@@ -91,6 +104,11 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
                      read_fault *fault) {
     batch_memory *memory = columns->batch;
     const recmap_parser *plan = memory->parser;
+    if (plan->own_parse) {
+        if (own_row_read(memory, record, row, fault)) return true;
+        read_roll_back(memory->sinks, plan, row);
+        return false;
+    }
     if (!read_record(memory->sinks, columns->scratch, plan, record->data, record->size, row, fault))
         return false;
     if (!plan->is_sequence && !plan->needs_checks) return true;

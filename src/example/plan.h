@@ -33,6 +33,8 @@ typedef struct slot_set {
 struct recmap_parser {
     atomic_uint users;
     bool is_sequence;
+    recmap_parse_fn own_parse; /* a function of the user's that reads records, or NULL */
+    void *own_context;
     slot_set features; /* of the Example or the context */
     slot_set lists;    /* of a SequenceExample */
     column_plan *columns;

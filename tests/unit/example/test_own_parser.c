@@ -1,0 +1,210 @@
+/* Parsers by a function of the user's: what it sets becomes columns as features of tf.Example do,
+ * and what it sets wrongly is said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <recmap/parser.h>
+
+enum { ID, SCALE, WORDS, PAIRS, COLUMNS };
+
+static const uint64_t two[] = {2};
+static const recmap_value half = {.type = RECMAP_TYPE_FLOAT, .as.float32 = 0.5f};
+
+static const recmap_feature features[COLUMNS] = {
+    [ID] = {.name = "id", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_INT16},
+    [SCALE] = {.name = "scale",
+               .kind = RECMAP_FEATURE_FIXED_LEN,
+               .element = RECMAP_ELEMENT_FLOAT32,
+               .defaults = &half,
+               .default_count = 1},
+    [WORDS] = {.name = "words", .kind = RECMAP_FEATURE_VAR_LEN, .element = RECMAP_ELEMENT_BYTES},
+    [PAIRS] = {.name = "pairs",
+               .kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE,
+               .element = RECMAP_ELEMENT_INT64,
+               .shape = two,
+               .dimension_count = 1},
+};
+
+/* A record is its own commands: `i` NUMBER sets the id, `s` the scale, `w` a word of the rest,
+ * `p` N pairs; other letters do what is not allowed. */
+static recmap_status parse(recmap_row *row, const recmap_record *record, void *context) {
+    const uint8_t *at = record->data, *end = at + record->size;
+    recmap_status status = RECMAP_OK;
+    ++*(int *)context;
+    for (; status == RECMAP_OK && at + 1 < end; at += 2) {
+        int64_t numbers[20];
+        float scale = at[1];
+        for (int i = 0; i < 20; i++) numbers[i] = at[1] + i;
+        recmap_bytes words[2] = {{at, 2}, {NULL, 0}};
+        switch (at[0]) {
+        case 'i': status = recmap_row_set_int64(row, ID, numbers, 1); break;
+        case 's': status = recmap_row_set_float(row, SCALE, &scale, 1); break;
+        case 'w': status = recmap_row_set_bytes(row, WORDS, words, (size_t)(at[1] - '0')); break;
+        case 'p': status = recmap_row_set_int64(row, PAIRS, numbers, 2u * (at[1] - '0')); break;
+        case 'o': status = recmap_row_set_int64(row, PAIRS, numbers, 3); break;
+        case 'n': status = recmap_row_set_int64(row, ID, numbers, 2); break;
+        case 't': status = recmap_row_set_int64(row, SCALE, numbers, 1); break;
+        case 'c': status = recmap_row_set_int64(row, COLUMNS, numbers, 1); break;
+        case 'b':
+            numbers[0] = 32768;
+            status = recmap_row_set_int64(row, ID, numbers, 1);
+            break;
+        case 'f': status = recmap_row_fail(row, 1, "a bad letter"); break;
+        case 'q': return RECMAP_FEATURE;
+        case 'h': recmap_row_fail(row, 0, "and goes on"); break;
+        default: break;
+        }
+    }
+    return status;
+}
+
+typedef struct parsing {
+    recmap_parser *parser;
+    recmap_columns *columns;
+    recmap_error error;
+    int calls;
+} parsing;
+
+static int begin(void **state) {
+    parsing *made = calloc(1, sizeof *made);
+    made->error = (recmap_error)RECMAP_ERROR_INIT;
+    *state = made;
+    return recmap_parser_create_own(&made->parser, features, COLUMNS, parse, &made->calls, NULL) ||
+           recmap_columns_create(&made->columns, NULL);
+}
+
+static int end(void **state) {
+    parsing *ended = *state;
+    recmap_columns_destroy(ended->columns);
+    recmap_parser_destroy(ended->parser);
+    free(ended);
+    return 0;
+}
+
+static recmap_status run(parsing *with, const char *const *texts, size_t count,
+                         recmap_parse_mode mode) {
+    recmap_record records[16];
+    assert_true(count <= 16);
+    for (size_t i = 0; i < count; i++)
+        records[i] = (recmap_record){
+            .data = (const uint8_t *)texts[i], .size = strlen(texts[i]), .number = 100 + i};
+    return recmap_parser_parse(with->columns, with->parser, records, count, mode, &with->error);
+}
+
+static void test_columns(void **state) {
+    parsing *with = *state;
+    /* The second sets things again: the last counts. The third leaves out what may be. */
+    const char *const texts[] = {"iAsBw2p2", "iBiCw1w2p1p2", "iDxx", "iEw0p0"};
+    assert_int_equal(run(with, texts, 4, RECMAP_PARSE_RAISE), RECMAP_OK);
+    assert_int_equal(with->calls, 4);
+    const recmap_column *id = recmap_columns_find(with->columns, "id");
+    static const int16_t ids[] = {'A', 'C', 'D', 'E'};
+    assert_memory_equal(id->values, ids, sizeof ids);
+    static const float scales[] = {'B', 0.5f, 0.5f, 0.5f};
+    assert_memory_equal(recmap_columns_get(with->columns, SCALE)->values, scales, sizeof scales);
+    const recmap_column *words = recmap_columns_get(with->columns, WORDS);
+    static const int64_t word_rows[] = {0, 2, 4, 4, 4};
+    assert_memory_equal(words->offsets[0], word_rows, sizeof word_rows);
+    assert_ptr_equal(words->views[0].data, texts[0] + 4);
+    assert_int_equal(words->views[1].size, 0);
+    assert_non_null(words->views[1].data);
+    assert_ptr_equal(words->views[2].data, texts[1] + 6);
+    assert_int_equal(words->null_count, 1);
+    const recmap_column *pairs = recmap_columns_get(with->columns, PAIRS);
+    static const int64_t lengths[] = {2, 2, 0, 0};
+    assert_memory_equal(pairs->lengths, lengths, sizeof lengths);
+    static const int64_t first[] = {'2', '3', '4', '5'};
+    assert_memory_equal(pairs->values, first, sizeof first);
+}
+
+static void test_what_is_set_wrongly(void **state) {
+    parsing *with = *state;
+    static const struct {
+        const char *text;
+        const char *message;
+        recmap_status status;
+    } cases[] = {
+        {"sA", "feature 'id' is missing and has no default", RECMAP_FEATURE},
+        {"nA", "feature 'id' is given 2 values, which do not fit []", RECMAP_FEATURE},
+        {"iAoA", "feature 'pairs' is given 3 values, which do not fit [2]", RECMAP_FEATURE},
+        {"iAtA", "feature 'scale' is given values of another type than its own", RECMAP_FEATURE},
+        {"iAcA", "there is no column 4", RECMAP_FEATURE},
+        {"bA", "feature 'id': value 0 is one that int16 cannot hold", RECMAP_FEATURE},
+        {"fA", "a bad letter", RECMAP_CORRUPT},
+        {"iAqA", "the parser's function refuses the record", RECMAP_CORRUPT},
+        {"iAhA", "and goes on", RECMAP_CORRUPT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(run(with, &cases[i].text, 1, RECMAP_PARSE_RAISE), cases[i].status);
+        assert_string_equal(with->error.message, cases[i].message);
+        assert_int_equal(with->error.record, 100);
+        assert_int_equal(recmap_columns_count(with->columns), 0);
+    }
+    assert_int_equal(run(with, &cases[6].text, 1, RECMAP_PARSE_RAISE), RECMAP_CORRUPT);
+    assert_int_equal(with->error.offset, 1);
+}
+
+/* A row that fails behind what it set leaves nothing of it. */
+static void test_failures_are_collected(void **state) {
+    parsing *with = *state;
+    const char *const texts[] = {"iAw2p1", "iBw2p1sCfA", "iCw1p2"};
+    assert_int_equal(run(with, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
+    assert_int_equal(recmap_columns_failure_count(with->columns), 1);
+    recmap_failure failure = recmap_columns_get_failure(with->columns, 0);
+    assert_int_equal(failure.row, 1);
+    assert_int_equal(failure.number, 101);
+    assert_string_equal(failure.message, "a bad letter");
+    static const int16_t ids[] = {'A', 0, 'C'};
+    assert_memory_equal(recmap_columns_get(with->columns, ID)->values, ids, sizeof ids);
+    static const int64_t rows[] = {0, 2, 2, 3};
+    assert_memory_equal(recmap_columns_get(with->columns, WORDS)->offsets[0], rows, sizeof rows);
+    for (size_t c = 0; c < COLUMNS; c++)
+        assert_int_equal(recmap_columns_get(with->columns, c)->validity[0] & 7, 5);
+}
+
+static void test_what_cannot_be_asked_for(void **state) {
+    (void)state;
+    static const uint64_t sizes[] = {2};
+    static const char *const keys[] = {"k"};
+    const recmap_partition partition = {.kind = RECMAP_PARTITION_UNIFORM, .length = 2};
+    const recmap_feature refused[] = {
+        {.name = "a", .kind = RECMAP_FEATURE_VAR_LEN, .element = RECMAP_ELEMENT_INT8, .raw = 1},
+        {.name = "a", .key = "b", .kind = RECMAP_FEATURE_VAR_LEN, .element = RECMAP_ELEMENT_INT8},
+        {.name = "a",
+         .kind = RECMAP_FEATURE_RAGGED,
+         .element = RECMAP_ELEMENT_INT8,
+         .partitions = &partition,
+         .partition_count = 1},
+        {.name = "a",
+         .kind = RECMAP_FEATURE_SPARSE,
+         .element = RECMAP_ELEMENT_INT8,
+         .index_keys = keys,
+         .sizes = sizes,
+         .index_count = 1},
+        {.kind = RECMAP_FEATURE_VAR_LEN, .element = RECMAP_ELEMENT_INT8},
+    };
+    recmap_parser *parser = NULL;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_int_equal(recmap_parser_create_own(&parser, &refused[i], 1, parse, NULL, NULL),
+                         RECMAP_INVALID);
+    assert_int_equal(recmap_parser_create_own(&parser, features, 1, NULL, NULL, NULL),
+                     RECMAP_INVALID);
+    assert_int_equal(recmap_parser_create_own(&parser, NULL, 1, parse, NULL, NULL), RECMAP_INVALID);
+    assert_null(parser);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_columns, begin, end),
+        cmocka_unit_test_setup_teardown(test_what_is_set_wrongly, begin, end),
+        cmocka_unit_test_setup_teardown(test_failures_are_collected, begin, end),
+        cmocka_unit_test(test_what_cannot_be_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* Framings beside TFRecord: whatever the number of threads and the size of segments, a scan finds
+ * what a plain reader finds. And what registering a framing allows. */
+#include "index/framings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "helpers/framing_check.h"
+#include "support/random.h"
+
+enum { SIZE_MOST = 4000 };
+
+/* Bytes that look like records of the kind, most of the time. */
+static size_t make(uint8_t *data, unsigned kind, rng *random) {
+    size_t size = rng_below(random, SIZE_MOST);
+    for (size_t i = 0; i < size; i++) data[i] = (uint8_t)rng_below(random, 256);
+    if (kind == CHECK_LINES)
+        for (size_t i = 0; i < size; i++)
+            if (data[i] < 20) data[i] = "\r\n"[data[i] & 1];
+    size_t head = kind == CHECK_OFRECORD ? 8 : 2, at = kind == CHECK_OWN_TRAILED ? 3 : 0;
+    if (kind != CHECK_OFRECORD && kind != CHECK_OWN && kind != CHECK_OWN_TRAILED) return size;
+    while (at + head < size && rng_below(random, 200)) {
+        size_t length = rng_below(random, 3) ? rng_below(random, 60) : 0;
+        memset(data + at, 0, head);
+        data[at] = (uint8_t)length;
+        if (length && at + head < size) data[at + head] = 0x0a;
+        at += head + length;
+    }
+    return rng_below(random, 3) && at < size ? at : size;
+}
+
+static void test_scan_is_a_plain_walk(void **state) {
+    (void)state;
+    rng random = {11};
+    uint8_t *data = malloc(SIZE_MOST);
+    assert_non_null(data);
+    size_t records = 0;
+    for (unsigned i = 0; i < 6000; i++) {
+        framing_check how = {
+            .kind = i % CHECK_KIND_COUNT,
+            .header = rng_below(&random, 9),
+            .record = 1 + rng_below(&random, 50),
+            .footer = rng_below(&random, 9),
+            .thread_count = 1 + (unsigned)rng_below(&random, 3),
+            .segment_size = 1 + rng_below(&random, 300),
+            .skips = rng_below(&random, 4) != 0,
+        };
+        size_t size = make(data, how.kind, &random);
+        records += framing_check_bytes(&how, data, size);
+    }
+    assert_true(records > 100000);
+    free(data);
+}
+
+/* A guess is worth something: it finds places in the middle of real files. */
+static void test_ofrecord_is_guessed(void **state) {
+    (void)state;
+    rng random = {12};
+    framing by;
+    assert_true(framing_make(&by, "ofrecord"));
+    enum { TOTAL = 100000 };
+    uint8_t *data = calloc(1, TOTAL);
+    uint8_t *begins = calloc(1, TOTAL);
+    assert_true(data && begins);
+    size_t size = 0;
+    while (size < TOTAL - 300) {
+        size_t length = 1 + rng_below(&random, 250);
+        begins[size] = 1;
+        data[size] = (uint8_t)length;
+        for (size_t i = 0; i < length; i++) data[size + 8 + i] = (uint8_t)rng_below(&random, 256);
+        data[size + 8] = 0x0a;
+        size += 8 + length;
+    }
+    search_budget budget = {1 << 17, 1 << 28};
+    for (uint64_t from = 0; from < size - 2000; from += 77) {
+        uint64_t found = by.guess(&by, data, size, from, size, budget, NULL);
+        assert_true(found >= from && found < from + 300 && begins[found]);
+    }
+    assert_null(by.find);
+    free(begins);
+    free(data);
+}
+
+static recmap_frame_verdict parse_nothing(recmap_frame_place *frame, const uint8_t *bytes,
+                                          size_t size, recmap_frame_fault *fault, void *context) {
+    (void)bytes;
+    (void)fault;
+    *frame = *(recmap_frame_place *)context;
+    return size ? RECMAP_FRAME_GOOD : RECMAP_FRAME_END;
+}
+
+static void test_registering(void **state) {
+    (void)state;
+    recmap_frame_place place = {1, 0, 1};
+    const recmap_framing good = {.version = RECMAP_FRAMING_VERSION,
+                                 .name = "good-1_x",
+                                 .context = &place,
+                                 .parse = parse_nothing};
+    framing found;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_false(framings_find(&found, "good-1_x"));
+    assert_int_equal(recmap_framing_register(&good, &error), RECMAP_OK);
+    assert_int_equal(recmap_framing_register(&good, &error), RECMAP_OK);
+    assert_true(framings_find(&found, "good-1_x"));
+    assert_string_equal(found.name, "good-1_x");
+
+    static const char *const names[] = {
+        NULL,
+        "",
+        "lines",
+        "auto",
+        "fixed:0,1,0",
+        "a b",
+        "a/b",
+        "\xc3\xa4",
+        "0123456789012345678901234567890123456789012345678901234567890123"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        recmap_framing bad = good;
+        bad.name = names[i];
+        assert_int_equal(recmap_framing_register(&bad, &error), RECMAP_INVALID);
+    }
+    recmap_framing bad = good;
+    bad.version = 2;
+    assert_int_equal(recmap_framing_register(&bad, &error), RECMAP_INVALID);
+    bad = good;
+    bad.parse = NULL;
+    assert_int_equal(recmap_framing_register(&bad, &error), RECMAP_INVALID);
+    bad = good;
+    bad.file_header_size = 7;
+    assert_int_equal(recmap_framing_register(&bad, &error), RECMAP_INVALID);
+    assert_non_null(strstr(error.message, "its name is taken by another"));
+    assert_int_equal(recmap_framing_register(NULL, &error), RECMAP_INVALID);
+}
+
+/* What a function of a user's says is not believed where it cannot be. */
+static void test_what_is_said_is_checked(void **state) {
+    (void)state;
+    static recmap_frame_place place;
+    const recmap_framing liar = {.version = RECMAP_FRAMING_VERSION,
+                                 .name = "liar",
+                                 .context = &place,
+                                 .parse = parse_nothing};
+    static const recmap_frame_place lies[] = {{0, 0, 0},         {11, 0, 0}, {10, 0, 11},
+                                              {10, 11, 0},       {10, 5, 6}, {10, UINT64_MAX, 2},
+                                              {UINT64_MAX, 0, 1}};
+    framing by;
+    frame found;
+    frame_fault fault;
+    uint8_t bytes[10] = {0};
+    assert_int_equal(recmap_framing_register(&liar, NULL), RECMAP_OK);
+    assert_true(framings_find(&by, "liar"));
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        place = lies[i];
+        fault.reason[0] = 0;
+        assert_int_equal(by.parse(&found, &by, bytes, 10, FRAME_CHECK_STORED, &fault),
+                         FRAME_BAD_LENGTH);
+        assert_non_null(strstr(fault.reason, "outside"));
+    }
+    place = (recmap_frame_place){10, 4, 6};
+    assert_int_equal(by.parse(&found, &by, bytes, 10, FRAME_CHECK_STORED, &fault), FRAME_GOOD);
+    assert_true(found.size == 10 && found.data_offset == 4 && found.data_size == 6);
+}
+
+static void test_loading(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    const char *name = "untouched";
+    assert_int_equal(recmap_framing_load(&name, "./there-is-none.so", &error), RECMAP_IO);
+    assert_string_equal(error.path, "./there-is-none.so");
+    assert_int_equal(recmap_framing_load(&name, "", &error), RECMAP_INVALID);
+    /* A shared object without the function. */
+    assert_int_equal(recmap_framing_load(&name, "libm.so.6", &error), RECMAP_IO);
+    assert_non_null(strstr(error.message, RECMAP_FRAMING_SYMBOL));
+    assert_string_equal(name, "untouched");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scan_is_a_plain_walk),
+        cmocka_unit_test(test_ofrecord_is_guessed),
+        cmocka_unit_test(test_registering),
+        cmocka_unit_test(test_what_is_said_is_checked),
+        cmocka_unit_test(test_loading),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
