@@ -120,6 +120,19 @@ RECMAP_API recmap_status recmap_dataset_get_shard(recmap_shard_info *info,
                                                   const recmap_dataset *dataset,
                                                   uint64_t shard_index, recmap_error *error);
 
+/* Compressed shards are inflated in spans of a few MiB, from one seek point of the index to the
+ * next, and spans are kept as long as there is room (1 GiB), for all threads. */
+typedef struct recmap_span_statistics {
+    uint64_t inflate_count; /* spans inflated since the data set was opened */
+    uint64_t inflated_size; /* bytes that came out */
+    uint64_t hit_count;     /* how often a span was at hand already */
+    uint64_t evict_count;   /* spans that had to go */
+    uint64_t held_size;     /* bytes kept now */
+} recmap_span_statistics;
+
+/* Never fails. Threads: any. */
+RECMAP_API recmap_span_statistics recmap_dataset_get_span_statistics(const recmap_dataset *dataset);
+
 /* Bytes of a shard that are no record. */
 typedef struct recmap_damage {
     uint64_t shard_index;

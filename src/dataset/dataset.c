@@ -171,3 +171,7 @@ recmap_status recmap_dataset_locate(recmap_location *locations, recmap_dataset *
     }
     return status;
 }
+
+recmap_span_statistics recmap_dataset_get_span_statistics(const recmap_dataset *dataset) {
+    return shard_cache_span_statistics(dataset->shards);
+}

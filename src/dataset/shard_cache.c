@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "dataset/span.h"
 #include "format/framing.h"
 #include "os/file.h"
 #include "os/process.h"
@@ -18,7 +19,8 @@ struct open_shard {
     shard_cache *cache;
     uint32_t shard_index;
     shard_image image; /* in use when fd is -1 */
-    int fd;            /* -1 once it is in memory */
+    int fd;            /* -1 once it is mapped */
+    point_list points; /* of a compressed one */
     int direct_fd;     /* past the page cache; -1: none */
     uint32_t direct_alignment;
     bool is_passing; /* not in the cache: closed when it is unpinned */
@@ -40,32 +42,25 @@ struct shard_cache {
     size_t shard_count;
     bool evicts;
     size_t limit;
-    uint64_t inflated_size; /* of the open ones */
-    size_t open_count; /* this, the size above and the list below are guarded by the process lock */
+    span_cache *spans; /* of compressed ones */
+    size_t open_count; /* this and the list below are guarded by the process lock */
     open_shard *newest, *oldest;
 };
 
 /* Room that is left to others: maps and files of the application, of other data sets. */
 enum { SHARE_OF_LIMITS = 2, MAPS_MOST = 32000, FILES_LEAST = 4 };
 
-/* Inflated shards that are kept, in bytes, but for those in use. */
-#define INFLATED_MOST ((uint64_t)1 << 30)
+/* Of a compressed shard's samples only each so many'th is compared. */
+enum { SAMPLES_STEP = 8 };
+
+/* Spans that are kept, in bytes of what they inflate to, but for those in use. */
+#define SPANS_MOST ((uint64_t)1 << 30)
 
 static size_t default_limit(recmap_access access) {
     if (access == RECMAP_ACCESS_MAP) return MAPS_MOST;
     size_t files = process_file_limit() / SHARE_OF_LIMITS;
     if (access == RECMAP_ACCESS_DIRECT) files /= 2; /* two a shard */
     return files < FILES_LEAST ? FILES_LEAST : files;
-}
-
-/* What all compressed shards together inflate to. */
-static uint64_t inflated_size(const index_file *index) {
-    uint64_t size = 0;
-    for (size_t i = 0; i < index_manifest(index)->shard_count; i++) {
-        const shard_entry *entry = &index_shards(index)[i].entry;
-        if (entry->compression != COMPRESSION_NONE) size += entry->size;
-    }
-    return size;
 }
 
 recmap_status shard_cache_create(shard_cache **cache, index_file *index,
@@ -76,9 +71,10 @@ recmap_status shard_cache_create(shard_cache **cache, index_file *index,
     made->options = *options;
     made->shard_count = (size_t)index_manifest(index)->shard_count;
     made->limit = options->limit ? options->limit : default_limit(options->access);
-    made->evicts = made->shard_count > made->limit || inflated_size(index) > INFLATED_MOST;
+    made->evicts = made->shard_count > made->limit;
     made->slots = calloc(made->shard_count + 1, sizeof *made->slots);
-    recmap_status status = made->slots ? RECMAP_OK : fail_memory(error);
+    made->spans = span_cache_create(SPANS_MOST);
+    recmap_status status = made->slots && made->spans ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK)
         /* Absolute, as the process may change its folder before a shard is opened. */
         status = path_resolve_folder(&made->folder, store_path(index_store(index)), error);
@@ -92,6 +88,7 @@ static void free_shard(open_shard *shard) {
     image_close(&shard->image);
     file_close(shard->fd);
     file_close(shard->direct_fd);
+    points_free(&shard->points);
     free(shard);
 }
 
@@ -99,6 +96,7 @@ void shard_cache_destroy(shard_cache *cache) {
     if (!cache) return;
     for (size_t i = 0; cache->slots && i < cache->shard_count; i++)
         free_shard(cache->slots[i].opened);
+    span_cache_destroy(cache->spans);
     free(cache->slots);
     free(cache->folder);
     free(cache);
@@ -142,7 +140,7 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
     /* In memory only the frame's ends are touched; else there is no way but to read it. */
     uint8_t *copy = NULL;
     const uint8_t *frame_bytes = NULL;
-    if (shard->fd < 0) {
+    if (open_shard_bytes(shard)) {
         frame_bytes = open_shard_bytes(shard) + place.offset;
     } else {
         frame_bytes = copy = malloc((size_t)place.frame_size);
@@ -164,7 +162,9 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
 static recmap_status check_samples(const open_shard *shard, const shard_entry *entry,
                                    recmap_error *error) {
     const shard_identity *identity = &entry->identity;
-    for (size_t i = 0; i < identity->sample_count; i++) {
+    /* Of a compressed shard each may cost a span. */
+    size_t step = entry->compression == COMPRESSION_NONE ? 1 : SAMPLES_STEP;
+    for (size_t i = 0; i < identity->sample_count; i += step) {
         uint64_t record_index = i * identity->sample_step;
         if (record_index >= entry->record_count) break;
         recmap_status status = check_sample(shard, record_index, identity->samples[i], error);
@@ -206,7 +206,6 @@ static open_shard *evict_oldest(shard_cache *cache) {
     list_remove(cache, oldest);
     cache->slots[oldest->shard_index].opened = NULL;
     cache->open_count--;
-    if (oldest->image.inflated) cache->inflated_size -= oldest->image.size;
     return oldest;
 }
 
@@ -218,25 +217,20 @@ static bool close_oldest(shard_cache *cache) {
     return oldest != NULL;
 }
 
-/* Brings the shard into memory: maps or inflates it. Where there is no room for one more map, at
- * the cost of others; where there is none at all, a plain shard is read with pread. */
+/* Maps the shard's file. Where there is no room for one more map, at the cost of others; where
+ * there is none at all, it is read with pread. */
 static recmap_status load(open_shard *shard, const shard_entry *entry, recmap_error *error) {
-    bool is_plain = entry->compression == COMPRESSION_NONE;
-    if (is_plain && shard->cache->options.access != RECMAP_ACCESS_MAP) return RECMAP_OK;
+    if (shard->cache->options.access != RECMAP_ACCESS_MAP) return RECMAP_OK;
     recmap_error local;
     recmap_status status;
-    do
-        status = image_open(&shard->image, shard->fd, entry->file_size, entry->compression,
-                            entry->path, &local);
+    do status = image_open(&shard->image, shard->fd, entry->file_size, entry->path, &local);
     while (status == RECMAP_NO_MEMORY && close_oldest(shard->cache));
-    if (status == RECMAP_NO_MEMORY && is_plain) return RECMAP_OK;
+    if (status == RECMAP_NO_MEMORY) return RECMAP_OK;
     if (status != RECMAP_OK && error) *error = local;
     if (status != RECMAP_OK) return status;
     file_close(shard->fd);
     shard->fd = -1;
-    return shard->image.size == entry->size
-               ? RECMAP_OK
-               : fail_stale(entry, "it inflates to another size", error);
+    return RECMAP_OK;
 }
 
 static recmap_status open_file(open_shard *shard, const char *path, recmap_error *error) {
@@ -274,17 +268,19 @@ static recmap_status open_shard_file(open_shard *shard, recmap_error *error) {
     recmap_status status = open_file(shard, entry->path, error);
     if (status == RECMAP_OK) status = file_get_stat(&stat, shard->fd, entry->path, error);
     if (status == RECMAP_OK) status = check_size(shard, &stat, error);
+    if (status == RECMAP_OK && entry->point_count)
+        status = index_points(&shard->points, shard->cache->index, shard->shard_index, error);
     if (status == RECMAP_OK) status = load(shard, entry, error);
     if (status == RECMAP_OK && stat.mtime_ns != entry->mtime_ns)
         status = check_samples(shard, entry, error);
-    if (status == RECMAP_OK && shard->fd >= 0 &&
+    if (status == RECMAP_OK && shard->fd >= 0 && entry->compression == COMPRESSION_NONE &&
         shard->cache->options.access == RECMAP_ACCESS_DIRECT)
         open_direct(shard, entry->path, &stat);
     return status;
 }
 
 static bool is_over_limit(const shard_cache *cache) {
-    return cache->open_count > cache->limit || cache->inflated_size > INFLATED_MOST;
+    return cache->open_count > cache->limit;
 }
 
 /* Puts a freshly opened shard into the cache, pinned; if another thread was faster, its shard is
@@ -301,7 +297,6 @@ static open_shard *publish(open_shard **shard, shard_cache *cache) {
     } else {
         (*shard)->pins = 1;
         cache->open_count++;
-        if ((*shard)->image.inflated) cache->inflated_size += (*shard)->image.size;
         atomic_store_explicit(&slot->opened, *shard, memory_order_release);
         if (cache->evicts && is_over_limit(cache)) surplus = evict_oldest(cache);
     }
@@ -378,8 +373,28 @@ void shard_cache_unpin(open_shard *shard) {
     free_shard(surplus);
 }
 
+static bool is_compressed(const open_shard *shard) {
+    return entry_of(shard->cache, shard->shard_index)->compression != COMPRESSION_NONE;
+}
+
+static span_source source_of(const open_shard *shard) {
+    return (span_source){.entry = entry_of(shard->cache, shard->shard_index),
+                         .points = &shard->points,
+                         .map = shard->image.map,
+                         .fd = shard->fd};
+}
+
 const uint8_t *open_shard_bytes(const open_shard *shard) {
-    return shard->image.data;
+    return shard->image.data && !is_compressed(shard) ? shard->image.data : NULL;
+}
+
+/* The bytes of the file that are needed for those of the image. */
+static void find_in_file(const open_shard *shard, uint64_t *offset, uint64_t *size) {
+    if (!is_compressed(shard) || !*size) return;
+    span_source source = source_of(shard);
+    uint64_t last = span_at(&source, *offset + *size - 1);
+    *offset = span_file_begin(&source, span_at(&source, *offset));
+    *size = span_file_end(&source, last) - *offset;
 }
 
 bool open_shard_was_cut(const open_shard *shard) {
@@ -387,11 +402,13 @@ bool open_shard_was_cut(const open_shard *shard) {
 }
 
 bool open_shard_is_resident(const open_shard *shard, uint64_t offset, uint64_t size) {
+    find_in_file(shard, &offset, &size);
     if (shard->fd >= 0) return file_is_resident(shard->fd, offset, size);
     return !shard->image.map || map_is_resident(shard->image.map, offset, size);
 }
 
 void open_shard_will_need(const open_shard *shard, uint64_t offset, uint64_t size) {
+    find_in_file(shard, &offset, &size);
     if (shard->fd >= 0) file_will_need(shard->fd, offset, size);
     else if (shard->image.map) map_advise(shard->image.map, offset, size, MAP_ADVICE_WILL_NEED);
 }
@@ -399,6 +416,8 @@ void open_shard_will_need(const open_shard *shard, uint64_t offset, uint64_t siz
 void open_shard_expect_random(open_shard *shard) {
     if (atomic_load_explicit(&shard->expects_random, memory_order_relaxed)) return;
     atomic_store_explicit(&shard->expects_random, true, memory_order_relaxed);
+    /* A span is read from its beginning to its end. */
+    if (is_compressed(shard)) return;
     if (shard->fd >= 0) file_expect_random(shard->fd);
     else if (shard->image.map)
         map_advise(shard->image.map, 0, shard->image.size, MAP_ADVICE_RANDOM);
@@ -409,10 +428,57 @@ int open_shard_direct(uint32_t *alignment, const open_shard *shard) {
     return shard->direct_fd;
 }
 
+typedef struct span_request {
+    span_source source;
+    uint64_t span_index;
+} span_request;
+
+static void fill_span(span *filled, void *context) {
+    const span_request *request = context;
+    span_inflate(filled, &request->source, request->span_index);
+}
+
+/* Copies from one span what of the bytes lies in it. */
+static recmap_status read_span(size_t *copied, const open_shard *shard, uint8_t *data, size_t size,
+                               uint64_t offset, recmap_error *error) {
+    span_request request = {.source = source_of(shard)};
+    request.span_index = span_at(&request.source, offset);
+    span_key key = {shard->shard_index, request.span_index};
+    const span *pinned = span_cache_pin(shard->cache->spans, key, fill_span, &request);
+    if (!pinned) return fail_memory(error);
+    uint64_t within = offset - span_begin(&request.source, request.span_index);
+    size_t due = (size_t)min_u64(size, span_end(&request.source, request.span_index) - offset);
+    recmap_status status = RECMAP_OK;
+    if (bytes_fit(within, due, pinned->size)) {
+        memcpy(data, pinned->data + within, due);
+        *copied = due;
+    } else {
+        status = pinned->error.status;
+        if (error) *error = pinned->error;
+    }
+    span_cache_unpin(shard->cache->spans, pinned);
+    return status;
+}
+
+static recmap_status read_spans(const open_shard *shard, uint8_t *data, size_t size,
+                                uint64_t offset, recmap_error *error) {
+    for (size_t done = 0, copied = 0; done < size; done += copied) {
+        recmap_status status =
+            read_span(&copied, shard, data + done, size - done, offset + done, error);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
                               recmap_error *error) {
+    if (is_compressed(shard)) return read_spans(shard, data, size, offset, error);
     const char *path = entry_of(shard->cache, shard->shard_index)->path;
     if (shard->fd >= 0) return file_read_at(shard->fd, data, size, offset, path, error);
     memcpy(data, shard->image.data + offset, size);
     return RECMAP_OK;
+}
+
+recmap_span_statistics shard_cache_span_statistics(const shard_cache *cache) {
+    return span_cache_statistics(cache->spans);
 }

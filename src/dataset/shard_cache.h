@@ -1,5 +1,5 @@
-/* The shards of a data set, opened when they are first needed: mapped, inflated, or, for pread,
- * kept as open files. A bounded number is open at once; which were used longest ago close first,
+/* The shards of a data set, opened when they are first needed: mapped, or, for pread, kept as open
+ * files. A bounded number is open at once; which were used longest ago close first,
  * but never while pinned. On opening, a shard is compared with what was indexed. */
 #ifndef RECMAP_DATASET_SHARD_CACHE_H
 #define RECMAP_DATASET_SHARD_CACHE_H
@@ -29,6 +29,9 @@ typedef struct shard_cache_options {
 recmap_status shard_cache_create(shard_cache **cache, index_file *index,
                                  const shard_cache_options *options, recmap_error *error);
 
+/* What was done so far to inflate spans of compressed shards. */
+recmap_span_statistics shard_cache_span_statistics(const shard_cache *cache);
+
 /* Closes all shards, pinned or not. */
 void shard_cache_destroy(shard_cache *cache);
 
@@ -50,8 +53,8 @@ void shard_cache_unpin(open_shard *shard);
 /* The pin that shard_cache_pin took, for a record to hold; NULL where shards are never closed. */
 record_pin *open_shard_record_pin(open_shard *shard);
 
-/* The bytes that records lie in: mapped or inflated. NULL where the shard is read with pread, by
- * choice or because it could not be mapped. */
+/* The bytes that records lie in, mapped. NULL where the shard is read with pread, by choice or
+ * because it could not be mapped, and where it is compressed. */
 const uint8_t *open_shard_bytes(const open_shard *shard);
 
 /* The guard had to put zeros into the mapped file. */
@@ -69,7 +72,8 @@ void open_shard_expect_random(open_shard *shard);
  * the access is DIRECT, and not in every file system. Good as long as the shard is pinned. */
 int open_shard_direct(uint32_t *alignment, const open_shard *shard);
 
-/* Copies bytes of the shard, in memory or not. Errors: IO. */
+/* Copies bytes of the shard, in memory or not; of a compressed one out of its spans, inflated where
+ * they are not at hand. Errors: IO, CORRUPT, STALE, NO_MEMORY. */
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
                               recmap_error *error);
 

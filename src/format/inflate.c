@@ -1,93 +1,187 @@
+/* ISA-L inflates two to three times as fast as zlib, but does not stop at the end of a block. It
+ * can be made to: a block that is marked as the last one ends the stream. So where a point is
+ * wanted the block at hand is marked so, and when it has ended the mark is taken back and the next
+ * one begins. ISA-L forgets at which bit it stopped when everything has been handed out; so as long
+ * as the block lasts, one byte at least is held back. */
 #include "format/inflate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
-#include "base/array.h"
 #include "base/bytes.h"
-#include "format/tfrecord.h"
-
-static const char *const names[] = {"none", "gzip", "zlib"};
-
-const char *compression_name(compression kind) {
-    return names[kind];
-}
-
-/* A header of RFC 1952: magic, deflate, no reserved flags. */
-static bool begins_gzip(const uint8_t *bytes, uint64_t size) {
-    return size >= 4 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8 && bytes[3] < 0x20;
-}
-
-/* A header of RFC 1950: deflate, a window of at most 32 KB, its check, no dictionary. */
-static bool begins_zlib(const uint8_t *bytes, uint64_t size) {
-    return size >= 2 && (bytes[0] & 0x0f) == 8 && bytes[0] >> 4 <= 7 && !(bytes[1] & 0x20) &&
-           ((unsigned)bytes[0] << 8 | bytes[1]) % 31 == 0;
-}
-
-/* The upper half of a record's length is zeros, even in a header that is damaged elsewhere; in the
- * first bytes of a ZLIB stream it is not. */
-static bool begins_length(const uint8_t *bytes, uint64_t size) {
-    return size >= 8 && load32(bytes + 4) == 0;
-}
-
-compression compression_detect(const uint8_t *bytes, size_t size) {
-    if (tfrecord_framing.begins_frame(&tfrecord_framing, bytes, size)) return COMPRESSION_NONE;
-    if (begins_gzip(bytes, size)) return COMPRESSION_GZIP;
-    if (begins_length(bytes, size)) return COMPRESSION_NONE;
-    return begins_zlib(bytes, size) ? COMPRESSION_ZLIB : COMPRESSION_NONE;
-}
 
 enum {
-    OUT_FIRST = 1 << 16,
+    INPUT_SIZE = 256 << 10,
+    INPUT_LEAD = 16,      /* bytes before them that ISA-L may give back */
     PIECE_MOST = 1 << 30, /* ISA-L counts input and output in 32 bits */
+    BULK = 512 << 10,     /* out of one call: checksums then find it in the cache */
+    TRIED_SIZE = 64 << 10,
 };
 
-/* The bytes on their way through ISA-L. */
-typedef struct stream {
+typedef enum inflate_phase {
+    PHASE_HEADER,
+    PHASE_BODY,
+    PHASE_TRAILER,
+    PHASE_NEXT,
+    PHASE_DONE
+} phase;
+
+struct inflater {
     struct inflate_state state;
+    struct isal_gzip_header gzip;
+    struct isal_zlib_header zlib;
     compression kind;
-    const uint8_t *bytes;
-    uint64_t size;
-    uint64_t taken; /* bytes handed to ISA-L */
-    uint8_t *data;
-    size_t count;
-    size_t capacity;
-} stream;
+    inflate_source source;
+    phase phase;
+    bool checks;
+    bool is_bad; /* nothing more comes but what is held back */
+    bool is_unreadable;
+    uint64_t taken;  /* bytes of the source handed to ISA-L */
+    uint64_t offset; /* of what came out */
+    uint64_t member_size;
+    uint32_t sum; /* of the member */
+    inflate_fault fault;
+    uint8_t *input;
+};
 
-/* ISA-L reads ahead: whole bytes that it has not used belong to what follows. */
-static uint32_t unused_bytes(const stream *in) {
-    return in->state.read_in_length > 0 ? (uint32_t)in->state.read_in_length / 8 : 0;
+static const char ends_inside[] = "the file ends inside the compressed stream";
+
+inflater *inflater_create(compression kind, const inflate_source *source) {
+    inflater *made = malloc(sizeof *made);
+    if (!made) return NULL;
+    made->input = source->bytes ? NULL : calloc(1, INPUT_LEAD + INPUT_SIZE);
+    if (!source->bytes && !made->input) {
+        free(made);
+        return NULL;
+    }
+    made->kind = kind;
+    made->source = *source;
+    inflater_start(made, 0, 0);
+    return made;
 }
 
-static void begin_member(stream *in) {
-    uint32_t unused = unused_bytes(in);
-    uint8_t *next_in = in->state.next_in;
-    uint32_t avail_in = in->state.avail_in + unused;
-    if (unused) next_in -= unused;
+void inflater_destroy(inflater *ended) {
+    if (!ended) return;
+    free(ended->input);
+    free(ended);
+}
+
+/* Goes to a byte of the source. */
+static void go_to(inflater *in, uint64_t at) {
+    in->taken = at;
+    in->state.avail_in = 0;
+    in->state.next_in = in->input ? in->input + INPUT_LEAD : NULL;
+}
+
+static void begin_member(inflater *in) {
     isal_inflate_reset(&in->state);
-    in->state.crc_flag = in->kind == COMPRESSION_GZIP ? ISAL_GZIP : ISAL_ZLIB;
-    in->state.next_in = next_in;
-    in->state.avail_in = avail_in;
+    isal_gzip_header_init(&in->gzip);
+    in->zlib = (struct isal_zlib_header){0};
+    in->phase = PHASE_HEADER;
+    in->member_size = 0;
+    in->sum = in->kind == COMPRESSION_ZLIB;
 }
 
-static uint64_t position(const stream *in) {
-    return in->taken - in->state.avail_in - unused_bytes(in);
+static void start(inflater *in, uint64_t at, uint64_t offset) {
+    isal_inflate_init(&in->state);
+    in->fault = (inflate_fault){.error = RECMAP_ERROR_INIT};
+    in->is_bad = in->is_unreadable = false;
+    in->offset = offset;
+    begin_member(in);
+    go_to(in, at);
 }
 
-static void refill(stream *in) {
-    if (in->state.avail_in) return;
-    uint64_t left = in->size - in->taken;
-    in->state.next_in = (uint8_t *)in->bytes + in->taken;
-    in->state.avail_in = (uint32_t)(left < PIECE_MOST ? left : PIECE_MOST);
+void inflater_start(inflater *in, uint64_t at, uint64_t offset) {
+    start(in, at, offset);
+    in->checks = true;
+}
+
+static bool fail_source(inflater *in) {
+    in->is_bad = in->is_unreadable = true;
+    in->fault.at = in->taken;
+    in->fault.reason = in->fault.error.message;
+    return false;
+}
+
+/* More input, where there is none left. False when it cannot be read. */
+static bool refill(inflater *in) {
+    uint64_t left = in->taken < in->source.size ? in->source.size - in->taken : 0;
+    if (in->state.avail_in || !left) return true;
+    if (in->source.bytes) {
+        in->state.next_in = (uint8_t *)in->source.bytes + in->taken;
+        in->state.avail_in = (uint32_t)min_u64(left, PIECE_MOST);
+    } else {
+        size_t size = (size_t)min_u64(left, INPUT_SIZE);
+        uint8_t *begin = in->input + INPUT_LEAD;
+        memmove(in->input, in->state.next_in - INPUT_LEAD, INPUT_LEAD);
+        in->state.next_in = begin;
+        if (in->source.read(in->source.context, begin, size, in->taken, &in->fault.error) !=
+            RECMAP_OK)
+            return fail_source(in);
+        in->state.avail_in = (uint32_t)size;
+    }
     in->taken += in->state.avail_in;
+    return true;
 }
 
-static inflate_verdict bad(inflated *out, const stream *in, const char *reason) {
-    out->bad_at = position(in);
-    out->reason = reason;
-    return INFLATE_BAD;
+uint64_t inflater_position(const inflater *in) {
+    int32_t unused = in->state.read_in_length > 0 ? in->state.read_in_length / 8 : 0;
+    return in->taken - in->state.avail_in - (uint32_t)unused;
+}
+
+/* How many of the next `wanted` bytes there are, in one piece. Only between members. */
+static uint32_t have(inflater *in, uint32_t wanted) {
+    if (in->state.avail_in < wanted && in->taken < in->source.size) {
+        go_to(in, in->taken - in->state.avail_in);
+        refill(in);
+    }
+    return in->state.avail_in < wanted ? in->state.avail_in : wanted;
+}
+
+static void skip(inflater *in, uint32_t size) {
+    in->state.next_in += size;
+    in->state.avail_in -= size;
+}
+
+bool inflater_start_at(inflater *in, const seek_point *point) {
+    if (point->bit / 8 >= in->source.size || point->window_size > INFLATE_WINDOW_MOST) return false;
+    start(in, point->bit / 8, point->offset);
+    in->checks = false;
+    in->phase = PHASE_BODY;
+    unsigned odd = point->bit % 8;
+    if (odd && have(in, 1)) {
+        in->state.read_in = *in->state.next_in >> odd;
+        in->state.read_in_length = 8 - (int32_t)odd;
+        skip(in, 1);
+    }
+    if (point->window_size)
+        isal_inflate_set_dict(&in->state, (uint8_t *)point->window, point->window_size);
+    return true;
+}
+
+const inflate_fault *inflater_fault(const inflater *in) {
+    return &in->fault;
+}
+
+seek_point inflater_point(const inflater *in) {
+    const struct inflate_state *state = &in->state;
+    uint32_t end = state->tmp_out_valid < 0 ? 0 : (uint32_t)state->tmp_out_valid;
+    uint32_t size = end < INFLATE_WINDOW_MOST ? end : INFLATE_WINDOW_MOST;
+    return (seek_point){
+        .bit = (in->taken - state->avail_in) * 8 - (uint32_t)state->read_in_length,
+        .offset = in->offset + (uint32_t)(state->tmp_out_valid - state->tmp_out_processed),
+        .window = state->tmp_out_buffer + (end - size),
+        .window_size = size,
+    };
+}
+
+static void set_bad(inflater *in, uint64_t at, const char *reason) {
+    in->is_bad = true;
+    in->fault.at = at;
+    in->fault.reason = reason;
 }
 
 static const char *reason_of(int result) {
@@ -97,71 +191,202 @@ static const char *reason_of(int result) {
     case ISAL_INVALID_LOOKBACK: return "a deflate distance reaches before the beginning";
     case ISAL_INVALID_WRAPPER: return "a header is malformed";
     case ISAL_UNSUPPORTED_METHOD: return "it is compressed by another method than deflate";
-    case ISAL_INCORRECT_CHECKSUM: return "its checksum does not hold";
+    case ISAL_INCORRECT_CHECKSUM: return "the checksum of a header does not hold";
     default: return "it cannot be inflated";
     }
 }
 
-/* One call of ISA-L into what room there is. */
-static inflate_verdict step(inflated *out, stream *in, uint64_t limit) {
-    if (in->count == in->capacity) {
-        if (in->count > limit) return INFLATE_TOO_LARGE;
-        if (!array_reserve(&in->data, &in->capacity, in->count ? in->count + 1 : OUT_FIRST, 1))
-            return INFLATE_NO_MEMORY;
-    }
-    size_t room = in->capacity - in->count;
-    uint32_t piece = (uint32_t)(room < PIECE_MOST ? room : PIECE_MOST);
-    in->state.next_out = in->data + in->count;
-    in->state.avail_out = piece;
-    refill(in);
-    uint32_t before = in->state.avail_in;
-    int result = isal_inflate(&in->state);
-    in->count += piece - in->state.avail_out;
-    if (result < 0) return bad(out, in, reason_of(result));
-    bool is_stuck = in->state.avail_in == before && in->state.avail_out == piece;
-    if (is_stuck && in->state.block_state != ISAL_BLOCK_FINISH)
-        return bad(out, in,
-                   before ? "it cannot be inflated" : "the file ends inside the compressed stream");
-    return in->count > limit ? INFLATE_TOO_LARGE : INFLATE_OK;
-}
-
-/* Whether another member begins at `at`; zeros that pad a GZIP file end it, as for gzip(1). */
-static bool is_padding(const stream *in, uint64_t at) {
-    for (; at < in->size; at++)
-        if (in->bytes[at]) return false;
-    return true;
-}
-
-static inflate_verdict inflate_members(inflated *out, stream *in, uint64_t limit) {
+/* Reads a member's header, which may come in pieces. */
+static void read_header(inflater *in) {
     for (;;) {
-        begin_member(in);
-        while (in->state.block_state != ISAL_BLOCK_FINISH) {
-            inflate_verdict verdict = step(out, in, limit);
-            if (verdict != INFLATE_OK) return verdict;
+        if (!refill(in)) return;
+        bool was_empty = !in->state.avail_in;
+        int result = in->kind == COMPRESSION_GZIP ? isal_read_gzip_header(&in->state, &in->gzip)
+                                                  : isal_read_zlib_header(&in->state, &in->zlib);
+        if (result == ISAL_DECOMP_OK) break;
+        if (result != ISAL_END_INPUT) {
+            set_bad(in, inflater_position(in), reason_of(result));
+            return;
         }
-        uint64_t at = position(in);
-        if (is_padding(in, at)) return INFLATE_OK;
-        bool goes_on = in->kind == COMPRESSION_GZIP ? begins_gzip(in->bytes + at, in->size - at)
-                                                    : begins_zlib(in->bytes + at, in->size - at);
-        if (!goes_on) return bad(out, in, "other bytes follow the compressed stream");
+        if (was_empty) {
+            set_bad(in, in->source.size, ends_inside);
+            return;
+        }
     }
+    if (in->kind == COMPRESSION_ZLIB && in->zlib.dict_flag)
+        set_bad(in, inflater_position(in), "it needs a dictionary that it does not hold");
+    in->phase = PHASE_BODY;
 }
 
-inflate_verdict inflate_all(inflated *out, compression kind, const uint8_t *bytes, uint64_t size,
-                            uint64_t limit) {
-    stream *in = calloc(1, sizeof *in); /* ISA-L's state is too large for a small stack */
-    if (!in) return INFLATE_NO_MEMORY;
-    in->kind = kind;
-    in->bytes = bytes;
-    in->size = size;
-    isal_inflate_init(&in->state);
-    inflate_verdict verdict = inflate_members(out, in, limit);
-    if (verdict == INFLATE_OK) {
-        out->data = in->data;
-        out->size = in->count;
-    } else {
-        free(in->data);
+static uint32_t pending(const inflater *in) {
+    return (uint32_t)(in->state.tmp_out_valid - in->state.tmp_out_processed);
+}
+
+static void take_output(inflater *in, const uint8_t *out, size_t size) {
+    in->offset += size;
+    in->member_size += size;
+    if (!in->checks || !size) return;
+    in->sum = in->kind == COMPRESSION_GZIP ? crc32_gzip_refl(in->sum, out, size)
+                                           : isal_adler32(in->sum, out, size);
+}
+
+/* Hands out what ISA-L has already, once nothing more comes. */
+static size_t drain(inflater *in, uint8_t *out, size_t room) {
+    size_t size = pending(in) < room ? pending(in) : room;
+    memcpy(out, in->state.tmp_out_buffer + in->state.tmp_out_processed, size);
+    in->state.tmp_out_processed += (int32_t)size;
+    take_output(in, out, size);
+    return size;
+}
+
+/* Whole bytes that ISA-L has loaded and not used belong to what follows. */
+static void give_back(struct inflate_state *state) {
+    uint32_t unused = state->read_in_length > 0 ? (uint32_t)state->read_in_length / 8 : 0;
+    state->next_in -= unused;
+    state->avail_in += unused;
+    state->read_in_length = 0;
+}
+
+/* One call of ISA-L. With `stops` it goes no further than the end of the block at hand. */
+static size_t call(inflater *in, uint8_t *out, size_t room, bool stops) {
+    struct inflate_state *state = &in->state;
+    bool marks = stops &&
+                 (state->block_state == ISAL_BLOCK_CODED || state->block_state == ISAL_BLOCK_TYPE0);
+    uint32_t is_last = state->bfinal, had = pending(in);
+    if (!refill(in)) return 0;
+    uint32_t input = state->avail_in;
+    uint32_t given = (uint32_t)(room < BULK ? room : BULK);
+    if (marks) state->bfinal = 1;
+    state->next_out = out;
+    state->avail_out = given;
+    enum isal_block_state before = state->block_state;
+    int result = isal_inflate(state);
+    if (marks && state->block_state == ISAL_BLOCK_INPUT_DONE && !is_last)
+        state->block_state = ISAL_BLOCK_NEW_HDR;
+    if (marks) state->bfinal = is_last;
+    size_t size = given - state->avail_out;
+    take_output(in, out, size);
+    if (result < 0) {
+        set_bad(in, inflater_position(in), reason_of(result));
+    } else if (state->block_state == ISAL_BLOCK_FINISH) {
+        give_back(state);
+        in->phase = PHASE_TRAILER;
+    } else if (!input && in->taken >= in->source.size && !size && had == pending(in) &&
+               before == state->block_state && state->block_state != ISAL_BLOCK_INPUT_DONE &&
+               (room || !marks)) {
+        set_bad(in, in->source.size, ends_inside);
     }
-    free(in);
-    return verdict;
+    return size;
+}
+
+/* Goes on towards the end of the block, without handing out the last byte there is. */
+static size_t call_towards_point(inflater *in, uint8_t *out, size_t room) {
+    struct inflate_state *state = &in->state;
+    enum { FULL = 2 * INFLATE_WINDOW_MOST };
+    if (state->tmp_out_valid >= FULL && pending(in) > 1) {
+        size_t held = pending(in) - 1;
+        return call(in, out, room < held ? room : held, true);
+    }
+    if (state->tmp_out_valid == 0 || state->tmp_out_valid >= FULL)
+        return call(in, out, room, false);
+    bool holds = !pending(in);
+    int32_t valid = state->tmp_out_valid;
+    uint64_t at = in->taken - state->avail_in;
+    enum isal_block_state before = state->block_state;
+    if (holds) state->tmp_out_processed--;
+    call(in, out, 0, true);
+    if (holds) state->tmp_out_processed++;
+    bool is_stuck = state->tmp_out_valid == valid && in->taken - state->avail_in == at &&
+                    state->block_state == before;
+    return is_stuck && !in->is_bad ? call(in, out, room, false) : 0;
+}
+
+static void read_trailer(inflater *in, bool *is_wrong) {
+    uint32_t size = in->kind == COMPRESSION_GZIP ? 8 : 4;
+    if (have(in, size) < size) {
+        if (!in->is_bad) set_bad(in, in->source.size, ends_inside);
+        return;
+    }
+    const uint8_t *at = in->state.next_in;
+    if (in->checks && in->kind == COMPRESSION_GZIP)
+        *is_wrong = load32(at) != in->sum || load32(at + 4) != (uint32_t)in->member_size;
+    else if (in->checks) *is_wrong = __builtin_bswap32(load32(at)) != in->sum;
+    if (*is_wrong) {
+        in->fault.at = inflater_position(in);
+        in->fault.reason = "its checksum does not hold";
+    }
+    skip(in, size);
+    in->phase = PHASE_NEXT;
+}
+
+/* Zeros that pad a GZIP file end it, as for gzip(1); else another member follows. */
+static void look_behind(inflater *in) {
+    enum { MAGIC = 4 };
+    uint64_t at = inflater_position(in);
+    if (have(in, MAGIC) && compression_begins(in->kind, in->state.next_in, have(in, MAGIC))) {
+        begin_member(in);
+        return;
+    }
+    while (have(in, 1) && !*in->state.next_in) skip(in, 1);
+    if (in->is_bad) return;
+    if (have(in, 1)) set_bad(in, at, "other bytes follow the compressed stream");
+    else in->phase = PHASE_DONE;
+}
+
+inflate_verdict inflater_read(size_t *size, inflater *in, uint8_t *out, size_t room,
+                              bool wants_point) {
+    size_t count = 0;
+    bool is_wrong = false;
+    inflate_verdict verdict = INFLATE_OK;
+    while (verdict == INFLATE_OK && !is_wrong) {
+        if (in->is_bad) {
+            count += drain(in, out + count, room - count);
+            if (!pending(in)) verdict = in->is_unreadable ? INFLATE_UNREADABLE : INFLATE_BAD;
+            else break;
+        } else if (in->phase == PHASE_HEADER) {
+            read_header(in);
+        } else if (in->phase == PHASE_TRAILER) {
+            read_trailer(in, &is_wrong);
+        } else if (in->phase == PHASE_NEXT) {
+            look_behind(in);
+        } else if (in->phase == PHASE_DONE) {
+            verdict = INFLATE_END;
+        } else if (wants_point && in->state.block_state == ISAL_BLOCK_NEW_HDR) {
+            verdict = INFLATE_AT_POINT;
+        } else if (count == room) {
+            break;
+        } else {
+            count += wants_point ? call_towards_point(in, out + count, room - count)
+                                 : call(in, out + count, room - count, false);
+        }
+    }
+    *size = count;
+    return is_wrong ? INFLATE_WRONG_SUM : verdict;
+}
+
+/* Whether a member that begins there goes on for a while, or ends well. */
+static bool is_member(inflater *in, uint64_t at) {
+    uint8_t *out = malloc(TRIED_SIZE);
+    if (!out) return false;
+    size_t size;
+    inflater_start(in, at, 0);
+    inflate_verdict verdict = inflater_read(&size, in, out, TRIED_SIZE, false);
+    free(out);
+    return verdict == INFLATE_OK || verdict == INFLATE_END ||
+           (verdict == INFLATE_BAD && in->phase >= PHASE_NEXT);
+}
+
+uint64_t inflater_find_member(inflater *in, uint64_t from) {
+    if (in->kind != COMPRESSION_GZIP) return UINT64_MAX;
+    start(in, from, 0);
+    for (uint64_t at = from; have(in, 4) == 4;) {
+        const uint8_t *found = memchr(in->state.next_in, 0x1f, in->state.avail_in);
+        uint32_t before = found ? (uint32_t)(found - in->state.next_in) : in->state.avail_in;
+        at += before;
+        skip(in, before);
+        if (!found || have(in, 4) < 4) continue;
+        if (compression_begins(in->kind, in->state.next_in, 4) && is_member(in, at)) return at;
+        start(in, ++at, 0);
+    }
+    return UINT64_MAX;
 }

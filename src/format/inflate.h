@@ -1,41 +1,82 @@
-/* GZIP and ZLIB streams: telling them from other bytes, and inflating them whole. Pure.
- * Sources: RFC 1950, 1951, 1952. */
+/* Inflating GZIP and ZLIB streams piece by piece, from their beginning or from a point within.
+ *
+ * A point is the end of a deflate block: with the bit at which the next one begins and the window,
+ * the last bytes that came out, everything behind it can be inflated without what lies before.
+ * Pure, but for the function that gives the bytes. Sources: RFC 1950, 1951, 1952. */
 #ifndef RECMAP_FORMAT_INFLATE_H
 #define RECMAP_FORMAT_INFLATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <recmap/status.h>
 
-typedef enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZLIB } compression;
+#include "format/compression.h"
 
-/* "none", "gzip", "zlib": as it stands in the index. */
-const char *compression_name(compression kind);
+enum { INFLATE_WINDOW_MOST = 32768 };
 
-/* Bytes at a file's beginning that compression_detect looks at. */
-enum { COMPRESSION_DETECT_SIZE = 16 };
+/* Compressed bytes: in memory, or read when they are needed. */
+typedef struct inflate_source {
+    const uint8_t *bytes; /* NULL: `read` gives them */
+    uint64_t size;
+    recmap_status (*read)(void *context, void *data, size_t size, uint64_t offset,
+                          recmap_error *error);
+    void *context;
+} inflate_source;
 
-/* What a file is whose first bytes these are. Its name means nothing: files are misnamed. */
-compression compression_detect(const uint8_t *bytes, size_t size);
+typedef struct seek_point {
+    uint64_t bit;    /* of the compressed bytes; the lowest of byte 0 is bit 0 */
+    uint64_t offset; /* in what comes out */
+    const uint8_t *window;
+    uint32_t window_size; /* less than the most where the member began shortly before */
+} seek_point;
 
 typedef enum inflate_verdict {
-    INFLATE_OK,
-    INFLATE_BAD,       /* `reason` says why, at `bad_at` of the compressed bytes */
-    INFLATE_TOO_LARGE, /* more than the limit comes out */
-    INFLATE_NO_MEMORY,
+    INFLATE_OK,       /* the room is full */
+    INFLATE_AT_POINT, /* a point was wanted, and here it is: see inflater_point */
+    INFLATE_END,      /* the last member ended */
+    INFLATE_BAD, /* the stream is damaged: see inflater_fault. All that comes out of the symbols
+                    before came out */
+    INFLATE_WRONG_SUM,  /* the checksum of the member that ended here does not hold; it can be gone
+                           on with */
+    INFLATE_UNREADABLE, /* `read` failed: see inflater_fault */
 } inflate_verdict;
 
-/* What came out. */
-typedef struct inflated {
-    uint8_t *data; /* malloc'ed; the caller frees it; set only with INFLATE_OK */
-    size_t size;
-    uint64_t bad_at;
-    const char *reason;
-} inflated;
+typedef struct inflater inflater;
 
-/* Inflates a whole stream, or several one behind the other (members of a GZIP file), checking their
- * checksums. Memory grows with what really comes out, never with what a header claims. */
-inflate_verdict inflate_all(inflated *out, compression kind, const uint8_t *bytes, uint64_t size,
-                            uint64_t limit);
+/* NULL when memory is out. Nothing is started. */
+inflater *inflater_create(compression kind, const inflate_source *source);
+void inflater_destroy(inflater *ended);
+
+/* Starts at a member (or ZLIB stream) whose header is at byte `at`; what comes out is counted from
+ * `offset` on. Checksums are checked. */
+void inflater_start(inflater *in, uint64_t at, uint64_t offset);
+
+/* Starts at a point. Checksums cannot be checked, nor need the trailers hold. False for a point
+ * that lies nowhere. */
+bool inflater_start_at(inflater *in, const seek_point *point);
+
+/* Inflates up to `room` bytes; `size` is how many came out, whatever the verdict. Members follow
+ * each other as if they were one. With `wants_point` it stops at the next point, which may be
+ * where it stands. */
+inflate_verdict inflater_read(size_t *size, inflater *in, uint8_t *out, size_t room,
+                              bool wants_point);
+
+/* The point at which it stopped. Up to 64 KiB before it may not have come out yet, and come with
+ * the next reads. The window lives until then. */
+seek_point inflater_point(const inflater *in);
+
+/* What is wrong, and at which byte of the compressed ones. */
+typedef struct inflate_fault {
+    const char *reason;
+    uint64_t at;
+    recmap_error error; /* of the source */
+} inflate_fault;
+const inflate_fault *inflater_fault(const inflater *in);
+
+/* The byte that is read next: bytes before were used. */
+uint64_t inflater_position(const inflater *in);
+
+/* The first byte from `from` on at which a member begins that can be inflated for a while, or to
+ * its good end; UINT64_MAX where there is none. What is started now is given up. Only GZIP's
+ * headers can be told from other bytes. */
+uint64_t inflater_find_member(inflater *in, uint64_t from);
 
 #endif

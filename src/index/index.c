@@ -239,6 +239,22 @@ static recmap_status find_offsets(index_file *index, recmap_error *error) {
     return index->offsets ? RECMAP_OK : fail_memory(error);
 }
 
+/* Each shard's points have values of their own, in the order of shards. */
+static recmap_status find_points(index_file *index, recmap_error *error) {
+    size_t count, due = 0;
+    const store_value *values = store_values(index->store, STORE_POINTS, &count);
+    for (size_t s = 0; s < index->manifest.shard_count; s++) {
+        index_shard *shard = &index->shards[s];
+        shard->first_points = due;
+        if (shard->entry.point_count > (uint64_t)(count - due) * POINTS_PER_VALUE)
+            return fail_index(index, error, "its points of compressed shards are incomplete");
+        due += points_value_count(shard->entry.point_count);
+    }
+    return due == count && keys_are_dense(values, count, 1)
+               ? RECMAP_OK
+               : fail_index(index, error, "its points of compressed shards are incomplete");
+}
+
 static recmap_status find_columns(index_file *index, recmap_error *error) {
     size_t values_count, column_count = index->manifest.column_count;
     const store_value *values = store_values(index->store, STORE_COLUMNS, &values_count);
@@ -294,7 +310,7 @@ recmap_status index_open(index_file **opened, const char *path, const store_opti
     if (!index) return fail_memory(error);
     recmap_status status = store_open(&index->store, path, options, error);
     recmap_status (*const steps[])(index_file *, recmap_error *) = {
-        read_manifest, read_shards, read_damages, find_offsets, find_columns, find_ids,
+        read_manifest, read_shards, read_damages, find_offsets, find_points, find_columns, find_ids,
     };
     for (size_t i = 0; status == RECMAP_OK && i < sizeof steps / sizeof *steps; i++)
         status = steps[i](index, error);
@@ -566,6 +582,32 @@ recmap_value index_column_default(const index_file *index, size_t column) {
     return index->defaults[column];
 }
 
+recmap_status index_points(point_list *points, index_file *index, size_t shard_index,
+                           recmap_error *error) {
+    const index_shard *shard = &index->shards[shard_index];
+    const shard_entry *entry = &shard->entry;
+    size_t count;
+    const store_value *values = store_values(index->store, STORE_POINTS, &count);
+    point_list made = {0};
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && made.count < entry->point_count; i++) {
+        size_t value = shard->first_points + i;
+        uint64_t due = min_u64(entry->point_count - made.count, POINTS_PER_VALUE);
+        status = store_check(index->store, STORE_POINTS, value, error);
+        if (status != RECMAP_OK) break;
+        points_verdict verdict = points_decode(&made, values[value].data, values[value].size,
+                                               (size_t)due, entry->file_size, entry->size);
+        if (verdict == POINTS_NO_MEMORY) status = fail_memory(error);
+        if (verdict == POINTS_BAD)
+            status = fail_index(index, error, "the points of a compressed shard are malformed");
+    }
+    if (status == RECMAP_OK && !store_intact(index->store))
+        status = store_fail_cut(index->store, error);
+    if (status == RECMAP_OK) *points = made;
+    else points_free(&made);
+    return status;
+}
+
 recmap_status index_check_all(index_file *index, recmap_error *error) {
     recmap_status status = store_check_all(index->store, error);
     for (int table = 0; status == RECMAP_OK && table < STORE_TABLE_COUNT; table++) {
@@ -577,6 +619,11 @@ recmap_status index_check_all(index_file *index, recmap_error *error) {
     index_place place;
     for (uint64_t n = 0; status == RECMAP_OK && n < index->manifest.record_count; n++)
         status = index_locate(&place, index, n, error);
+    for (size_t s = 0; status == RECMAP_OK && s < index->manifest.shard_count; s++) {
+        point_list points = {0};
+        status = index_points(&points, index, s, error);
+        points_free(&points);
+    }
     for (size_t chunk = 0; chunk < index->column_chunk_count; chunk++)
         for (size_t c = 0; status == RECMAP_OK && c < index->manifest.column_count; c++) {
             column_chunk opened;

@@ -12,6 +12,7 @@
 #include "index/ids.h"
 #include "index/manifest.h"
 #include "index/offsets.h"
+#include "index/points.h"
 #include "index/store.h"
 
 typedef struct index_file index_file;
@@ -29,6 +30,7 @@ typedef struct index_shard {
     uint64_t first_record; /* number of its first record */
     uint64_t first_damage; /* in the list of damage */
     const framing *framing;
+    size_t first_points; /* value of its points */
     shard_entry entry;
 } index_shard;
 
@@ -80,6 +82,11 @@ recmap_value index_column_default(const index_file *index, size_t column);
 
 /* The list of damage, in file order: manifest's damage_count entries. */
 const damage_entry *index_damages(const index_file *index);
+
+/* The points of a compressed shard, to be freed by points_free; their windows live as long as the
+ * index. Errors: CORRUPT naming the index. */
+recmap_status index_points(point_list *points, index_file *index, size_t shard_index,
+                           recmap_error *error);
 
 /* Checks every value, and every record's place, against what the file says of itself.
  * Errors: CORRUPT. */

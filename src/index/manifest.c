@@ -63,6 +63,7 @@ static void fill_shard(Recmap__Shard *message, const shard_entry *shard) {
     message->sample_step = shard->identity.sample_step;
     message->damage_count = shard->damage_count;
     message->tail_size = shard->tail_size;
+    message->point_count = shard->point_count;
 }
 
 uint8_t *shards_encode(size_t *size, const shard_entry *shards, size_t count) {
@@ -189,7 +190,7 @@ static bool shard_is_sound(const Recmap__Shard *message) {
     return message->path.len && !memchr(message->path.data, 0, message->path.len) &&
            message->hash.len == 16 && message->n_samples <= IDENTITY_SAMPLES_MOST &&
            message->sample_step > 0 && message->compression <= RECMAP__COMPRESSION__ZLIB &&
-           (message->compression || message->size == message->file_size);
+           (message->compression || (message->size == message->file_size && !message->point_count));
 }
 
 static decode_verdict copy_shard(shard_entry *to, const Recmap__Shard *message) {
@@ -203,6 +204,7 @@ static decode_verdict copy_shard(shard_entry *to, const Recmap__Shard *message) 
         .record_count = message->record_count,
         .damage_count = message->damage_count,
         .tail_size = message->tail_size,
+        .point_count = message->point_count,
         .framing = strdup(message->framing),
         .identity = {.sample_count = message->n_samples, .sample_step = message->sample_step},
     };

@@ -9,7 +9,7 @@
 
 #include <recmap/record.h>
 
-#include "format/inflate.h"
+#include "format/compression.h"
 #include "index/identity.h"
 
 enum {
@@ -50,6 +50,7 @@ typedef struct shard_entry {
     int64_t mtime_ns;
     uint64_t record_count;
     uint64_t damage_count;
+    uint64_t point_count; /* where inflating can begin, beside its beginning */
     char *framing;
     uint64_t tail_size; /* bytes at the end that belong to no record */
     shard_identity identity;

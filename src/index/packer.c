@@ -33,6 +33,7 @@ struct packer {
     size_t damage_count;
     size_t damage_capacity;
     uint64_t damage_table;
+    uint64_t points_value;
 };
 
 static bool allocate_parts(packer *packer, const packer_options *options) {
@@ -242,6 +243,21 @@ recmap_status packer_add_damage(packer *packer, uint64_t offset, uint64_t length
     return RECMAP_OK;
 }
 
+static recmap_status put_points(packer *packer, const point_list *points, recmap_error *error) {
+    for (size_t first = 0; first < points->count; first += POINTS_PER_VALUE) {
+        size_t left = points->count - first, size;
+        uint8_t *packed =
+            points_encode(&size, points, first, left < POINTS_PER_VALUE ? left : POINTS_PER_VALUE);
+        if (!packed) return fail_memory(error);
+        recmap_status status = store_writer_put(packer->store, STORE_POINTS,
+                                                (store_key){packer->points_value++, 0}, packed,
+                                                size, error);
+        free(packed);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
 recmap_status packer_end_shard(packer *packer, const shard_end *end, const shard_identity *known,
                                recmap_error *error) {
     shard_entry *shard = current_shard(packer);
@@ -250,12 +266,14 @@ recmap_status packer_end_shard(packer *packer, const shard_end *end, const shard
     shard->compression = end->compression;
     shard->mtime_ns = end->mtime_ns;
     shard->tail_size = end->tail_size;
+    shard->point_count = end->points ? end->points->count : 0;
     shard->identity = known ? *known : identity_end(packer->identity, end->size);
     packer->shard_base += end->size;
     packer->manifest.byte_count += end->file_size;
     if (packer->shard_base < end->size || packer->shard_base >> 62)
         return fail(error, RECMAP_INVALID, "the shards together are larger than 2^62 bytes");
-    return put_full_damages(packer, error);
+    recmap_status status = end->points ? put_points(packer, end->points, error) : RECMAP_OK;
+    return status == RECMAP_OK ? put_full_damages(packer, error) : status;
 }
 
 recmap_status packer_add_id(packer *packer, id_pair pair, recmap_error *error) {

@@ -6,9 +6,10 @@
 
 #include <recmap/index.h>
 
-#include "format/inflate.h"
+#include "format/compression.h"
 #include "index/identity.h"
 #include "index/ids.h"
+#include "index/points.h"
 #include "index/run.h"
 #include "index/store.h"
 
@@ -50,6 +51,7 @@ typedef struct shard_end {
     compression compression;
     int64_t mtime_ns;
     uint64_t tail_size; /* of the bytes behind the last record that are neither record nor damage */
+    const point_list *points; /* of a compressed one; NULL: none */
 } shard_end;
 
 /* Ends the shard. Where its identity is known already, the runs' checks were not looked at. */

@@ -85,9 +85,13 @@ static recmap_status add_shard(packer *packer, record_run *run, index_file *inde
         status = packer_add_damage(packer, damages[d].offset, damages[d].length, damages[d].reason,
                                    error);
     if (status != RECMAP_OK) return status;
-    shard_end end = {entry->file_size, entry->size, entry->compression, entry->mtime_ns,
-                     entry->tail_size};
-    return packer_end_shard(packer, &end, &entry->identity, error);
+    point_list points = {0};
+    status = index_points(&points, index, (size_t)(shard - index_shards(index)), error);
+    shard_end end = {entry->file_size, entry->size,      entry->compression,
+                     entry->mtime_ns,  entry->tail_size, &points};
+    if (status == RECMAP_OK) status = packer_end_shard(packer, &end, &entry->identity, error);
+    points_free(&points);
+    return status;
 }
 
 static recmap_status add_ids(packer *packer, index_file *index, uint64_t first_number,

@@ -7,6 +7,7 @@
 #include "format/sniff.h"
 #include "format/tfrecord.h"
 #include "index/image.h"
+#include "index/inflate_walk.h"
 #include "index/walk.h"
 #include "os/file.h"
 #include "os/thread.h"
@@ -18,7 +19,6 @@ enum {
     SURE_SIZE = 64, /* bytes from which on a file that is no TFRecord is told for what it is */
     SEGMENTS_TOTAL = 64 << 20, /* bytes of file in flight: what is found in them takes up to twice
                                   as many (of empty records), whatever the number of threads */
-    INFLATED_AHEAD = 64 << 20,
     SLOTS_PER_THREAD = 2,
     PROGRESS_NS = 50 * 1000 * 1000,
 };
@@ -32,8 +32,9 @@ typedef struct scan_shard {
     file_stat stat;
     compression compression;
     shard_state state;
-    shard_image image;
-    recmap_status status; /* why it could not be opened */
+    shard_image image;     /* of a plain one */
+    inflate_walk inflated; /* of a compressed one: what came of its walk */
+    recmap_status status;  /* why it could not be opened */
     recmap_error error;
 } scan_shard;
 
@@ -41,7 +42,7 @@ typedef struct scan_shard {
 typedef struct segment {
     uint64_t number; /* among all segments */
     size_t shard_index;
-    uint64_t begin, end; /* a compressed shard is one segment, whose end is known once inflated */
+    uint64_t begin, end; /* a compressed shard is one segment */
     bool is_last;        /* of its shard */
     bool is_done;
     bool has_guess; /* the walk began at `entry` and ended in `state` */
@@ -68,7 +69,6 @@ typedef struct scan {
     uint64_t joined; /* segments done with */
     size_t next_shard;
     uint64_t next_begin;
-    uint64_t inflated_size; /* of the shards that are held inflated */
     bool is_stopped;
     worker_group workers;
 } scan;
@@ -131,33 +131,23 @@ static recmap_status open_image(const scan *scan, scan_shard *shard, recmap_erro
     recmap_status status = open_file(&fd, &now, scan, shard->path, error);
     if (status == RECMAP_OK && !is_same_file(&now, &shard->stat))
         status = fail_changed(shard, error);
-    if (status == RECMAP_OK)
-        status = image_open(&shard->image, fd, now.size, shard->compression, shard->path, error);
+    if (status == RECMAP_OK) status = image_open(&shard->image, fd, now.size, shard->path, error);
     file_close(fd);
     if (status == RECMAP_OK && shard->image.map)
         map_advise(shard->image.map, 0, now.size, MAP_ADVICE_SEQUENTIAL);
     return status;
 }
 
-/* Inflated shards wait in memory until they are joined. When there is enough of them, only the one
- * that is joined next may be inflated. */
-static bool must_wait_to_inflate(const scan *scan, const scan_shard *shard, uint64_t number) {
-    return shard->state == SHARD_CLOSED && shard->compression != COMPRESSION_NONE &&
-           scan->inflated_size > INFLATED_AHEAD && number != scan->joined && !scan->is_stopped;
-}
-
-/* Opens the shard of segment `number` if nobody has; waits while another thread is at it. */
-static bool open_shard(scan *scan, scan_shard *shard, uint64_t number) {
+/* Opens the shard if nobody has; waits while another thread is at it. */
+static bool open_shard(scan *scan, scan_shard *shard) {
     pthread_mutex_lock(&scan->lock);
-    while (shard->state == SHARD_OPENING || must_wait_to_inflate(scan, shard, number))
-        pthread_cond_wait(&scan->changed_work, &scan->lock);
+    while (shard->state == SHARD_OPENING) pthread_cond_wait(&scan->changed_work, &scan->lock);
     if (shard->state == SHARD_CLOSED) {
         shard->state = SHARD_OPENING;
         pthread_mutex_unlock(&scan->lock);
         shard->status = open_image(scan, shard, &shard->error);
         pthread_mutex_lock(&scan->lock);
         shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
-        if (shard->image.inflated) scan->inflated_size += shard->image.size;
         pthread_cond_broadcast(&scan->changed_work);
     }
     bool is_open = shard->state == SHARD_OPEN;
@@ -165,12 +155,68 @@ static bool open_shard(scan *scan, scan_shard *shard, uint64_t number) {
     return is_open;
 }
 
+/* An open file, for the inflater. */
+typedef struct opened_file {
+    int fd;
+    const char *path;
+} opened_file;
+
+static recmap_status read_opened(void *context, void *data, size_t size, uint64_t offset,
+                                 recmap_error *error) {
+    const opened_file *file = context;
+    return file_read_at(file->fd, data, size, offset, file->path, error);
+}
+
+static recmap_status inflate_shard(const scan *scan, scan_shard *shard, walk_findings *findings,
+                                   recmap_error *error) {
+    opened_file file = {-1, shard->path};
+    file_stat now;
+    walker walker = walker_of(scan, shard);
+    inflate_walk *walk = &shard->inflated;
+    point_list known = {0};
+    recmap_status status = open_file(&file.fd, &now, scan, shard->path, error);
+    if (status == RECMAP_OK && !is_same_file(&now, &shard->stat))
+        status = fail_changed(shard, error);
+    *walk = (inflate_walk){
+        .walker = &walker,
+        .source = {.size = shard->stat.size, .read = read_opened, .context = &file},
+        .kind = shard->compression,
+        .path = shard->path,
+    };
+    if (status == RECMAP_OK && scan->options->known_points) {
+        status = scan->options->known_points(&known, &walk->known_size, scan->options->open_context,
+                                             (size_t)(shard - scan->shards), error);
+        walk->known = &known;
+    }
+    if (status == RECMAP_OK) status = inflate_walk_shard(walk, findings, error);
+    walk->known = NULL;
+    walk->walker = NULL;
+    points_free(&known);
+    file_close(file.fd);
+    return status;
+}
+
+/* A compressed shard is one segment, and is walked by whoever comes first. */
+static bool walk_compressed(scan *scan, scan_shard *shard, segment *piece) {
+    if (!piece->has_guess && shard->state != SHARD_FAILED) {
+        shard->status = inflate_shard(scan, shard, &piece->findings, &shard->error);
+        piece->has_guess = true;
+        piece->entry = 0;
+        piece->state = (walk_state){.position = shard->inflated.end_of_records};
+        shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
+    }
+    return shard->state == SHARD_OPEN;
+}
+
 static void walk_segment(scan *scan, segment *piece) {
     scan_shard *shard = &scan->shards[piece->shard_index];
-    if (!open_shard(scan, shard, piece->number)) return;
+    if (shard->compression != COMPRESSION_NONE) {
+        walk_compressed(scan, shard, piece);
+        return;
+    }
+    if (!open_shard(scan, shard)) return;
     const shard_image *image = &shard->image;
     walker walker = walker_of(scan, shard);
-    if (image->inflated) piece->end = image->size;
     if (piece->begin > 0) {
         piece->has_guess = walk_from_guess(&walker, &piece->findings, &piece->state, &piece->entry,
                                            image->data, image->size, piece->begin, piece->end);
@@ -260,11 +306,12 @@ static void release_segment(scan *scan) {
 
 /* What the file is if it is no TFRecord file, not even in its first header. */
 static const file_kind *kind_of(const scan_shard *shard, uint64_t stopped_at) {
-    const shard_image *image = &shard->image;
+    bool is_plain = shard->compression == COMPRESSION_NONE;
+    const uint8_t *bytes = is_plain ? shard->image.data : shard->inflated.head;
+    uint64_t size = is_plain ? shard->image.size : shard->inflated.head_size;
     const framing *by = shard->framing;
-    if (stopped_at || !framing_is_tfrecord(by) || by->begins_frame(by, image->data, image->size))
-        return NULL;
-    return sniff_file(image->data, image->size);
+    if (stopped_at || !framing_is_tfrecord(by) || by->begins_frame(by, bytes, size)) return NULL;
+    return sniff_file(bytes, size);
 }
 
 static recmap_status fail_kind(const scan_shard *shard, const file_kind *kind,
@@ -322,15 +369,16 @@ static bool guess_holds(const scan_shard *shard, const segment *piece, const wal
 static recmap_status join_segment(scan *scan, segment *piece, walk_state *state,
                                   recmap_error *error) {
     scan_shard *shard = &scan->shards[piece->shard_index];
-    if (!open_shard(scan, shard, piece->number)) {
+    bool is_plain = shard->compression == COMPRESSION_NONE;
+    if (!(is_plain ? open_shard(scan, shard) : walk_compressed(scan, shard, piece))) {
         /* Of a shard that is passed over only the sink hears. */
         if (error && !scan->sink->skip_shard) *error = shard->error;
         return shard->status;
     }
     const shard_image *image = &shard->image;
-    if (image->inflated) piece->end = image->size;
     /* A record that began before may reach over the whole segment. */
-    if (!state->is_lost && state->position >= piece->end && piece->end > 0) return RECMAP_OK;
+    if (is_plain && !state->is_lost && state->position >= piece->end && piece->end > 0)
+        return RECMAP_OK;
     if (!guess_holds(shard, piece, state)) {
         walker walker = walker_of(scan, shard);
         walk_from(&walker, &piece->findings, state, image->data, image->size, piece->end);
@@ -372,11 +420,15 @@ static recmap_status join_segments(uint64_t *end_of_records, scan *scan, scan_sh
     return status;
 }
 
+static uint64_t image_size(const scan_shard *shard) {
+    return shard->compression == COMPRESSION_NONE ? shard->image.size : shard->inflated.size;
+}
+
 /* Skipping is for damaged shards. A file without a single record that is known to be something else
  * was named by mistake. Of a few bytes too much can be said by chance. */
 static recmap_status check_is_shard(const scan *scan, const scan_shard *shard, uint64_t records,
                                     recmap_error *error) {
-    if (records || shard->image.size < SURE_SIZE || !scan->options->refuses_others)
+    if (records || image_size(shard) < SURE_SIZE || !scan->options->refuses_others)
         return RECMAP_OK;
     const file_kind *kind = kind_of(shard, 0);
     return kind ? fail_kind(shard, kind, error) : RECMAP_OK;
@@ -398,14 +450,16 @@ static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *err
     file_close(fd);
     if (status != RECMAP_OK) return status;
     if (!is_same_file(&now, &shard->stat)) return fail_changed(shard, error);
-    shard_end end = {shard->stat.size, shard->image.size, shard->compression, shard->stat.mtime_ns,
-                     shard->image.size - end_of_records};
-    pthread_mutex_lock(&scan->lock);
-    if (shard->image.inflated) scan->inflated_size -= shard->image.size;
-    pthread_cond_broadcast(&scan->changed_work);
-    pthread_mutex_unlock(&scan->lock);
+    shard_end end = {shard->stat.size,
+                     image_size(shard),
+                     shard->compression,
+                     shard->stat.mtime_ns,
+                     image_size(shard) - end_of_records,
+                     &shard->inflated.points};
     image_close(&shard->image);
-    return scan->sink->end_shard(scan->sink->context, &end, error);
+    status = scan->sink->end_shard(scan->sink->context, &end, error);
+    points_free(&shard->inflated.points);
+    return status;
 }
 
 /* A TFRecord file tells by its bytes whether it is compressed. In files of other framings anything
@@ -485,8 +539,10 @@ static void finish(scan *scan) {
     workers_join(&scan->workers);
     for (size_t i = 0; i < scan->slot_count; i++) findings_free(&scan->slots[i].findings);
     free(scan->slots);
-    for (size_t i = 0; scan->shards && i < scan->shard_count; i++)
+    for (size_t i = 0; scan->shards && i < scan->shard_count; i++) {
         image_close(&scan->shards[i].image);
+        points_free(&scan->shards[i].inflated.points);
+    }
     free(scan->shards);
     pthread_cond_destroy(&scan->changed_results);
     pthread_cond_destroy(&scan->changed_work);

@@ -33,6 +33,10 @@ typedef struct scan_options {
     /* Opens a shard by its name; NULL: the name is a path. */
     recmap_status (*open)(int *fd, void *context, const char *name, recmap_error *error);
     void *open_context;
+    /* The points that an index has of a shard, to go on at behind damage, and what it inflates to;
+     * NULL: they are to be taken. Called on the workers, with open_context. */
+    recmap_status (*known_points)(point_list *points, uint64_t *size, void *context,
+                                  size_t shard_index, recmap_error *error);
     recmap_progress_fn progress;
     void *progress_context;
     recmap_progress *totals; /* bytes_done and record_count go on from here; the total is known */
@@ -43,6 +47,8 @@ typedef struct scan_sink {
     void *context;
     recmap_status (*begin_shard)(void *context, const char *path, recmap_error *error);
     recmap_status (*add_run)(void *context, const record_run *run, recmap_error *error);
+    /* Of length 0: nothing is known to be lost, but the checksum of a compressed member before does
+     * not hold. */
     recmap_status (*add_damage)(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error);
     recmap_status (*end_shard)(void *context, const shard_end *end, recmap_error *error);

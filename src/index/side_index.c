@@ -46,7 +46,7 @@ static recmap_status open_mapped(mapped *made, bool must_be_plain, recmap_error 
         fail_advise(error, "index it without --from-idx");
     }
     if (status == RECMAP_OK)
-        status = image_open(&made->image, fd, made->stat.size, COMPRESSION_NONE, made->path, error);
+        status = image_open(&made->image, fd, made->stat.size, made->path, error);
     file_close(fd);
     return status;
 }

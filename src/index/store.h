@@ -24,6 +24,7 @@ typedef enum store_table {
     STORE_IDS,
     STORE_COLUMNS,
     STORE_DAMAGE,
+    STORE_POINTS,
     STORE_TABLE_COUNT,
 } store_table;
 

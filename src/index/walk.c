@@ -28,7 +28,7 @@ void findings_free(walk_findings *findings) {
     *findings = (walk_findings){0};
 }
 
-static void clear(walk_findings *findings) {
+void findings_clear(walk_findings *findings) {
     run_clear(&findings->run);
     findings->damage_count = 0;
     findings->status = RECMAP_OK;
@@ -182,7 +182,7 @@ static bool enter_file(const walker *walker, walk_findings *findings, walk_state
 
 void walk_from(const walker *walker, walk_findings *findings, walk_state *state,
                const uint8_t *bytes, uint64_t size, uint64_t end) {
-    clear(findings);
+    findings_clear(findings);
     uint64_t last = records_end(walker, size);
     if (enter_file(walker, findings, state, size))
         walk_on(walker, findings, state, bytes, last, min_u64(end, last));
@@ -192,7 +192,7 @@ bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *
                      uint64_t *entry, const uint8_t *bytes, uint64_t size, uint64_t begin,
                      uint64_t end) {
     const framing *framing = walker->framing;
-    clear(findings);
+    findings_clear(findings);
     size = records_end(walker, size);
     end = min_u64(end, size);
     if (!framing->guess || begin >= end) return false;
@@ -202,4 +202,40 @@ bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *
     *state = (walk_state){.position = at};
     walk_on(walker, findings, state, bytes, size, end);
     return true;
+}
+
+frame_verdict walk_good(const walker *walker, walk_findings *findings, walk_state *state,
+                        const uint8_t *bytes, size_t size, uint64_t origin) {
+    while (findings->status == RECMAP_OK) {
+        size_t at = (size_t)(state->position - origin);
+        frame found;
+        frame_verdict verdict = walker->framing->parse(&found, walker->framing, bytes + at,
+                                                       size - at, FRAME_CHECK_ALL, NULL);
+        /* One that ends with the bytes may end there only because they do. */
+        if (verdict != FRAME_GOOD || found.size >= size - at) return verdict;
+        add_record(walker, findings, state->position, &found, bytes + at);
+        state->position += found.size;
+    }
+    return FRAME_GOOD;
+}
+
+/* Places in `bytes` are made places in the shard; those before the bytes wrap, and come back. */
+void walk_rest(const walker *walker, walk_findings *findings, walk_state *state,
+               const uint8_t *bytes, size_t size, uint64_t origin) {
+    size_t records = findings->run.count, damages = findings->damage_count;
+    state->position -= origin;
+    state->lost_since -= origin;
+    crc_sums_clear(&findings->sums);
+    walk_on(walker, findings, state, bytes, size, size);
+    crc_sums_clear(&findings->sums);
+    state->position += origin;
+    state->lost_since += origin;
+    for (size_t i = records; i < findings->run.count; i++) findings->run.offsets[i] += origin;
+    for (size_t i = damages; i < findings->damage_count; i++) findings->damages[i].offset += origin;
+    findings->stopped_at += origin;
+}
+
+void walk_add_damage(walk_findings *findings, uint64_t offset, uint64_t length,
+                     const char *reason) {
+    add_damage(findings, offset, length, reason);
 }

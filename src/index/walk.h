@@ -49,12 +49,27 @@ typedef struct walker {
 
 bool findings_init(walk_findings *findings, const extractor *extractor);
 void findings_free(walk_findings *findings);
+void findings_clear(walk_findings *findings);
 
 /* Walks over all frames that begin before `end`, from `state`, and leaves in it where the next walk
  * goes on. Replaces what was in `findings`. At the shard's end damage that is still open is closed.
  * Errors stand in findings->status: CORRUPT (raise), FEATURE, NO_MEMORY. */
 void walk_from(const walker *walker, walk_findings *findings, walk_state *state,
                const uint8_t *bytes, uint64_t size, uint64_t end);
+
+/* The same for a shard whose bytes come one after the other: `bytes` stand at `origin` of it, and
+ * what is found is added to `findings`.
+ *
+ * walk_good goes over good frames alone, and stops where what follows is damaged, or may not all be
+ * there yet. walk_rest goes on to the end of the bytes, which is that of the shard, or of a stretch
+ * of it behind which bytes are lost. */
+frame_verdict walk_good(const walker *walker, walk_findings *findings, walk_state *state,
+                        const uint8_t *bytes, size_t size, uint64_t origin);
+void walk_rest(const walker *walker, walk_findings *findings, walk_state *state,
+               const uint8_t *bytes, size_t size, uint64_t origin);
+
+/* Adds a stretch that is lost before anybody could look at it. */
+void walk_add_damage(walk_findings *findings, uint64_t offset, uint64_t length, const char *reason);
 
 /* Guesses: looks for the first whole frame in [begin, end) and walks from there. False when there
  * is none, or none was found with a bounded amount of work. `entry` is where the walk began. */

@@ -295,10 +295,20 @@ static void test_altered_compressed_shard(void **state) {
         recmap_record_release(&record);
         recmap_dataset_close(dataset);
     }
-    file.data[3000] ^= 1;
+    enum { BEFORE_CONTENT = 10 + 5 }; /* the headers of member and block */
+    file.data[BEFORE_CONTENT + 50 * FRAME + 30] ^= 1;
+    file.data[BEFORE_CONTENT + 60 * FRAME + 30] ^= 1;
     file_alter("s00001", 0, file.data, file.size);
-    assert_refused(RECMAP_CORRUPT, "its checksum does not hold");
-    assert_verify_names_shard(200, "its checksum does not hold");
+    assert_refused(RECMAP_CORRUPT, "data CRC");
+    file.data[BEFORE_CONTENT + 50 * FRAME + 30] ^= 1;
+    file.data[BEFORE_CONTENT + 60 * FRAME + 30] ^= 1;
+    file.data[10] ^= 6; /* the kind of the block */
+    file_alter("s00001", 0, file.data, file.size);
+    assert_refused(RECMAP_CORRUPT, "the gzip stream is damaged");
+    file.data[10] ^= 6;
+    file.data[file.size - 8] ^= 1; /* no record is hurt */
+    file_alter("s00001", 0, file.data, file.size);
+    assert_verify_names_shard(300, "the checksum of a compressed member does not hold");
     bytes.data[50 * FRAME + 30] ^= 1;
     bytes.data[60 * FRAME + 30] ^= 1;
     file.size = 0;

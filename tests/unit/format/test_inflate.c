@@ -1,5 +1,6 @@
-/* Inflating whole GZIP and ZLIB streams: every cut and every flipped bit is noticed, several
- * streams behind each other are one, and what is no stream is not taken for one. */
+/* Inflating GZIP and ZLIB streams: every cut and every flipped bit is noticed, several streams
+ * behind each other are one, what is no stream is not taken for one, and from every point that is
+ * given everything behind it comes, as zlib has it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,25 +12,14 @@
 
 #include "format/inflate.h"
 #include "support/buffer.h"
+#include "support/deflate.h"
+#include "support/inflate_all.h"
 #include "support/random.h"
-
-static const uint64_t NO_LIMIT = UINT64_MAX;
 
 /* Compresses by zlib, the second opinion: window bits 31 make GZIP, 15 ZLIB. */
 static void add_stream(buffer *to, compression kind, const buffer *content, int level) {
-    z_stream stream = {0};
-    int window = kind == COMPRESSION_GZIP ? 31 : 15;
-    assert_int_equal(deflateInit2(&stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    size_t room = deflateBound(&stream, content->size);
-    uint8_t *out = must_realloc(NULL, room);
-    stream.next_in = content->data;
-    stream.avail_in = (uInt)content->size;
-    stream.next_out = out;
-    stream.avail_out = (uInt)room;
-    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
-    buffer_add(to, out, room - stream.avail_out);
-    deflateEnd(&stream);
-    free(out);
+    deflate_way way = {.level = level, .memory = 8, .strategy = Z_DEFAULT_STRATEGY};
+    add_deflated(to, kind, content, &way);
 }
 
 static buffer make_content(rng *random, size_t size) {
@@ -42,12 +32,15 @@ static buffer make_content(rng *random, size_t size) {
 }
 
 static void assert_inflates(compression kind, const buffer *stream, const buffer *content) {
-    inflated out = {0};
+    buffer out = BUFFER_INIT;
+    uint64_t bad_at;
     assert_int_equal(compression_detect(stream->data, stream->size), kind);
-    assert_int_equal(inflate_all(&out, kind, stream->data, stream->size, NO_LIMIT), INFLATE_OK);
-    assert_int_equal(out.size, content->size);
-    assert_memory_equal(out.data, content->data, content->size);
-    free(out.data);
+    for (int reads = 0; reads < 2; reads++) {
+        assert_int_equal(inflate_all(&out, &bad_at, kind, stream, reads), INFLATE_END);
+        assert_int_equal(out.size, content->size);
+        if (out.size) assert_memory_equal(out.data, content->data, content->size);
+    }
+    buffer_free(&out);
 }
 
 static void test_streams(void **state) {
@@ -86,22 +79,23 @@ static void test_members(void **state) {
         }
 }
 
-/* No cut may hang, crash or be taken for the whole. */
+/* No cut may hang, crash or be taken for the whole; what comes is what stands before it. */
 static void test_every_cut(void **state) {
     (void)state;
     rng random = {1};
     for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
         for (int level = 0; level <= 9; level += 3) {
-            buffer content = make_content(&random, 6000), stream = BUFFER_INIT;
+            buffer content = make_content(&random, 6000), stream = BUFFER_INIT, out = BUFFER_INIT;
             add_stream(&stream, kind, &content, level);
             for (size_t cut = 4; cut < stream.size; cut++) {
-                uint8_t *exact = must_copy(stream.data, cut);
-                inflated out = {0};
-                assert_int_equal(inflate_all(&out, kind, exact, cut, NO_LIMIT), INFLATE_BAD);
-                assert_non_null(out.reason);
-                assert_true(out.bad_at <= cut);
-                free(exact);
+                buffer exact = {must_copy(stream.data, cut), cut, cut};
+                uint64_t bad_at;
+                assert_int_equal(inflate_all(&out, &bad_at, kind, &exact, cut % 2), INFLATE_BAD);
+                assert_true(bad_at <= cut && out.size <= content.size);
+                if (out.size) assert_memory_equal(out.data, content.data, out.size);
+                buffer_free(&exact);
             }
+            buffer_free(&out);
             buffer_free(&content);
             buffer_free(&stream);
         }
@@ -112,51 +106,242 @@ static void test_every_bit(void **state) {
     (void)state;
     rng random = {1};
     for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
-        buffer content = make_content(&random, 800), stream = BUFFER_INIT;
+        buffer content = make_content(&random, 800), stream = BUFFER_INIT, out = BUFFER_INIT;
         add_stream(&stream, kind, &content, 6);
         for (size_t bit = 0; bit < stream.size * 8; bit++) {
+            uint64_t bad_at;
             stream.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-            inflated out = {0};
-            inflate_verdict verdict =
-                inflate_all(&out, kind, stream.data, stream.size, content.size + 100000);
-            if (verdict == INFLATE_OK) {
+            if (inflate_all(&out, &bad_at, kind, &stream, bit % 2) == INFLATE_END) {
                 assert_int_equal(out.size, content.size);
                 assert_memory_equal(out.data, content.data, content.size);
-                free(out.data);
             }
             stream.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        }
+        buffer_free(&out);
+        buffer_free(&content);
+        buffer_free(&stream);
+    }
+}
+
+static void test_rest(void **state) {
+    (void)state;
+    rng random = {1};
+    buffer content = make_content(&random, 5000), stream = BUFFER_INIT, out = BUFFER_INIT;
+    add_stream(&stream, COMPRESSION_GZIP, &content, 9);
+    size_t whole = stream.size;
+    buffer_add(&stream, "rest", 4);
+    uint64_t bad_at;
+    assert_int_equal(inflate_all(&out, &bad_at, COMPRESSION_GZIP, &stream, false), INFLATE_BAD);
+    assert_int_equal(bad_at, whole);
+    assert_int_equal(out.size, content.size);
+    buffer_free(&out);
+    buffer_free(&content);
+    buffer_free(&stream);
+}
+
+/* ---- points ---- */
+
+/* A place between two blocks, as zlib tells it. */
+typedef struct boundary {
+    uint64_t bit, offset;
+} boundary;
+
+typedef struct boundaries {
+    boundary *at;
+    size_t count, capacity;
+} boundaries;
+
+static void add_boundary(boundaries *all, uint64_t bit, uint64_t offset) {
+    if (all->count == all->capacity) {
+        all->capacity = all->capacity * 2 + 16;
+        all->at = must_realloc(all->at, all->capacity * sizeof *all->at);
+    }
+    all->at[all->count++] = (boundary){bit, offset};
+}
+
+/* All ends of blocks that others follow, and where the first block begins. */
+static boundaries list_boundaries(compression kind, const buffer *stream, const buffer *content) {
+    boundaries all = {0};
+    z_stream zs = {0};
+    static uint8_t out[1 << 16];
+    assert_int_equal(inflateInit2(&zs, kind == COMPRESSION_GZIP ? 31 : 15), Z_OK);
+    zs.next_in = stream->data;
+    zs.avail_in = (uInt)stream->size;
+    for (int result = Z_OK; result != Z_STREAM_END;) {
+        zs.next_out = out;
+        zs.avail_out = sizeof out;
+        result = inflate(&zs, Z_BLOCK);
+        assert_true(result == Z_OK || result == Z_STREAM_END);
+        if ((zs.data_type & 128) && !(zs.data_type & 64))
+            add_boundary(&all, (uint64_t)(zs.next_in - stream->data) * 8 - (zs.data_type & 7),
+                         zs.total_out);
+    }
+    assert_int_equal(zs.total_out, content->size);
+    inflateEnd(&zs);
+    return all;
+}
+
+static bool is_boundary(const boundaries *all, const seek_point *point) {
+    for (size_t i = 0; i < all->count; i++)
+        if (all->at[i].bit == point->bit) return all->at[i].offset == point->offset;
+    return false;
+}
+
+/* What comes from a point on is what stands behind it. */
+static void assert_goes_on(inflater *in, const seek_point *point, const buffer *content,
+                           size_t most) {
+    size_t due = content->size - (size_t)point->offset, got = 0;
+    if (due > most) due = most;
+    uint8_t *out = must_realloc(NULL, due + 1);
+    assert_true(inflater_start_at(in, point));
+    while (got < due) {
+        size_t size;
+        inflate_verdict verdict = inflater_read(&size, in, out + got, due - got, false);
+        assert_true(verdict == INFLATE_OK || verdict == INFLATE_END);
+        assert_true(size || got == due);
+        got += size;
+    }
+    assert_memory_equal(out, content->data + point->offset, due);
+    free(out);
+}
+
+/* Inflates in pieces, wanting a point now and then, and goes on from each. */
+static size_t check_points(compression kind, const buffer *stream, const buffer *content,
+                           const boundaries *all, size_t step, bool reads, rng *random) {
+    inflate_source source = make_source(stream, reads);
+    inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
+    uint8_t *out = must_realloc(NULL, content->size + step + 1);
+    size_t got = 0, found = 0;
+    for (bool wants = false;;) {
+        size_t size, room = 1 + (size_t)rng_below(random, step);
+        inflate_verdict verdict = inflater_read(&size, in, out + got, room, wants);
+        got += size;
+        assert_true(got <= content->size);
+        if (verdict == INFLATE_END) break;
+        assert_true(verdict == INFLATE_OK || verdict == INFLATE_AT_POINT);
+        if (verdict == INFLATE_AT_POINT) {
+            seek_point point = inflater_point(in);
+            assert_true(is_boundary(all, &point));
+            assert_true(point.window_size <= point.offset);
+            assert_memory_equal(point.window, content->data + point.offset - point.window_size,
+                                point.window_size);
+            assert_goes_on(other, &point, content, found % 64 ? 70000 : SIZE_MAX);
+            found++;
+        }
+        wants = verdict == INFLATE_OK && rng_below(random, 3) == 0;
+    }
+    assert_int_equal(got, content->size);
+    if (got) assert_memory_equal(out, content->data, got);
+    free(out);
+    inflater_destroy(in);
+    inflater_destroy(other);
+    return found;
+}
+
+static void check_stream(compression kind, const buffer *stream, const buffer *content,
+                         rng *random) {
+    static const size_t steps[] = {1000, 40000, 200000, 3000000};
+    boundaries all = list_boundaries(kind, stream, content);
+    size_t found = 0;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        found += check_points(kind, stream, content, &all, steps[i], i % 2, random);
+    assert_true(found || all.count < 20 || content->size < 100000);
+    free(all.at);
+}
+
+/* Text, noise and runs, so that all kinds of blocks come. */
+static buffer make_mixed(rng *random, size_t size) {
+    buffer content = BUFFER_INIT;
+    while (content.size < size) {
+        switch (rng_below(random, 4)) {
+        case 0: buffer_add_random(&content, rng_below(random, 60000), random); break;
+        case 1:
+            for (uint64_t i = rng_below(random, 90000); i > 0; i--)
+                buffer_add_byte(&content, (uint8_t)('a' + rng_below(random, 6)));
+            break;
+        case 2:
+            for (uint64_t i = rng_below(random, 200000); i > 0; i--) buffer_add_byte(&content, 7);
+            break;
+        default:
+            for (uint64_t i = rng_below(random, 300); content.size > 40000 && i > 0; i--) {
+                uint8_t again[258];
+                size_t length = 3 + (size_t)rng_below(random, 255);
+                memcpy(again, content.data + content.size - 300 - rng_below(random, 32000), length);
+                buffer_add(&content, again, length);
+            }
+        }
+    }
+    return content;
+}
+
+static void test_points(void **state) {
+    (void)state;
+    rng random = {7};
+    static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FIXED, Z_HUFFMAN_ONLY, Z_RLE};
+    for (int level = 0; level <= 9; level++)
+        for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+            compression kind = (level + i) % 2 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
+            buffer content = make_mixed(&random, 700000), stream = BUFFER_INIT;
+            deflate_way way = {level, 1 + (int)(level + i) % 9, strategies[i], 0, 0};
+            add_deflated(&stream, kind, &content, &way);
+            check_stream(kind, &stream, &content, &random);
+            buffer_free(&content);
+            buffer_free(&stream);
+        }
+}
+
+/* Flushes make tiny blocks, and blocks of nothing. */
+static void test_points_of_flushes(void **state) {
+    (void)state;
+    rng random = {8};
+    static const int flushes[] = {Z_PARTIAL_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_BLOCK};
+    for (size_t i = 0; i < sizeof flushes / sizeof *flushes; i++)
+        for (size_t every = 1; every < 200000; every *= 30)
+            for (int level = 0; level <= 9; level += 3) {
+                buffer content = make_mixed(&random, every == 1 ? 5000 : 400000);
+                if (every == 1) content.size = 5000;
+                buffer stream = BUFFER_INIT;
+                deflate_way way = {level, 8, Z_DEFAULT_STRATEGY, flushes[i], every};
+                add_deflated(&stream, COMPRESSION_ZLIB, &content, &way);
+                check_stream(COMPRESSION_ZLIB, &stream, &content, &random);
+                buffer_free(&content);
+                buffer_free(&stream);
+            }
+}
+
+static void test_finds_members(void **state) {
+    (void)state;
+    rng random = {9};
+    for (int round = 0; round < 100; round++) {
+        buffer stream = BUFFER_INIT;
+        size_t noise = (size_t)rng_below(&random, 300000);
+        buffer_add_random(&stream, noise, &random);
+        for (int i = 0; i < 20 && noise > 100; i++)
+            memcpy(stream.data + rng_below(&random, noise - 4), "\x1f\x8b\x08\0", 4);
+        buffer content = make_content(&random, 1 + rng_below(&random, 100000));
+        add_stream(&stream, COMPRESSION_GZIP, &content, 6);
+        for (int reads = 0; reads < 2; reads++) {
+            inflate_source source = make_source(&stream, reads);
+            inflater *in = inflater_create(COMPRESSION_GZIP, &source);
+            assert_int_equal(inflater_find_member(in, 0), noise);
+            assert_true(inflater_find_member(in, noise + 1) == UINT64_MAX);
+            inflater_destroy(in);
         }
         buffer_free(&content);
         buffer_free(&stream);
     }
 }
 
-static void test_limit_and_rest(void **state) {
-    (void)state;
-    buffer content = BUFFER_INIT, stream = BUFFER_INIT;
-    for (int i = 0; i < 1000000; i++) buffer_add_byte(&content, 0);
-    add_stream(&stream, COMPRESSION_GZIP, &content, 9);
-    inflated out = {0};
-    assert_int_equal(inflate_all(&out, COMPRESSION_GZIP, stream.data, stream.size, 999999),
-                     INFLATE_TOO_LARGE);
-    assert_int_equal(inflate_all(&out, COMPRESSION_GZIP, stream.data, stream.size, 1000000),
-                     INFLATE_OK);
-    free(out.data);
-    size_t whole = stream.size;
-    buffer_add(&stream, "rest", 4);
-    assert_int_equal(inflate_all(&out, COMPRESSION_GZIP, stream.data, stream.size, NO_LIMIT),
-                     INFLATE_BAD);
-    assert_int_equal(out.bad_at, whole);
-    assert_string_equal(out.reason, "other bytes follow the compressed stream");
-    buffer_free(&content);
-    buffer_free(&stream);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),        cmocka_unit_test(test_members),
-        cmocka_unit_test(test_every_cut),      cmocka_unit_test(test_every_bit),
-        cmocka_unit_test(test_limit_and_rest),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_members),
+        cmocka_unit_test(test_every_cut),
+        cmocka_unit_test(test_every_bit),
+        cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_points),
+        cmocka_unit_test(test_points_of_flushes),
+        cmocka_unit_test(test_finds_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

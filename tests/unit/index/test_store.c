@@ -202,7 +202,7 @@ static void put_many(store_writer *writer) {
     uint8_t *bytes = malloc(LARGEST);
     assert_non_null(bytes);
     uint64_t random = 1;
-    for (uint64_t i = 0; i < 30000; i++) {
+    for (uint64_t i = 0; i < 5000 * STORE_TABLE_COUNT; i++) {
         store_table table = (store_table)(i % STORE_TABLE_COUNT);
         store_key key = {i, (uint32_t)(i * 7)};
         size_t size = i % 500 == 0 ? LARGEST : random_below(&random, i % 50 ? 60 : 9000);

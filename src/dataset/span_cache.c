@@ -1,0 +1,182 @@
+#include "dataset/span_cache.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "os/process.h"
+#include "os/thread.h"
+
+enum { BUCKETS = 1 << 12 };
+
+typedef struct cached_span {
+    span span; /* first, so that a span is its entry */
+    span_key key;
+    struct cached_span *next;          /* of its bucket */
+    struct cached_span *newer, *older; /* among the unpinned; by last use */
+    uint32_t pins;
+    bool is_counted;
+    atomic_bool is_filled;
+    /* Held by who fills it. A child that was forked meanwhile does not have that thread: it begins
+     * anew, which it sees by the process. */
+    pthread_mutex_t filling;
+    long process;
+} cached_span;
+
+/* All but what `filling` guards is guarded by the process lock. */
+struct span_cache {
+    uint64_t limit;
+    uint64_t size;
+    cached_span *newest, *oldest;
+    recmap_span_statistics statistics;
+    cached_span *buckets[BUCKETS];
+};
+
+span_cache *span_cache_create(uint64_t limit) {
+    span_cache *made = calloc(1, sizeof *made);
+    if (made) made->limit = limit;
+    return made;
+}
+
+static void free_chain(cached_span *first) {
+    while (first) {
+        cached_span *next = first->next;
+        free(first->span.data);
+        free(first);
+        first = next;
+    }
+}
+
+void span_cache_destroy(span_cache *cache) {
+    if (!cache) return;
+    for (size_t i = 0; i < BUCKETS; i++) free_chain(cache->buckets[i]);
+    free(cache);
+}
+
+static cached_span **bucket_of(span_cache *cache, span_key key) {
+    uint64_t mixed = (key.span_index + 1) * 0x9e3779b97f4a7c15u ^
+                     key.shard_index * 0xc2b2ae3d27d4eb4fu;
+    return &cache->buckets[mixed >> 32 & (BUCKETS - 1)];
+}
+
+static void list_remove(span_cache *cache, cached_span *entry) {
+    if (entry->newer) entry->newer->older = entry->older;
+    else cache->newest = entry->older;
+    if (entry->older) entry->older->newer = entry->newer;
+    else cache->oldest = entry->newer;
+    entry->newer = entry->older = NULL;
+}
+
+static void list_add_newest(span_cache *cache, cached_span *entry) {
+    entry->older = cache->newest;
+    if (cache->newest) cache->newest->newer = entry;
+    else cache->oldest = entry;
+    cache->newest = entry;
+}
+
+/* Takes an unpinned span out of the cache, onto a chain of those to be freed. */
+static void take_out(span_cache *cache, cached_span *entry, cached_span **freed) {
+    cached_span **link = bucket_of(cache, entry->key);
+    while (*link != entry) link = &(*link)->next;
+    *link = entry->next;
+    if (entry->is_counted) cache->size -= entry->span.size;
+    entry->next = *freed;
+    *freed = entry;
+}
+
+static cached_span *find(span_cache *cache, span_key key) {
+    cached_span *entry = *bucket_of(cache, key);
+    while (entry &&
+           (entry->key.shard_index != key.shard_index || entry->key.span_index != key.span_index))
+        entry = entry->next;
+    return entry;
+}
+
+/* The entry, pinned; `fresh` is used up where there was none. */
+static cached_span *pin_entry(span_cache *cache, span_key key, cached_span **fresh) {
+    process_lock();
+    cached_span *entry = find(cache, key);
+    if (entry) {
+        bool is_filled = atomic_load_explicit(&entry->is_filled, memory_order_relaxed);
+        if (is_filled) cache->statistics.hit_count++;
+        else if (entry->process != process_id()) {
+            pthread_mutex_init(&entry->filling, NULL);
+            entry->process = process_id();
+        }
+        if (entry->pins++ == 0) list_remove(cache, entry);
+    } else if (*fresh) {
+        entry = *fresh;
+        *fresh = NULL;
+        cached_span **bucket = bucket_of(cache, key);
+        entry->next = *bucket;
+        *bucket = entry;
+    }
+    process_unlock();
+    return entry;
+}
+
+static cached_span *create_entry(span_key key) {
+    cached_span *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    made->key = key;
+    made->pins = 1;
+    made->process = process_id();
+    pthread_mutex_init(&made->filling, NULL);
+    return made;
+}
+
+static void fill_entry(span_cache *cache, cached_span *entry,
+                       void (*fill)(span *filled, void *context), void *context) {
+    pthread_mutex_lock(&entry->filling);
+    if (!atomic_load_explicit(&entry->is_filled, memory_order_acquire)) {
+        entry->span = (span){.error = RECMAP_ERROR_INIT};
+        fill(&entry->span, context);
+        process_lock();
+        entry->is_counted = true;
+        cache->size += entry->span.size;
+        cache->statistics.inflate_count++;
+        cache->statistics.inflated_size += entry->span.size;
+        process_unlock();
+        atomic_store_explicit(&entry->is_filled, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&entry->filling);
+}
+
+const span *span_cache_pin(span_cache *cache, span_key key,
+                           void (*fill)(span *filled, void *context), void *context) {
+    cached_span *fresh = NULL;
+    cached_span *entry = pin_entry(cache, key, &fresh);
+    if (!entry) {
+        fresh = create_entry(key);
+        if (!fresh) return NULL;
+        entry = pin_entry(cache, key, &fresh);
+        free(fresh);
+    }
+    if (!atomic_load_explicit(&entry->is_filled, memory_order_acquire))
+        fill_entry(cache, entry, fill, context);
+    return &entry->span;
+}
+
+void span_cache_unpin(span_cache *cache, const span *pinned) {
+    cached_span *entry = (cached_span *)pinned, *freed = NULL;
+    process_lock();
+    if (--entry->pins == 0) {
+        if (entry->span.is_passing) take_out(cache, entry, &freed);
+        else list_add_newest(cache, entry);
+    }
+    while (cache->size > cache->limit && cache->oldest) {
+        cached_span *oldest = cache->oldest;
+        list_remove(cache, oldest);
+        take_out(cache, oldest, &freed);
+        cache->statistics.evict_count++;
+    }
+    process_unlock();
+    free_chain(freed);
+}
+
+recmap_span_statistics span_cache_statistics(const span_cache *cache) {
+    process_lock();
+    recmap_span_statistics found = cache->statistics;
+    found.held_size = cache->size;
+    process_unlock();
+    return found;
+}

@@ -1,0 +1,39 @@
+/* Spans of compressed shards, inflated when they are first wanted and kept as long as there is
+ * room: which were used longest ago go first. Threads that want the same span wait for the one that
+ * inflates it. */
+#ifndef RECMAP_DATASET_SPAN_CACHE_H
+#define RECMAP_DATASET_SPAN_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <recmap/dataset.h>
+
+typedef struct span_cache span_cache;
+
+typedef struct span_key {
+    uint32_t shard_index;
+    uint64_t span_index;
+} span_key;
+
+/* What a span inflates to. While somebody has it pinned it stays. */
+typedef struct span {
+    uint8_t *data; /* malloc'ed */
+    size_t size;   /* less than is due where the stream is damaged; then `error` says how */
+    recmap_error error;
+    bool is_passing; /* the failure may be another one next time: not to be kept */
+} span;
+
+/* NULL when memory is out. `limit`: bytes of the spans that are kept; pinned ones can exceed it. */
+span_cache *span_cache_create(uint64_t limit);
+void span_cache_destroy(span_cache *cache);
+
+/* The span, pinned; `fill` makes it if it is not there. Threads: any. Fork: a child may go on.
+ * NULL when memory is out. */
+const span *span_cache_pin(span_cache *cache, span_key key,
+                           void (*fill)(span *filled, void *context), void *context);
+void span_cache_unpin(span_cache *cache, const span *pinned);
+
+recmap_span_statistics span_cache_statistics(const span_cache *cache);
+
+#endif

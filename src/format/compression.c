@@ -1,0 +1,38 @@
+#include "format/compression.h"
+
+#include "base/bytes.h"
+#include "format/tfrecord.h"
+
+static const char *const names[] = {"none", "gzip", "zlib"};
+
+const char *compression_name(compression kind) {
+    return names[kind];
+}
+
+/* A header of RFC 1952: magic, deflate, no reserved flags. */
+static bool begins_gzip(const uint8_t *bytes, uint64_t size) {
+    return size >= 4 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8 && bytes[3] < 0x20;
+}
+
+/* A header of RFC 1950: deflate, a window of at most 32 KB, its check, no dictionary. */
+static bool begins_zlib(const uint8_t *bytes, uint64_t size) {
+    return size >= 2 && (bytes[0] & 0x0f) == 8 && bytes[0] >> 4 <= 7 && !(bytes[1] & 0x20) &&
+           ((unsigned)bytes[0] << 8 | bytes[1]) % 31 == 0;
+}
+
+/* The upper half of a record's length is zeros, even in a header that is damaged elsewhere; in the
+ * first bytes of a ZLIB stream it is not. */
+static bool begins_length(const uint8_t *bytes, uint64_t size) {
+    return size >= 8 && load32(bytes + 4) == 0;
+}
+
+compression compression_detect(const uint8_t *bytes, size_t size) {
+    if (tfrecord_framing.begins_frame(&tfrecord_framing, bytes, size)) return COMPRESSION_NONE;
+    if (begins_gzip(bytes, size)) return COMPRESSION_GZIP;
+    if (begins_length(bytes, size)) return COMPRESSION_NONE;
+    return begins_zlib(bytes, size) ? COMPRESSION_ZLIB : COMPRESSION_NONE;
+}
+
+bool compression_begins(compression kind, const uint8_t *bytes, uint64_t size) {
+    return kind == COMPRESSION_GZIP ? begins_gzip(bytes, size) : begins_zlib(bytes, size);
+}

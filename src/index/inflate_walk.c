@@ -1,0 +1,249 @@
+#include "index/inflate_walk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/tfrecord.h"
+
+enum {
+    CHUNK = 1 << 20, /* inflated at once */
+    SURE_SIZE = 64,  /* bytes with which a bad length is known to be one */
+    SEARCH_BACK = 64 << 10,
+};
+
+/* Points are this far apart in what is inflated, if the index can afford them: a 64th of the
+ * compressed bytes. Never further, so that what one record costs is bounded. */
+#define APART_LEAST ((uint64_t)1 << 20)
+#define APART_MOST ((uint64_t)4 << 20)
+enum { SHARE_OF_FILE = 64 };
+
+/* A walk under way. */
+typedef struct passage {
+    inflate_walk *walk;
+    walk_findings *findings;
+    walk_state state;
+    inflater *in;
+    uint8_t *bytes; /* of the image, from `origin` on */
+    size_t size, capacity;
+    size_t wait_size; /* bytes from the walk's position on with which it is tried again */
+    uint64_t origin;
+    uint64_t apart_from;   /* the last point */
+    uint64_t tried_from;   /* members before were tried */
+    uint64_t wrong_sum_at; /* where a member ended whose checksum does not hold; 0: none */
+    bool needs_point;      /* behind damage nothing else leads there */
+} passage;
+
+static recmap_status fail_stream(const passage *at, const inflate_fault *fault,
+                                 recmap_error *error) {
+    fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", compression_name(at->walk->kind),
+         fault->reason);
+    fail_at(error, at->walk->path, RECMAP_NO_RECORD, fault->at);
+    fail_advise(error, "bring the file back from its source, or index with `--on-corrupt skip` to "
+                       "number the records that can be read");
+    return RECMAP_CORRUPT;
+}
+
+static recmap_status fail_limit(const passage *at, const char *what, recmap_error *error) {
+    fail(error, RECMAP_UNSUPPORTED, "the %s stream %s", compression_name(at->walk->kind), what);
+    fail_at(error, at->walk->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "decompress the file and index the result");
+    return RECMAP_UNSUPPORTED;
+}
+
+/* Room for one more chunk: what was walked over goes, and only if that is not enough the memory
+ * grows. */
+static recmap_status make_room(passage *at, recmap_error *error) {
+    size_t done = (size_t)(at->state.position - at->origin);
+    if (at->state.is_lost) done = 0;
+    if (at->capacity - at->size >= CHUNK) return RECMAP_OK;
+    if (done >= at->size / 2 && done) {
+        memmove(at->bytes, at->bytes + done, at->size - done);
+        at->size -= done;
+        at->origin += done;
+    }
+    if (at->capacity - at->size >= CHUNK) return RECMAP_OK;
+    if (at->capacity > INFLATED_HELD_MOST)
+        return fail_limit(at, "has a record, or damage, that takes over 8 GiB of memory", error);
+    size_t capacity = at->capacity ? at->capacity * 2 : 4 * CHUNK;
+    uint8_t *bytes = realloc(at->bytes, capacity);
+    if (!bytes) return fail_memory(error);
+    at->bytes = bytes;
+    at->capacity = capacity;
+    return RECMAP_OK;
+}
+
+static bool point_is_due(const passage *at) {
+    if (at->walk->known) return false;
+    if (at->needs_point) return true;
+    /* The last point may lie ahead of what has come out. */
+    uint64_t end = at->origin + at->size, apart = end > at->apart_from ? end - at->apart_from : 0;
+    if (apart < APART_LEAST) return false;
+    if (apart >= APART_MOST) return true;
+    const point_list *points = &at->walk->points;
+    uint64_t next = points->count ? points_size(points) / points->count : INFLATE_WINDOW_MOST / 2;
+    return (points_size(points) + next) * SHARE_OF_FILE <= inflater_position(at->in);
+}
+
+static recmap_status take_point(passage *at, recmap_error *error) {
+    seek_point point = inflater_point(at->in);
+    at->apart_from = point.offset;
+    at->needs_point = false;
+    /* Two members may meet without a byte between them. */
+    const point_list *points = &at->walk->points;
+    if (!point.offset || (points->count && points->at[points->count - 1].offset == point.offset))
+        return RECMAP_OK;
+    return points_add(&at->walk->points, &point) ? RECMAP_OK : fail_memory(error);
+}
+
+static void keep_head(passage *at) {
+    inflate_walk *walk = at->walk;
+    if (at->origin || walk->head_size == INFLATED_HEAD) return;
+    walk->head_size = at->size < INFLATED_HEAD ? at->size : INFLATED_HEAD;
+    memcpy(walk->head, at->bytes, walk->head_size);
+}
+
+/* Bytes that a file begins or ends with can be told when all of it is there. */
+static bool has_ends(const framing *framing) {
+    return framing->file_header_size || framing->file_footer_size;
+}
+
+static void walk_to_end(passage *at) {
+    if (has_ends(at->walk->walker->framing) && !at->origin) {
+        walk_from(at->walk->walker, at->findings, &at->state, at->bytes, at->size, at->size);
+        return;
+    }
+    walk_rest(at->walk->walker, at->findings, &at->state, at->bytes, at->size, at->origin);
+}
+
+/* Walks as far as frames are good and all there. What is not good is damaged, or not all there: to
+ * tell, more bytes are waited for, at last all of them. */
+static void walk_some(passage *at) {
+    const walker *walker = at->walk->walker;
+    size_t left = (size_t)(at->origin + at->size - at->state.position);
+    if (at->state.is_lost || left < at->wait_size || has_ends(walker->framing)) return;
+    frame_verdict verdict =
+        walk_good(walker, at->findings, &at->state, at->bytes, at->size, at->origin);
+    left = (size_t)(at->origin + at->size - at->state.position);
+    at->wait_size = left > CHUNK ? 2 * left : 0;
+    if (walker->on_corrupt != RECMAP_ON_CORRUPT_RAISE || left < SURE_SIZE) return;
+    const framing *by = walker->framing;
+    const uint8_t *bytes = at->bytes + (at->size - left);
+    if (framing_is_tfrecord(by) &&
+        (verdict == FRAME_BAD_DATA ||
+         (verdict == FRAME_BAD_LENGTH && !by->begins_frame(by, bytes, left))))
+        walk_to_end(at);
+}
+
+/* Where the index has the next point behind damage, everything that lies behind it is known. */
+static bool resume_at_point(passage *at, uint64_t end) {
+    const point_list *known = at->walk->known;
+    uint8_t *window = malloc(INFLATE_WINDOW_MOST);
+    size_t next = points_find(known, end) + 1;
+    bool resumed = false;
+    for (; window && next < known->count && !resumed; next++) {
+        const stored_point *point = &known->at[next];
+        seek_point from = {point->bit, point->offset, window, point->window_size};
+        resumed = points_unpack(window, point) && inflater_start_at(at->in, &from);
+        if (resumed) at->origin = point->offset;
+    }
+    free(window);
+    return resumed;
+}
+
+static bool resume_at_member(passage *at, uint64_t end, uint64_t bad_at) {
+    uint64_t from = bad_at > SEARCH_BACK ? bad_at - SEARCH_BACK : 0;
+    if (from < at->tried_from) from = at->tried_from;
+    uint64_t found = inflater_find_member(at->in, from);
+    if (found == UINT64_MAX) return false;
+    at->tried_from = found + 1;
+    at->origin = end + (found > bad_at ? found - bad_at : 1);
+    inflater_start(at->in, found, at->origin);
+    return true;
+}
+
+/* The stream is damaged here: what came before it is walked to its end, and what follows is looked
+ * for. The lost stretch takes as many bytes of the image as it has compressed ones, since what it
+ * was cannot be known. */
+static bool pass_damage(passage *at) {
+    const inflate_fault fault = *inflater_fault(at->in);
+    uint64_t end = at->origin + at->size;
+    char reason[REASON_MOST];
+    snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %llu: %s",
+             compression_name(at->walk->kind), (unsigned long long)fault.at, fault.reason);
+    walk_to_end(at);
+    if (at->findings->status != RECMAP_OK) return false;
+    bool resumed = at->walk->known ? resume_at_point(at, end) : resume_at_member(at, end, fault.at);
+    at->size = 0;
+    at->wait_size = 0;
+    if (resumed) {
+        at->state = (walk_state){.position = at->origin, .is_lost = true, .lost_since = end};
+        snprintf(at->state.reason, sizeof at->state.reason, "%s", reason);
+        at->needs_point = true;
+        return true;
+    }
+    uint64_t behind = at->walk->source.size > fault.at ? at->walk->source.size - fault.at : 1;
+    at->origin = end + behind;
+    if (at->walk->known) at->origin = at->walk->known_size;
+    at->state = (walk_state){.position = at->origin};
+    if (at->origin > end) walk_add_damage(at->findings, end, at->origin - end, reason);
+    return false;
+}
+
+/* Takes what one read came to. False: the walk is at its end. */
+static bool take(passage *at, inflate_verdict verdict, recmap_status *status, recmap_error *error) {
+    bool skips = at->walk->walker->on_corrupt != RECMAP_ON_CORRUPT_RAISE;
+    const inflate_fault *fault = inflater_fault(at->in);
+    keep_head(at);
+    if (at->findings->run.count > INFLATED_RECORDS_MOST) {
+        *status = fail_limit(at, "holds more than 2^28 records", error);
+        return false;
+    }
+    switch (verdict) {
+    case INFLATE_OK: walk_some(at); return true;
+    case INFLATE_AT_POINT: *status = take_point(at, error); return *status == RECMAP_OK;
+    case INFLATE_END:
+        walk_to_end(at);
+        /* Damage that was found says more. */
+        if (skips && at->wrong_sum_at && !at->findings->damage_count)
+            walk_add_damage(at->findings, at->wrong_sum_at, 0,
+                            "the checksum of a compressed member does not hold");
+        return false;
+    case INFLATE_WRONG_SUM:
+        walk_some(at);
+        at->wrong_sum_at = at->origin + at->size;
+        if (!skips && at->findings->status == RECMAP_OK) *status = fail_stream(at, fault, error);
+        return *status == RECMAP_OK;
+    case INFLATE_BAD:
+        if (skips) return pass_damage(at);
+        walk_some(at);
+        if (at->findings->status == RECMAP_OK) *status = fail_stream(at, fault, error);
+        return false;
+    case INFLATE_UNREADABLE: break;
+    }
+    if (error) *error = fault->error;
+    *status = fault->error.status;
+    return false;
+}
+
+recmap_status inflate_walk_shard(inflate_walk *walk, walk_findings *findings, recmap_error *error) {
+    passage at = {.walk = walk, .findings = findings};
+    at.in = inflater_create(walk->kind, &walk->source);
+    recmap_status status = at.in ? RECMAP_OK : fail_memory(error);
+    findings_clear(findings);
+    for (bool goes_on = true; goes_on && status == RECMAP_OK;) {
+        status = make_room(&at, error);
+        if (status != RECMAP_OK) break;
+        size_t size;
+        inflate_verdict verdict =
+            inflater_read(&size, at.in, at.bytes + at.size, CHUNK, point_is_due(&at));
+        at.size += size;
+        goes_on = take(&at, verdict, &status, error) && findings->status == RECMAP_OK;
+    }
+    walk->size = at.origin + at.size;
+    walk->end_of_records = at.state.position;
+    free(at.bytes);
+    inflater_destroy(at.in);
+    return status;
+}

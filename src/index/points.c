@@ -1,0 +1,165 @@
+#include "index/points.h"
+
+#include <stdlib.h>
+
+#include <isa-l/igzip_lib.h>
+
+#include "base/array.h"
+#include "base/bytes.h"
+
+enum { HEAD_SIZE = 8, ENTRY_SIZE = 24 };
+
+void points_free(point_list *freed) {
+    for (size_t i = 0; freed->owns && i < freed->count; i++) free((uint8_t *)freed->at[i].packed);
+    free(freed->at);
+    *freed = (point_list){0};
+}
+
+static bool add(point_list *points, const stored_point *point) {
+    if (!array_reserve(&points->at, &points->capacity, points->count + 1, sizeof *points->at))
+        return false;
+    points->at[points->count++] = *point;
+    points->packed_size += point->packed_size;
+    return true;
+}
+
+/* Raw deflate. A window that does not get smaller is stored by it: that adds a few bytes. */
+static uint8_t *pack(uint32_t *size, const uint8_t *window, uint32_t window_size) {
+    enum { ROOM = INFLATE_WINDOW_MOST + 256 };
+    struct isal_zstream *stream = calloc(1, sizeof *stream);
+    uint8_t *level_memory = calloc(1, ISAL_DEF_LVL1_DEFAULT), *packed = malloc(ROOM),
+            *fitted = NULL;
+    if (stream && level_memory && packed) {
+        isal_deflate_stateless_init(stream);
+        stream->level = 1;
+        stream->level_buf = level_memory;
+        stream->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+        stream->end_of_stream = 1;
+        stream->next_in = (uint8_t *)window;
+        stream->avail_in = window_size;
+        stream->next_out = packed;
+        stream->avail_out = ROOM;
+        if (isal_deflate_stateless(stream) == COMP_OK) {
+            *size = ROOM - stream->avail_out;
+            fitted = realloc(packed, *size);
+            if (fitted) packed = NULL;
+        }
+    }
+    free(stream);
+    free(level_memory);
+    free(packed);
+    return fitted;
+}
+
+bool points_add(point_list *points, const seek_point *point) {
+    stored_point made = {
+        .bit = point->bit, .offset = point->offset, .window_size = point->window_size};
+    if (point->window_size) {
+        made.packed = pack(&made.packed_size, point->window, point->window_size);
+        if (!made.packed) return false;
+    }
+    points->owns = true;
+    if (add(points, &made)) return true;
+    free((uint8_t *)made.packed);
+    return false;
+}
+
+bool points_copy(point_list *points, const stored_point *point) {
+    stored_point made = *point;
+    uint8_t *packed = malloc(point->packed_size + 1);
+    if (!packed) return false;
+    if (point->packed_size) memcpy(packed, point->packed, point->packed_size);
+    made.packed = packed;
+    points->owns = true;
+    if (add(points, &made)) return true;
+    free(packed);
+    return false;
+}
+
+uint64_t points_size(const point_list *points) {
+    return points->packed_size + (uint64_t)points->count * ENTRY_SIZE;
+}
+
+size_t points_value_count(uint64_t point_count) {
+    return (size_t)(point_count / POINTS_PER_VALUE + (point_count % POINTS_PER_VALUE != 0));
+}
+
+uint8_t *points_encode(size_t *size, const point_list *points, size_t first, size_t count) {
+    size_t windows = 0;
+    for (size_t i = first; i < first + count; i++) windows += points->at[i].packed_size;
+    *size = HEAD_SIZE + count * ENTRY_SIZE + windows;
+    uint8_t *bytes = malloc(*size);
+    if (!bytes) return NULL;
+    uint8_t *entry = bytes + HEAD_SIZE, *window = entry + count * ENTRY_SIZE;
+    uint32_t end = 0;
+    store32(bytes, (uint32_t)count);
+    store32(bytes + 4, 0);
+    for (size_t i = first; i < first + count; i++, entry += ENTRY_SIZE) {
+        const stored_point *point = &points->at[i];
+        if (point->packed_size) memcpy(window + end, point->packed, point->packed_size);
+        end += point->packed_size;
+        store64(entry, point->bit);
+        store64(entry + 8, point->offset);
+        store32(entry + 16, point->window_size);
+        store32(entry + 20, end);
+    }
+    return bytes;
+}
+
+static bool is_sound(const stored_point *point, const point_list *points, uint64_t file_size,
+                     uint64_t image_size) {
+    const stored_point *before = points->count ? &points->at[points->count - 1] : NULL;
+    return point->bit / 8 < file_size && point->offset < image_size &&
+           (!before || (point->bit > before->bit && point->offset > before->offset)) &&
+           point->window_size <= INFLATE_WINDOW_MOST && point->window_size <= point->offset &&
+           !point->window_size == !point->packed_size;
+}
+
+points_verdict points_decode(point_list *points, const uint8_t *data, size_t size, size_t count,
+                             uint64_t file_size, uint64_t image_size) {
+    if (size < HEAD_SIZE || load32(data) != count || load32(data + 4) ||
+        count > (size - HEAD_SIZE) / ENTRY_SIZE)
+        return POINTS_BAD;
+    const uint8_t *entry = data + HEAD_SIZE, *windows = entry + count * ENTRY_SIZE;
+    size_t windows_size = size - HEAD_SIZE - count * ENTRY_SIZE;
+    uint32_t begin = 0;
+    for (size_t i = 0; i < count; i++, entry += ENTRY_SIZE) {
+        uint32_t end = load32(entry + 20);
+        if (end < begin || end > windows_size) return POINTS_BAD;
+        stored_point point = {.bit = load64(entry),
+                              .offset = load64(entry + 8),
+                              .packed = windows + begin,
+                              .packed_size = end - begin,
+                              .window_size = load32(entry + 16)};
+        if (!is_sound(&point, points, file_size, image_size)) return POINTS_BAD;
+        if (!add(points, &point)) return POINTS_NO_MEMORY;
+        begin = end;
+    }
+    return begin == windows_size ? POINTS_OK : POINTS_BAD;
+}
+
+size_t points_find(const point_list *points, uint64_t offset) {
+    size_t low = 0, high = points->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (points->at[middle].offset <= offset) low = middle + 1;
+        else high = middle;
+    }
+    return low - 1;
+}
+
+bool points_unpack(uint8_t *window, const stored_point *point) {
+    if (!point->window_size) return true;
+    struct inflate_state *state = malloc(sizeof *state);
+    if (!state) return false;
+    isal_inflate_init(state);
+    state->next_in = (uint8_t *)point->packed;
+    state->avail_in = point->packed_size;
+    state->next_out = window;
+    state->avail_out = INFLATE_WINDOW_MOST;
+    int result = isal_inflate(state);
+    bool is_good = result == ISAL_DECOMP_OK && state->block_state == ISAL_BLOCK_FINISH &&
+                   INFLATE_WINDOW_MOST - state->avail_out == point->window_size;
+    free(state);
+    return is_good;
+}

@@ -1,0 +1,19 @@
+/* GZIP and ZLIB streams of all kinds, made by zlib. */
+#ifndef RECMAP_TESTS_SUPPORT_DEFLATE_H
+#define RECMAP_TESTS_SUPPORT_DEFLATE_H
+
+#include "format/compression.h"
+#include "support/buffer.h"
+
+typedef struct deflate_way {
+    int level;
+    int memory; /* 1 to 9: little makes small blocks */
+    int strategy;
+    int flush;    /* 0: none */
+    size_t every; /* bytes between flushes */
+} deflate_way;
+
+/* Appends one member, or one ZLIB stream. */
+void add_deflated(buffer *to, compression kind, const buffer *content, const deflate_way *way);
+
+#endif

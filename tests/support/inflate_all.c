@@ -1,0 +1,42 @@
+#include "support/inflate_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static recmap_status read_buffer(void *context, void *data, size_t size, uint64_t offset,
+                                 recmap_error *error) {
+    const buffer *stream = context;
+    (void)error;
+    if (size > stream->size || offset > stream->size - size) abort();
+    memcpy(data, stream->data + offset, size);
+    return RECMAP_OK;
+}
+
+inflate_source make_source(const buffer *stream, bool reads) {
+    inflate_source source = {.size = stream->size};
+    if (reads) {
+        source.read = read_buffer;
+        source.context = (void *)stream;
+    } else {
+        source.bytes = stream->data;
+    }
+    return source;
+}
+
+inflate_verdict inflate_all(buffer *out, uint64_t *bad_at, compression kind, const buffer *stream,
+                            bool reads) {
+    static uint8_t piece[100000];
+    inflate_source source = make_source(stream, reads);
+    inflater *in = inflater_create(kind, &source);
+    inflate_verdict verdict;
+    out->size = 0;
+    do {
+        size_t size;
+        verdict = inflater_read(&size, in, piece, sizeof piece, false);
+        buffer_add(out, piece, size);
+    } while (verdict == INFLATE_OK);
+    if (verdict == INFLATE_WRONG_SUM) verdict = INFLATE_BAD;
+    *bad_at = inflater_fault(in)->at;
+    inflater_destroy(in);
+    return verdict;
+}

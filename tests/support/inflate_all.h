@@ -1,0 +1,15 @@
+/* Inflating all there is, the way that reads of any size must agree with. */
+#ifndef RECMAP_TESTS_SUPPORT_INFLATE_ALL_H
+#define RECMAP_TESTS_SUPPORT_INFLATE_ALL_H
+
+#include "format/inflate.h"
+#include "support/buffer.h"
+
+/* In memory, or as if it had to be read. */
+inflate_source make_source(const buffer *stream, bool reads);
+
+/* Replaces what is in `out`. A wrong checksum counts as bad. */
+inflate_verdict inflate_all(buffer *out, uint64_t *bad_at, compression kind, const buffer *stream,
+                            bool reads);
+
+#endif

@@ -1,0 +1,295 @@
+/* Compressed shards at random: every record comes as it lies in what zlib would inflate, in any
+ * order, from points that cost little; and damage costs what it hits, no more. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/deflate.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+enum { MB = 1 << 20 };
+
+/* A shard as it is before it is compressed, and the file. */
+typedef struct packed_shard {
+    buffer content, file;
+    oracle_file due;
+} packed_shard;
+
+/* Frames of text, noise and runs, made once: shards are drawn from them. */
+enum { POOL = 200 };
+static buffer pool[POOL];
+
+static int make_pool(void **state) {
+    (void)state;
+    rng random = {2};
+    for (size_t i = 0; i < POOL; i++) {
+        size_t size = rng_below(&random, 30000);
+        buffer payload = BUFFER_INIT;
+        if (i % 3 == 0) buffer_add_random(&payload, size, &random);
+        while (payload.size < size)
+            buffer_add_byte(&payload, (uint8_t)(i % 3 == 1 ? ' ' + rng_below(&random, 9) : i));
+        oracle_add_record(&pool[i], payload.data, payload.size);
+        buffer_free(&payload);
+    }
+    return 0;
+}
+
+static int free_pool(void **state) {
+    (void)state;
+    for (size_t i = 0; i < POOL; i++) buffer_free(&pool[i]);
+    return 0;
+}
+
+static void add_record(packed_shard *to, rng *random) {
+    const buffer *drawn = &pool[rng_below(random, POOL)];
+    size_t count = to->due.record_count++;
+    to->due.records = must_realloc(to->due.records, (count + 1) * sizeof *to->due.records);
+    to->due.records[count] = (oracle_record){to->content.size, drawn->size - 16, 0};
+    buffer_add(&to->content, drawn->data, drawn->size);
+}
+
+static packed_shard make_shard(const char *path, compression kind, size_t size, size_t members,
+                               rng *random) {
+    packed_shard made = {BUFFER_INIT, BUFFER_INIT, {0}};
+    while (made.content.size < size) add_record(&made, random);
+    deflate_way way = {.level = 1 + (int)rng_below(random, 6), .memory = 8};
+    for (size_t m = 0, done = 0; m < members; m++) {
+        size_t end = m + 1 == members ? made.content.size : made.content.size / members * (m + 1);
+        buffer part = {made.content.data + done, end - done, 0};
+        add_deflated(&made.file, kind, &part, &way);
+        done = end;
+    }
+    file_write(path, made.file.data, made.file.size);
+    return made;
+}
+
+static void free_shard(packed_shard *freed) {
+    buffer_free(&freed->content);
+    buffer_free(&freed->file);
+    oracle_free(&freed->due);
+}
+
+static void assert_record(const recmap_record *record, const packed_shard *shard, size_t i) {
+    assert_int_equal(record->size, shard->due.records[i].size);
+    assert_memory_equal(record->data, shard->content.data + shard->due.records[i].offset + 12,
+                        record->size);
+}
+
+static void read_in_random_order(const packed_shard *shard, recmap_access access, rng *random) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    options.access = access;
+    recmap_dataset *dataset = dataset_open("a.rmx", &options);
+    size_t count = (size_t)recmap_dataset_count(dataset);
+    assert_int_equal(count, shard->due.record_count);
+    for (size_t i = 0; i < count; i++) {
+        recmap_record record;
+        size_t number = (size_t)rng_below(random, count);
+        ASSERT_OK(recmap_dataset_get(dataset, number, &record, &error), &error);
+        assert_record(&record, shard, number);
+        recmap_record_release(&record);
+    }
+    recmap_batch *batch;
+    ASSERT_OK(recmap_batch_create(&batch, &error), &error);
+    uint64_t numbers[100];
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; i < 100; i++) numbers[i] = rng_below(random, count);
+        ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, 100, &error), &error);
+        for (size_t i = 0; i < 100; i++)
+            assert_record(&recmap_batch_records(batch)[i], shard, (size_t)numbers[i]);
+    }
+    recmap_batch_destroy(batch);
+    recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+    assert_int_equal(spans.evict_count, 0);
+    assert_int_equal(spans.inflated_size, shard->content.size);
+    /* No record costs more than some MiB. */
+    assert_true(spans.inflated_size / spans.inflate_count <= 5 * MB);
+    assert_true(shard->content.size < 10 * MB || spans.inflate_count > 2);
+    recmap_dataset_close(dataset);
+}
+
+static void test_random_order(void **state) {
+    (void)state;
+    rng random = {3};
+    const char *name = "a.tfrecord.gz";
+    for (int round = 0; round < 8; round++) {
+        compression kind = round % 2 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
+        static const size_t sizes[] = {0, 100, 3 * MB, 16 * MB};
+        static const size_t members[] = {1, 3, 40};
+        packed_shard shard = make_shard(name, kind, sizes[round % 4], members[round % 3], &random);
+        recmap_index_summary summary = index_build("a.rmx", NULL, &name, 1);
+        assert_int_equal(summary.record_count, shard.due.record_count);
+        if (shard.due.record_count) {
+            buffer index = file_read("a.rmx");
+            assert_true(index.size < 100000 + shard.file.size / 50);
+            buffer_free(&index);
+            read_in_random_order(&shard, RECMAP_ACCESS_MAP, &random);
+            read_in_random_order(&shard, RECMAP_ACCESS_READ, &random);
+        }
+        free_shard(&shard);
+    }
+}
+
+/* An index that was appended to or merged is that of one build, points and all. */
+static void test_parts_make_the_whole(void **state) {
+    (void)state;
+    rng random = {4};
+    const char *names[] = {"a.gz", "b.gz"};
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (int i = 0; i < 2; i++) {
+        packed_shard shard = make_shard(names[i], COMPRESSION_GZIP, 12 * MB, 2, &random);
+        free_shard(&shard);
+    }
+    index_build("whole.rmx", NULL, names, 2);
+    index_build("a.rmx", NULL, &names[0], 1);
+    index_build("b.rmx", NULL, &names[1], 1);
+    recmap_index_builder *builder;
+    ASSERT_OK(recmap_index_builder_create(&builder, "merged.rmx", NULL, &error), &error);
+    ASSERT_OK(recmap_index_builder_add_index(builder, "a.rmx", &error), &error);
+    ASSERT_OK(recmap_index_builder_add_index(builder, "b.rmx", &error), &error);
+    ASSERT_OK(recmap_index_builder_finish(builder, NULL, &error), &error);
+    recmap_index_builder_destroy(builder);
+    assert_same_file("whole.rmx", "merged.rmx");
+    for (unsigned threads = 1; threads < 4; threads++) {
+        recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+        options.thread_count = threads;
+        index_build("again.rmx", &options, names, 2);
+        assert_same_file("whole.rmx", "again.rmx");
+    }
+}
+
+/* Damage after indexing: only records of the span that is hit are lost, and verify names them. */
+static void test_damage_when_read(void **state) {
+    (void)state;
+    rng random = {5};
+    const char *name = "a.gz";
+    recmap_error error = RECMAP_ERROR_INIT;
+    packed_shard shard = make_shard(name, COMPRESSION_GZIP, 20 * MB, 1, &random);
+    index_build("a.rmx", NULL, &name, 1);
+    uint8_t junk[64];
+    memset(junk, 0xff, sizeof junk);
+    file_alter(name, shard.file.size / 2, junk, sizeof junk);
+    recmap_dataset *dataset = dataset_open("a.rmx", NULL);
+    uint64_t count = recmap_dataset_count(dataset), lost = 0, first_lost = 0, last_lost = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        recmap_record record;
+        if (recmap_dataset_get(dataset, i, &record, &error) == RECMAP_OK) {
+            assert_record(&record, &shard, (size_t)i);
+            recmap_record_release(&record);
+            continue;
+        }
+        assert_int_equal(error.status, RECMAP_CORRUPT);
+        assert_string_equal(error.path, name);
+        assert_int_equal(error.record, i);
+        if (!lost++) first_lost = i;
+        last_lost = i;
+    }
+    assert_true(lost > 0 && lost < count / 4 && last_lost - first_lost + 1 == lost);
+    recmap_report *report;
+    ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
+    assert_true(recmap_report_damage_count(report) > 0);
+    assert_int_equal(recmap_report_record_count(report), count - lost);
+    assert_int_equal(recmap_report_damage(report, 0).record, first_lost);
+    recmap_report_destroy(report);
+    recmap_dataset_close(dataset);
+    free_shard(&shard);
+}
+
+/* Damage before indexing: what lies before it, and members behind it, are numbered. */
+static void test_damage_when_indexed(void **state) {
+    (void)state;
+    rng random = {6};
+    const char *name = "a.gz";
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_options skips = RECMAP_INDEX_OPTIONS_INIT;
+    skips.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    for (int round = 0; round < 6; round++) {
+        packed_shard shard = make_shard(name, COMPRESSION_GZIP, 12 * MB, 4, &random);
+        uint64_t at = shard.file.size / 8 * (uint64_t)(1 + round);
+        uint8_t junk[64];
+        memset(junk, 0xff, sizeof junk);
+        file_alter(name, at, junk, sizeof junk);
+        assert_int_equal(index_try("a.rmx", NULL, &name, 1, &error), RECMAP_CORRUPT);
+        assert_true(error.offset != RECMAP_NO_OFFSET && error.offset + 100000 > at);
+        index_build("a.rmx", &skips, &name, 1);
+        recmap_dataset *dataset = dataset_open("a.rmx", NULL);
+        const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
+        assert_true(info->damage_count > 0);
+        assert_true(info->record_count > shard.due.record_count / 2);
+        assert_true(info->record_count < shard.due.record_count);
+        size_t due = 0;
+        for (uint64_t i = 0; i < info->record_count; i++, due++) {
+            recmap_record record;
+            ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+            /* Some are left out; those that are there come in order. */
+            while (due < shard.due.record_count &&
+                   (record.size != shard.due.records[due].size ||
+                    memcmp(record.data, shard.content.data + shard.due.records[due].offset + 12,
+                           record.size)))
+                due++;
+            assert_true(due < shard.due.record_count);
+            recmap_record_release(&record);
+        }
+        recmap_report *report;
+        ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
+        assert_int_equal(recmap_report_damage_count(report), 0);
+        assert_int_equal(recmap_report_record_count(report), info->record_count);
+        recmap_report_destroy(report);
+        recmap_dataset_close(dataset);
+        free_shard(&shard);
+    }
+}
+
+/* Every cut and many flipped bytes of a small file: indexing with skip and verifying work, and give
+ * nothing but records of the file. */
+static void test_small_damage(void **state) {
+    (void)state;
+    rng random = {7};
+    const char *name = "a.gz";
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_options skips = RECMAP_INDEX_OPTIONS_INIT;
+    skips.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    packed_shard shard = make_shard(name, COMPRESSION_GZIP, 60000, 3, &random);
+    for (size_t round = 0; round < 300; round++) {
+        buffer file = {must_copy(shard.file.data, shard.file.size), shard.file.size, 0};
+        if (round % 2) file.size = (size_t)(20 + rng_below(&random, file.size - 20));
+        else
+            file.data[20 + rng_below(&random, file.size - 20)] ^=
+                (uint8_t)(1 + rng_below(&random, 255));
+        file_write(name, file.data, file.size);
+        index_build("a.rmx", &skips, &name, 1);
+        recmap_dataset *dataset = dataset_open("a.rmx", NULL);
+        for (uint64_t i = 0; i < recmap_dataset_count(dataset); i++) {
+            recmap_record record;
+            ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+            assert_non_null(
+                memmem(shard.content.data, shard.content.size, record.data, record.size));
+            recmap_record_release(&record);
+        }
+        recmap_report *report;
+        ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
+        assert_int_equal(recmap_report_damage_count(report), 0);
+        recmap_report_destroy(report);
+        recmap_dataset_close(dataset);
+        buffer_free(&file);
+    }
+    free_shard(&shard);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(random_order),        TEST(parts_make_the_whole), TEST(damage_when_read),
+        TEST(damage_when_indexed), TEST(small_damage),
+    };
+    return cmocka_run_group_tests(tests, make_pool, free_pool);
+}
