@@ -12,7 +12,7 @@ import hashlib
 import operator
 import sys
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, cast
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -20,7 +20,7 @@ import grain
 
 from . import _recmap
 from ._columns import columns_of
-from ._dataset import Dataset, RecordBatch
+from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._orders import Order
 from ._rows import plain, rows_of
@@ -246,16 +246,15 @@ class Batches(grain.MapDataset):
         numbers = self._order.at(epoch, range(first, end))
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(numbers)]
-        columns = columns_of(
-            cast(RecordBatch, self._dataset._parsed(numbers, self._parser, "raise"))
-        )
+        columns = columns_of(self._dataset._parsed(numbers, self._parser, "raise"))
         return {name: plain(columns[name]) for name in columns}
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_parser": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        for name, value in state.items():
+            setattr(self, name, value)
         if self._features is not None:
             self._parser = parser_of(self._features)
 

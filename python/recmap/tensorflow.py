@@ -178,7 +178,8 @@ def _ragged(
         return [_numpy(column), *offsets]
 
     def build(values: Any, *offsets: Any) -> Any:
-        return tf.RaggedTensor.from_nested_row_splits(values, offsets, validate=False)
+        kind: Any = tf.RaggedTensor
+        return kind.from_nested_row_splits(values, offsets, validate=False)
 
     return _Form(specs, take, build)
 

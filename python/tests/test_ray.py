@@ -1,0 +1,191 @@
+"""Ray on a real local cluster: read tasks, a shuffled epoch, resume, indexes built by tasks."""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+import recmap
+from conftest import flip, write
+
+ray = pytest.importorskip("ray")
+pytest.importorskip("ray.data", exc_type=ImportError)
+
+FEATURES = {
+    "label": recmap.FixedLen(),
+    "id": recmap.FixedLen((), bytes),
+    "image": recmap.FixedLen((8, 8), "uint8", raw=True),
+    "ids": recmap.VarLen(bytes, key="id"),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    paths = os.pathsep.join([os.path.dirname(recmap.__path__[0]), os.path.dirname(__file__)])
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        logging_level="ERROR",
+        log_to_driver=False,
+        object_store_memory=200 << 20,
+        runtime_env={"env_vars": {"PYTHONPATH": paths}},
+    )
+    context = ray.data.DataContext.get_current()
+    context.execution_options.preserve_order = True
+    context.enable_progress_bars = False
+    yield
+    ray.shutdown()
+
+
+def read(source, blocks=5):
+    return ray.data.read_datasource(source, override_num_blocks=blocks)
+
+
+def test_rows_are_the_records_in_their_order(made, payloads):
+    rows = read(recmap.ray.Datasource(made)).take_all()
+    assert [row["bytes"] for row in rows] == payloads
+
+
+def test_columns(digits):
+    rows = read(recmap.ray.Datasource(digits[10:60], FEATURES, numbers=True)).take_all()
+    expected = digits.parse(range(10, 60), FEATURES)
+    assert [row["label"] for row in rows] == expected["label"].tolist()
+    assert [row["id"] for row in rows] == expected["id"].tolist()
+    assert [list(row["ids"]) for row in rows] == expected["ids"].tolist()
+    assert np.array_equal(np.stack([row["image"] for row in rows]), expected["image"])
+    assert [row["number"] for row in rows] == list(range(10, 60))
+
+
+def test_batches_are_arrays(digits):
+    source = recmap.ray.Datasource(digits, FEATURES)
+    batch = next(iter(read(source).iter_batches(batch_size=100)))
+    assert batch["image"].shape == (100, 8, 8) and batch["image"].dtype == np.uint8
+
+
+@pytest.mark.parametrize("parallelism", [1, 3, 7, 10_000])
+def test_tasks_are_told_from_the_index(made, payloads, parallelism, monkeypatch):
+    order = recmap.Shuffled(len(made), seed=3)
+    for arguments in [{}, {"order": order, "epoch": 2, "position": 100}]:
+        source = recmap.ray.Datasource(made, **arguments)
+        with monkeypatch.context() as patched:
+            patched.setattr(recmap.Dataset, "gather", None)  # nothing is read
+            tasks = source.get_read_tasks(parallelism)
+        count = len(made) - arguments.get("position", 0)
+        assert len(tasks) == min(parallelism, count)
+        rows = [task.metadata.num_rows for task in tasks]
+        assert sum(rows) == count and max(rows) - min(rows) <= 1
+        if not arguments:
+            assert rows == [len(part) for part in made.split(len(tasks))]
+        sizes = [task.metadata.size_bytes for task in tasks]
+        assert sum(sizes) == source.estimate_inmemory_data_size()
+        for task in tasks[:10] + tasks[-10:]:
+            got = [record for block in task() for record in block["bytes"].to_pylist()]
+            assert (len(got), sum(map(len, got))) == (
+                task.metadata.num_rows,
+                task.metadata.size_bytes,
+            )
+
+
+def test_tasks_are_small(made):
+    chosen = made.select(np.arange(len(made)) % 2 == 0)
+    order = recmap.Shuffled(len(chosen), seed=3)
+    task = recmap.ray.Datasource(chosen[:100], order=recmap.Sequential(100)).get_read_tasks(4)[0]
+    assert len(pickle.dumps(recmap.ray.Datasource(made, order=order))) < 2000
+    assert task.metadata.num_rows == 25
+
+
+def test_shuffled_epoch_has_each_record_once_in_the_one_order(made):
+    order = recmap.Shuffled(len(made), seed=3)
+    for epoch in range(2):
+        source = recmap.ray.Datasource(made, order=order, epoch=epoch, numbers=True)
+        rows = read(source).take_all()
+        assert [row["number"] for row in rows] == order.at(epoch, range(len(made))).tolist()
+
+
+def test_resumed_in_the_middle(made, payloads):
+    order = recmap.Shuffled(len(made), seed=3)
+    whole = read(recmap.ray.Datasource(made, order=order))
+    taken = 0
+    for batch in whole.iter_batches(batch_size=100):
+        taken += len(batch["bytes"])
+        if taken >= 1200:
+            break
+    source = recmap.ray.Datasource(made, order=order, position=taken)
+    rest = [row["bytes"] for row in read(source, blocks=3).take_all()]
+    assert rest == [payloads[n] for n in order.at(0, range(taken, len(made)))]
+
+
+def test_no_shuffle_stage_is_planned(made):
+    order = recmap.Shuffled(len(made), seed=3)
+    epoch = read(recmap.ray.Datasource(made, order=order)).materialize()
+    assert "Shuffle" not in epoch.stats() and "Readrecmap" in epoch.stats().replace(" ", "")
+
+
+def test_views_and_big_blocks(made, monkeypatch):
+    monkeypatch.setattr("recmap.ray._BLOCK_SIZE", 1000)
+    view = made[::-3]
+    source = recmap.ray.Datasource(view, numbers=True)
+    (task,) = source.get_read_tasks(1)
+    blocks = list(task())
+    assert len(blocks) > 20
+    got = [number for block in blocks for number in block["number"].to_pylist()]
+    assert got == view.numbers.tolist()
+
+
+def test_wrong_wishes(made):
+    with pytest.raises(ValueError, match="3211"):
+        recmap.ray.Datasource(made, order=recmap.Shuffled(3211))
+    with pytest.raises(IndexError):
+        recmap.ray.Datasource(made, position=3211)
+    with pytest.raises(TypeError):
+        recmap.ray.Datasource(made, {"x": 3})
+    assert recmap.ray.Datasource(made, position=3210).get_read_tasks(4) == []
+
+
+def test_index_of_tasks_is_byte_for_byte_the_local_one(copied_digits, tmp_path_factory):
+    paths = sorted(copied_digits.glob("*.tfrecord"))
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "x.rmx"
+    for at in (copied_digits / "digits.rmx", elsewhere):
+        recmap.index(paths, at, id="id", lift=["label"], progress=None)
+        local = at.read_bytes()
+        at.unlink()
+        assert recmap.ray.index(copied_digits, at, id="id", lift=["label"]) == str(at)
+        assert at.read_bytes() == local
+        assert [path.name for path in at.parent.iterdir() if "parts" in path.name] == []
+    with recmap.open(copied_digits) as ds:
+        assert len(ds) == 1797 and ds.find("digit-00042") == 42
+
+
+def test_index_says_which_shard_is_bad(copied_digits):
+    flip(copied_digits / "digits-00002-of-00004.tfrecord", 5000)
+    with pytest.raises(recmap.CorruptRecordError, match="digits-00002") as caught:
+        recmap.ray.index(copied_digits, id="id")
+    assert caught.value.path.endswith("digits-00002-of-00004.tfrecord")
+    assert caught.value.record is not None
+    assert list(copied_digits.glob("*.rmx")) + list(copied_digits.glob(".*")) == []
+    recmap.index(copied_digits, on_corrupt="skip", progress=None)
+    local = (copied_digits / "digits.rmx").read_bytes()
+    recmap.ray.index(copied_digits, on_corrupt="skip")
+    assert (copied_digits / "digits.rmx").read_bytes() == local
+    assert recmap.open(copied_digits).info["records"] == 1796
+
+
+def test_index_of_many_shards(tmp_path, payloads):
+    write(tmp_path, payloads, shards=11)
+    path = tmp_path / "made.rmx"
+    recmap.index(tmp_path, path, progress=None)
+    local = path.read_bytes()
+    path.unlink()
+    recmap.ray.index(tmp_path, path)
+    assert path.read_bytes() == local
+
+
+def test_sizes_of_many_records_are_estimated(made, monkeypatch):
+    order = recmap.Shuffled(len(made), seed=3)
+    source = recmap.ray.Datasource(made, order=order, position=10)
+    exact = [task.metadata.size_bytes for task in source.get_read_tasks(3)]
+    monkeypatch.setattr("recmap.ray._EXACT_COUNT", 1000)
+    source = recmap.ray.Datasource(made, order=order, position=10)
+    close = [task.metadata.size_bytes for task in source.get_read_tasks(3)]
+    assert close != exact and all(abs(a / b - 1) < 0.2 for a, b in zip(close, exact, strict=True))
+    assert sum(close) == source.estimate_inmemory_data_size()
