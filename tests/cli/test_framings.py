@@ -210,6 +210,62 @@ class Damage(FramingTest):
                          what="--compression is auto, none, gzip or zlib, not 'lz4'")
 
 
+@unittest.skipUnless("RECMAP_PLUGIN" in os.environ, "skipped: no plugin was built")
+class Plugin(FramingTest):
+    """docs/examples/framing.c: a size of 4 bytes, the highest first, before each record."""
+
+    def setUp(self):
+        super().setUp()
+        self.plugin = os.environ["RECMAP_PLUGIN"]
+        self.due = [b"one", b"", b"three" * 1000, b"\x00\x00\x00\x01"]
+        self.data = b"".join(struct.pack(">I", len(payload)) + payload for payload in self.due)
+        self.write("a.bin", self.data)
+
+    def test_every_command_takes_it(self):
+        own = ("--framing", self.plugin)
+        self.index(*own, "a.bin")
+        self.assertEqual(self.run_recmap("cat", *own, "--format", "tfrecord", "a.rmx").out,
+                         tfrecord(self.due))
+        self.assertEqual(self.run_recmap("get", *own, "a.rmx", "0").out, b"one")
+        self.check("verify", *own, "a.rmx", out="a.rmx: 4 of 4 records are good\n")
+        self.check("order", *own, "a.rmx", out="0\n1\n2\n3\n")
+        info = json.loads(self.run_recmap("info", *own, "--json", "--shards", "a.rmx").out)
+        self.assertEqual(info["shard_table"][0]["framing"], "size32be")
+        self.write("b.bin", gzip.compress(self.data))
+        self.index(*own, "--append", "-o", "a.rmx", "b.bin")
+        self.run_recmap("merge", *own, "-o", "m.rmx", "a.rmx")
+        self.assertEqual(self.run_recmap("cat", *own, "--format", "tfrecord", "m.rmx").out,
+                         tfrecord(self.due * 2))
+
+    def test_without_it_nothing_is_read(self):
+        self.index("--framing", self.plugin, "a.bin")
+        for command in (("cat", "a.rmx"), ("get", "a.rmx", "0"), ("verify", "a.rmx"),
+                        ("info", "a.rmx"), ("merge", "-o", "m.rmx", "a.rmx")):
+            self.check(*command, status=3,
+                       err='recmap: a.rmx: shard a.bin has the framing "size32be", which this '
+                       "recmap cannot read\n  if it is a framing of your own, load it with "
+                       "`--framing ./PLUGIN.so` or recmap_framing_load; else use a newer recmap\n")
+        self.check_wrong("get", "--framing", "lines", "a.rmx", "0",
+                         what="the index knows its framings; --framing is the path of one of your "
+                         "own (./mine.so), not 'lines'")
+        result = self.run_recmap("get", "--framing", "./none.so", "a.rmx", "0")
+        self.assertEqual(result.status, 4)
+        self.assertTrue(result.err.startswith(b"recmap: ./none.so: cannot load the shared object"))
+
+    def test_damage(self):
+        at = len(self.data)
+        self.write("a.bin", self.data + b"\x00\x00\x00\x09four")
+        result = self.run_recmap("index", "--framing", self.plugin, "a.bin")
+        self.assertEqual(result.status, 3)
+        self.assertIn(f"recmap: a.bin: record 4 at byte {at}: the record of 9 bytes does not fit "
+                      "into the 8 that are left\n".encode(), result.err)
+        self.index("--framing", self.plugin, "--on-corrupt", "skip", "a.bin",
+                   err="recmap: 1 damaged place skipped, 8 bytes; 'recmap info a.rmx' lists them\n")
+        self.assertEqual(
+            self.run_recmap("cat", "--framing", self.plugin, "--format", "tfrecord", "a.rmx").out,
+            tfrecord(self.due))
+
+
 class TextIndexes(CliTest):
     def make(self, shards=3):
         for i in range(shards):

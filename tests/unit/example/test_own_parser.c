@@ -168,6 +168,22 @@ static void test_failures_are_collected(void **state) {
         assert_int_equal(recmap_columns_get(with->columns, c)->validity[0] & 7, 5);
 }
 
+/* A row that is taken back is null once, whatever was noted of it before. */
+static void test_a_row_is_null_once(void **state) {
+    parsing *with = *state;
+    const recmap_feature wanted[] = {features[WORDS], features[ID]};
+    const char *const texts[] = {"xx", "xx", "xx"};
+    recmap_parser *parser = with->parser;
+    assert_int_equal(
+        recmap_parser_create_own(&with->parser, wanted, 2, parse, &with->calls, &with->error),
+        RECMAP_OK);
+    recmap_parser_destroy(parser);
+    assert_int_equal(run(with, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
+    assert_int_equal(recmap_columns_failure_count(with->columns), 3);
+    for (size_t c = 0; c < 2; c++)
+        assert_int_equal(recmap_columns_get(with->columns, c)->null_count, 3);
+}
+
 static void test_what_cannot_be_asked_for(void **state) {
     (void)state;
     static const uint64_t sizes[] = {2};
@@ -204,6 +220,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_columns, begin, end),
         cmocka_unit_test_setup_teardown(test_what_is_set_wrongly, begin, end),
         cmocka_unit_test_setup_teardown(test_failures_are_collected, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_row_is_null_once, begin, end),
         cmocka_unit_test(test_what_cannot_be_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

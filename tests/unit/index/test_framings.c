@@ -31,7 +31,10 @@ static size_t make(uint8_t *data, unsigned kind, rng *random) {
         if (length && at + head < size) data[at + head] = 0x0a;
         at += head + length;
     }
-    return rng_below(random, 3) && at < size ? at : size;
+    if (rng_below(random, 3) && at < size) size = at;
+    /* Damage in the middle: records follow that nobody must believe in. */
+    if (size && rng_one_in(random, 2)) data[rng_below(random, size)] = 0xff;
+    return size;
 }
 
 static void test_scan_is_a_plain_walk(void **state) {
@@ -55,6 +58,32 @@ static void test_scan_is_a_plain_walk(void **state) {
     }
     assert_true(records > 100000);
     free(data);
+}
+
+/* Where a record begins is found at once, and none is passed over. */
+static void test_first_place(void **state) {
+    (void)state;
+    rng random = {13};
+    enum { TOTAL = 600 };
+    uint8_t data[TOTAL];
+    static const char *const names[] = {"lines", "fixed:0,1,0", "fixed:7,5,3", "fixed:600,1,0"};
+    for (unsigned i = 0; i < 20000; i++) {
+        framing by;
+        assert_true(framing_make(&by, names[i % 4]));
+        uint64_t size = rng_below(&random, TOTAL), from = rng_below(&random, size + 1);
+        uint64_t limit = from + rng_below(&random, size + 1 - from);
+        for (size_t b = 0; b < size; b++) data[b] = rng_one_in(&random, 9) ? '\n' : 'a';
+        uint64_t due = from;
+        for (; due < limit; due++) {
+            uint64_t record = by.record_size, first = by.file_header_size;
+            bool begins = record
+                              ? due >= first && (due - first) % record == 0 && due + record <= size
+                              : due == 0 || data[due - 1] == '\n';
+            if (begins) break;
+        }
+        if (due >= limit) due = FRAME_NOWHERE;
+        assert_int_equal(by.find(&by, data, size, from, limit, SEARCH_UNBOUNDED, NULL), due);
+    }
 }
 
 /* A guess is worth something: it finds places in the middle of real files. */
@@ -181,11 +210,9 @@ static void test_loading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scan_is_a_plain_walk),
-        cmocka_unit_test(test_ofrecord_is_guessed),
-        cmocka_unit_test(test_registering),
-        cmocka_unit_test(test_what_is_said_is_checked),
-        cmocka_unit_test(test_loading),
+        cmocka_unit_test(test_scan_is_a_plain_walk),    cmocka_unit_test(test_first_place),
+        cmocka_unit_test(test_ofrecord_is_guessed),     cmocka_unit_test(test_registering),
+        cmocka_unit_test(test_what_is_said_is_checked), cmocka_unit_test(test_loading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
