@@ -1,0 +1,75 @@
+"""What worker processes and the main one know of each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a worker stands: it gives every `workers`-th step of the rank's, beginning at
+    (worker - offset) modulo workers, and gave `steps` of them since (epoch, position)."""
+
+    epoch: int
+    position: int
+    offset: int = 0  # steps of epochs that this walk left behind, modulo workers
+    steps: int = 0
+
+    def first(self, worker: int, workers: int) -> int:
+        return (worker - self.offset) % workers
+
+
+class Board:
+    """Memory that the main process shares with its workers: where the next walk begins.
+
+    It begins where the main process said, or, when all workers have ended the walk from there, at
+    the epoch that they came to. Each worker writes cells of its own.
+
+    Cells: where the main process's loader stood (epoch, position), where the walk began, how many
+    workers there are, and of each worker the walk that it ended and the epoch that it came to.
+    """
+
+    _WORKERS = 1024
+
+    def __init__(self, cells: torch.Tensor | None = None) -> None:
+        if cells is None:
+            cells = torch.full((5 + 3 * self._WORKERS,), -1, dtype=torch.int64)
+        memory: Any = cells
+        self.cells = memory.share_memory_()
+        self._array = memory.numpy()
+
+    def begin(self, stand: tuple[int, int]) -> tuple[int, int]:
+        """Where the next walk begins, of a loader that stands at `stand` in the main process."""
+        array = self._array
+        begin = stand
+        if tuple(array[:2].tolist()) == stand:
+            begin = int(array[2]), int(array[3])
+        ended = array[5 : 5 + 3 * max(int(array[4]), 0)].reshape(-1, 3)
+        if len(ended) and (ended[:, :2] == begin).all():
+            begin = int(ended[:, 2].min()), 0
+        array[2:4] = begin
+        array[:2] = stand
+        return begin
+
+    def set(self, stand: tuple[int, int]) -> None:
+        """The main process stands there."""
+        self._array[4:] = -1
+        self._array[2:4] = stand
+        self._array[:2] = stand
+
+    def resume(self, stand: tuple[int, int], walk: tuple[int, int]) -> None:
+        """A worker goes on with a walk that began there."""
+        self._array[2:4] = walk
+        self._array[:2] = stand
+
+    def join(self, worker: int, workers: int) -> None:
+        if workers > self._WORKERS:
+            raise ValueError(f"{workers} workers, {self._WORKERS} at most")
+        self._array[5 + 3 * worker : 8 + 3 * worker] = -1
+        self._array[4] = workers
+
+    def end(self, worker: int, walk: tuple[int, int], epoch: int) -> None:
+        self._array[5 + 3 * worker : 8 + 3 * worker] = (*walk, epoch)

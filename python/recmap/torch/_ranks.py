@@ -1,0 +1,25 @@
+"""Which process of how many this is."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+import torch.distributed
+
+
+def ranks() -> dict[str, int]:
+    """{"rank": ..., "world_size": ...} of this process, for `Loader` and `Sampler`.
+
+    Of ``torch.distributed`` where it is initialized, else of torchrun's environment, else 0 of 1.
+
+    >>> recmap.torch.ranks()
+    {'rank': 0, 'world_size': 1}
+    """
+    group = torch.distributed
+    if group.is_available() and group.is_initialized():
+        return {"rank": group.get_rank(), "world_size": group.get_world_size()}
+    names = {"rank": "RANK", "world_size": "WORLD_SIZE"}
+    if all(name in os.environ for name in names.values()):
+        return {key: int(os.environ[name]) for key, name in names.items()}
+    return {"rank": 0, "world_size": 1}

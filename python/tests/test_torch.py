@@ -1,0 +1,591 @@
+"""recmap in PyTorch: tensors, samples, samplers, workers, ranks; resumed in the middle of epochs."""
+
+import doctest
+import importlib
+import itertools
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import recmap
+from conftest import DIGITS, ROOT
+
+torch = pytest.importorskip("torch")
+
+from torch.utils.data import DataLoader  # noqa: E402
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
+    pytest.mark.filterwarnings("ignore:'set_vital' is deprecated"),
+]
+
+FEATURES = {
+    "image": recmap.FixedLen(64, "uint8", raw=True),
+    "label": recmap.FixedLen(),
+    "id": recmap.FixedLen((), bytes),
+}
+LABEL = {"label": recmap.FixedLen()}
+
+
+def stateful(*arguments, **more):
+    module = pytest.importorskip("torchdata.stateful_dataloader")
+    return module.StatefulDataLoader(*arguments, **more)
+
+
+def of(batches):
+    return [batch["n"].tolist() for batch in batches]
+
+
+def flat(lists):
+    return [item for some in lists for item in some]
+
+
+# ---- Tensors.
+
+
+@pytest.mark.parametrize("name", ["ranks", "tensors", "samples", "sampler", "iterable"])
+def test_examples(name, digits_index, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    names = {"recmap": recmap, "digits": lambda: recmap.open(DIGITS, index=digits_index)}
+    module = importlib.import_module(f"recmap.torch._{name}")
+    failed, count = doctest.testmod(module, extraglobs=names)
+    assert count and not failed
+
+
+def test_tensors_are_the_memory_of_columns(digits):
+    columns = digits.parse(range(100), FEATURES)
+    batch = recmap.torch.tensors(columns, numbers="n")
+    assert batch["image"].data_ptr() == columns["image"].__array_interface__["data"][0]
+    assert batch["image"].dtype == torch.uint8 and batch["image"].shape == (100, 64)
+    assert batch["id"][42] == b"digit-00042" and batch["n"].tolist() == list(range(100))
+    kept = batch["image"].clone()
+    del columns
+    digits.close()
+    assert torch.equal(batch["image"], kept)
+    assert recmap.torch.tensors("anything") == "anything"
+
+
+@pytest.fixture
+def varied(tmp_path):
+    """Ten records: i values, i words, i steps; coordinates."""
+    with recmap.Writer(str(tmp_path / "varied.tfrecord")) as writer:
+        for i in range(10):
+            writer.write(
+                {
+                    "values": np.arange(i) + i,
+                    "words": [b"w%d" % k for k in range(i)],
+                    "steps": np.arange(2 * i, dtype=np.float32),
+                    "at": np.arange(i),
+                    "row": np.array([i // 2, i - i // 2]),
+                    "text": b"text %d" % i,
+                }
+            )
+    return recmap.open(tmp_path / "varied.tfrecord", progress=None)
+
+
+VARIED = {
+    "values": recmap.VarLen("int64"),
+    "words": recmap.VarLen(bytes),
+    "steps": recmap.FixedLenSequence(2, "float32"),
+    "half": recmap.FixedLen((2,), "bfloat16", default=[0.5, 2.0]),
+    "sparse": recmap.Sparse("at", "values", "int64", 20),
+    "nested": recmap.Ragged("int64", [recmap.RowLengths("row")], key="values"),
+    "text": recmap.FixedLen((), bytes, copy=True),
+}
+
+
+def test_every_kind_of_column(varied):
+    batch = recmap.torch.tensors(varied.parse([3, 0, 5], VARIED))
+    ragged = batch["values"]
+    assert [ragged.row(i).tolist() for i in range(3)] == [[3, 4, 5], [], [5, 6, 7, 8, 9]]
+    nested = torch.nested.nested_tensor_from_jagged(*ragged)
+    assert [row.tolist() for row in nested.unbind()] == [[3, 4, 5], [], [5, 6, 7, 8, 9]]
+    assert batch["words"].row(0) == [b"w0", b"w1", b"w2"] and batch["words"].row(1) == []
+    assert batch["steps"].shape == (3, 5, 2) and batch["steps/length"].tolist() == [3, 0, 5]
+    assert batch["half"].dtype == torch.bfloat16 and batch["half"][2].tolist() == [0.5, 2.0]
+    assert batch["sparse"].to_dense()[2].tolist() == [5, 6, 7, 8, 9] + [0] * 15
+    rows = batch["nested"]
+    assert [rows.row(2).row(k).tolist() for k in range(2)] == [[5, 6], [7, 8, 9]]
+    text = batch["text"]
+    assert text.values.dtype == torch.uint8 and bytes(text.row(2).tolist()) == b"text 5"
+    with pytest.raises(TypeError, match="sparse"):
+        features = {"x": recmap.Sparse("at", "words", bytes, 20)}
+        recmap.torch.tensors(varied.parse([1], features))
+
+
+def test_rows_of_every_kind(varied):
+    dataset = recmap.torch.MapDataset(varied, VARIED)
+    for many in (dataset.__getitems__([3, 0, 5]), [dataset[i] for i in (3, 0, 5)]):
+        assert len(many) == 3 and [sorted(row) for row in many] == [sorted(VARIED)] * 3
+        assert [row["values"].tolist() for row in many] == [[3, 4, 5], [], [5, 6, 7, 8, 9]]
+        assert [row["words"] for row in many][0] == [b"w0", b"w1", b"w2"]
+        assert [tuple(row["steps"].shape) for row in many] == [(3, 2), (0, 2), (5, 2)]
+        assert many[2]["sparse"].to_dense().tolist() == [5, 6, 7, 8, 9] + [0] * 15
+        assert many[2]["nested"].row(1).tolist() == [7, 8, 9]
+        assert bytes(many[2]["text"].tolist()) == b"text 5"
+
+
+# ---- Map-style.
+
+
+def test_samples(digits):
+    dataset = recmap.torch.MapDataset(digits, FEATURES)
+    assert len(dataset) == 1797
+    sample = dataset[7]
+    assert sample["label"].shape == () and sample["label"] == digits.columns["label"][7]
+    assert sample["image"].shape == (64,) and sample["id"] == b"digit-00007"
+    assert dataset[-1]["id"] == b"digit-01796"
+    assert recmap.torch.MapDataset(digits)[3] == bytes(digits[3])
+    with pytest.raises(IndexError):
+        dataset[1797]
+    again = pickle.loads(pickle.dumps(dataset))
+    assert torch.equal(again[7]["image"], sample["image"])
+
+
+def test_a_batch_is_one_parse_and_stays_one(digits):
+    dataset = recmap.torch.MapDataset(digits[100:], FEATURES)
+    rows = dataset.__getitems__([5, 1, 5])
+    whole = recmap.torch.collate(rows)
+    assert whole["id"] == [b"digit-00105", b"digit-00101", b"digit-00105"]
+    assert rows[1]["image"].data_ptr() == whole["image"][1].data_ptr()
+    usual = torch.utils.data.default_collate(rows)
+    assert torch.equal(usual["image"], whole["image"]) and usual["id"] == whole["id"]
+    assert recmap.torch.collate(dataset.__getitems__([]))["image"].shape == (0, 64)
+    assert recmap.torch.collate([{"x": torch.ones(2)}] * 3)["x"].shape == (3, 2)
+    part = torch.utils.data.Subset(dataset, [3, 4])
+    assert recmap.torch.collate(part.__getitems__([1, 0]))["id"] == [b"digit-00104", b"digit-00103"]
+
+
+@pytest.mark.parametrize("method", [None, "fork", "spawn"])
+def test_map_dataset_in_a_data_loader(digits, method):
+    order = recmap.Shuffled(len(digits), seed=4)
+    loader = DataLoader(
+        recmap.torch.MapDataset(digits, FEATURES),
+        batch_sampler=recmap.torch.Sampler(order, 300),
+        collate_fn=recmap.torch.collate,
+        num_workers=2 if method else 0,
+        multiprocessing_context=method,
+    )
+    for epoch in range(1 if method == "spawn" else 2):
+        found = flat(batch["id"] for batch in loader)
+        assert found == [b"digit-%05d" % n for n in order.at(epoch, range(1797))]
+
+
+def test_records_without_features_in_a_data_loader(digits):
+    dataset = recmap.torch.MapDataset(digits)
+    batches = list(DataLoader(dataset, batch_size=1000, num_workers=1))
+    assert flat(batches) == [bytes(record) for record in digits]
+
+
+# ---- The sampler.
+
+
+@pytest.mark.parametrize("last", ["keep", "drop", "pad"])
+@pytest.mark.parametrize("world_size", [1, 2, 3, 5])
+def test_ranks_of_a_sampler_are_those_of_a_loader(digits, last, world_size):
+    view, order = digits[:103], recmap.Shuffled(103, seed=2)
+    for rank in range(world_size):
+        dealt = {"rank": rank, "world_size": world_size, "last": last}
+        loader = recmap.Loader(view, 10, order=order, **dealt)
+        sampler = recmap.torch.Sampler(order, 10, **dealt)
+        for _ in range(2):
+            assert list(sampler) == [batch.numbers.tolist() for batch in loader]
+        assert len(sampler) == len(loader) and (sampler.epoch, sampler.position) == (2, 0)
+
+
+@pytest.mark.parametrize("last", ["keep", "drop", "pad"])
+@pytest.mark.parametrize("count", [0, 1, 5, 12, 1100 * 3 + 2])
+def test_numbers_one_by_one(last, count):
+    order, world_size = recmap.Shuffled(count, seed=1), 3
+    ranks = [recmap.torch.Sampler(order, None, r, world_size, last) for r in range(world_size)]
+    dealt = [list(sampler) for sampler in ranks]
+    assert [len(sampler) for sampler in ranks] == [len(numbers) for numbers in dealt]
+    turns = itertools.zip_longest(*dealt)
+    given = [number for turn in turns for number in turn if number is not None]
+    expected = order.at(0, range(count)).tolist()
+    more = -count % world_size if last == "pad" else 0
+    wanted = {"keep": expected, "drop": expected[: count // 3 * 3]}
+    assert given == wanted.get(last, expected + (expected * 2)[: more if count else 0])
+    assert all(sampler.epoch == 1 for sampler in ranks)
+
+
+def test_orders_that_make_their_own_batches(digits):
+    order = recmap.Stratified(digits.columns["label"], 100)
+    samplers = [recmap.torch.Sampler(order, rank=r, world_size=2) for r in range(2)]
+    dealt = [list(sampler) for sampler in samplers]
+    assert len(dealt[0]) == len(dealt[1]) == len(samplers[0]) == 9
+    assert sorted(flat(dealt[0]) + flat(dealt[1])) == list(range(1797))
+
+
+@pytest.mark.parametrize("batch_size", [None, 7])
+def test_sampler_state_at_every_step(batch_size):
+    order = recmap.Shuffled(53, seed=9)
+
+    def make(rank=0, world_size=2):
+        return recmap.torch.Sampler(order, batch_size, rank, world_size)
+
+    sampler, items, states = make(), [], [make().state_dict()]
+    for item in sampler:
+        items.append(item)
+        states.append(json.loads(json.dumps(sampler.state_dict())))
+    assert states == [make().state_after(i) for i in range(len(states))]
+    for step, state in enumerate(states):
+        other = make()
+        other.load_state_dict(state)
+        assert other.state_dict() == state
+        assert list(other) == (items[step:] if step < len(items) else list(sampler))
+        # All ranks of another world go on with exactly what is left.
+        rest = []
+        for rank in range(3):
+            other = make(rank, 3)
+            other.load_state_dict(state)
+            walked = list(other)
+            rest += walked if batch_size is None else flat(walked)
+        left = order.at(state["epoch"], range(state["position"], 53)).tolist()
+        assert sorted(rest) == sorted(left)
+
+
+def test_a_walk_that_was_broken_off_begins_again():
+    order = recmap.Shuffled(50, seed=3)
+    sampler = recmap.torch.Sampler(order, 10)
+    first = list(itertools.islice(sampler, 2))
+    assert list(sampler)[:2] == first
+    assert list(sampler) != first  # the next epoch
+    sampler.set_epoch(7)
+    assert flat(list(sampler)) == order.at(7, range(50)).tolist()
+    sampler.load_state_dict(sampler.state_after(2))
+    sampler.set_epoch(8)
+    assert sampler.position == 20
+
+
+def test_sampler_refuses(digits):
+    order = recmap.Shuffled(100, seed=3)
+    state = recmap.torch.Sampler(order, 10).state_dict()
+    with pytest.raises(recmap.StateMismatchError, match="order"):
+        recmap.torch.Sampler(recmap.Shuffled(100, seed=4), 10).load_state_dict(state)
+    for broken in ({}, {**state, "position": 101}, {**state, "epoch": -1}):
+        with pytest.raises(ValueError):
+            recmap.torch.Sampler(order, 10).load_state_dict(broken)
+    for wrong in ({"batch_size": 0}, {"rank": 1}, {"last": "none"}):
+        with pytest.raises(ValueError):
+            recmap.torch.Sampler(order, **wrong)
+    loader = recmap.Loader(digits, 10, shuffle=True)
+    loader.seek(3, 500)
+    sampler = recmap.torch.Sampler(recmap.Shuffled(1797), 10)
+    sampler.load_state_dict(loader.state_dict())
+    assert (sampler.epoch, sampler.position) == (3, 500)
+
+
+@pytest.mark.parametrize("batched", [True, False])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_sampler_in_a_stateful_data_loader(digits, batched, workers):
+    order = recmap.Shuffled(len(digits), seed=5)
+
+    def make(seed=5):
+        order = recmap.Shuffled(len(digits), seed=seed)
+        sampler = recmap.torch.Sampler(order, 128 if batched else None)
+        how = {"batch_sampler": sampler} if batched else {"sampler": sampler, "batch_size": 128}
+        dataset = recmap.torch.MapDataset(digits, FEATURES)
+        return stateful(dataset, collate_fn=recmap.torch.collate, num_workers=workers, **how)
+
+    def ids(batches):
+        return [int(name[-5:]) for batch in batches for name in batch["id"]]
+
+    loader = make()
+    taken = ids(itertools.islice(loader, 6))
+    state = json.loads(json.dumps(loader.state_dict()))
+    assert taken == order.at(0, range(768)).tolist()
+    other = make()
+    other.load_state_dict(state)
+    assert ids(other) == order.at(0, range(768, 1797)).tolist()
+    assert ids(other) == order.at(1, range(1797)).tolist()
+    state = other.state_dict()
+    third = make()
+    third.load_state_dict(state)
+    assert ids(third) == order.at(2, range(1797)).tolist()
+    wrong = make(seed=6)
+    wrong.load_state_dict(state)
+    with pytest.raises(recmap.StateMismatchError):
+        next(iter(wrong))
+
+
+def test_a_data_set_refuses_the_state_of_another(digits):
+    loader = stateful(recmap.torch.MapDataset(digits, LABEL), batch_size=100)
+    next(iter(loader))
+    state = loader.state_dict()
+    other = stateful(recmap.torch.MapDataset(digits[:500], LABEL), batch_size=100)
+    other.load_state_dict(state)
+    with pytest.raises(recmap.StateMismatchError, match="record_count"):
+        next(iter(other))
+
+
+# ---- Iterable.
+
+
+def iterable(ds, **more):
+    asked = {"batch_size": 50, "shuffle": True, "seed": 3, "features": LABEL, **more}
+    return recmap.torch.IterableDataset(recmap.Loader(ds, **asked), numbers="n")
+
+
+def workers_of(dataset, workers=2, **more):
+    return DataLoader(dataset, batch_size=None, num_workers=workers, **more)
+
+
+def test_a_plain_for(digits):
+    dataset = iterable(digits)
+    labels, order = digits.columns["label"], recmap.Shuffled(1797, seed=3)
+    for epoch in range(2):
+        taken = []
+        for batch in dataset:
+            assert batch["label"].tolist() == labels[batch["n"]].tolist()
+            taken += batch["n"].tolist()
+        assert taken == order.at(epoch, range(1797)).tolist()
+    assert len(dataset) == 36
+
+
+def test_what_a_transform_makes(digits):
+    def transform(batch):
+        made = recmap.torch.tensors(batch)
+        return made["label"] * 2
+
+    dataset = iterable(digits, transform=transform)
+    expected = digits.columns["label"][recmap.Shuffled(1797, seed=3).at(0, range(1797))] * 2
+    assert torch.cat(list(dataset)).tolist() == expected.tolist()
+    assert torch.cat(list(workers_of(iterable(digits, transform=transform)))).tolist() == (
+        expected.tolist()
+    )
+
+
+def test_state_of_a_plain_for(digits):
+    dataset = iterable(digits, world_size=2)
+    batches, states = [], [dataset.state_dict()]
+    for batch in dataset:
+        batches.append(batch["n"].tolist())
+        states.append(json.loads(json.dumps(dataset.state_dict())))
+    for step in (0, 1, 9, 17, 18):
+        other = iterable(digits, world_size=2)
+        other.load_state_dict(states[step])
+        assert other.state_dict() == states[step]
+        assert of(other) == (batches[step:] if step < 18 else of(dataset))
+        assert iterable(digits, world_size=2).state_after(step) == states[step]
+    loader = recmap.Loader(digits, 10, shuffle=True, seed=3)
+    loader.load_state_dict(states[5])
+    assert loader.position == 500
+
+
+@pytest.mark.parametrize("last", ["keep", "drop", "pad"])
+@pytest.mark.parametrize("rank", [0, 2])
+def test_workers_change_nothing(digits, last, rank):
+    """Whatever the number of workers: the same batches in the same order, epoch after epoch."""
+    dealt = {"last": last, "rank": rank, "world_size": 3}
+    plain = iterable(digits, **dealt)
+    epochs = [of(plain), of(plain)]
+    for workers in (1, 2, 5):
+        dataset = iterable(digits, **dealt)
+        loader = workers_of(dataset, workers)
+        assert [of(loader), of(loader)] == epochs
+        assert dataset.state_dict() == plain.state_dict()
+
+
+def test_more_workers_than_steps(digits):
+    dataset = iterable(digits[:70], batch_size=60)
+    loader = workers_of(dataset, 3)
+    expected = recmap.Shuffled(70, seed=3)
+    for epoch in range(3):
+        assert flat(of(loader)) == expected.at(epoch, range(70)).tolist()
+    assert of(workers_of(iterable(digits[:5], batch_size=9, last="drop"), 2)) == []
+
+
+def test_orders_with_batches_of_their_own_over_workers(digits):
+    order = recmap.Grouped(digits.columns["label"], 64, seed=2)
+    changes = {"order": order, "shuffle": False, "seed": 0, "batch_size": None}
+    assert of(workers_of(iterable(digits, **changes))) == of(iterable(digits, **changes))
+
+
+@pytest.mark.parametrize("epochs", [None, 3])
+def test_persistent_workers(digits, epochs):
+    plain = iterable(digits[:777], epochs=epochs)
+    loader = workers_of(iterable(digits[:777], epochs=epochs), persistent_workers=True)
+    for _ in range(3):
+        assert of(loader) == of(plain)
+
+
+def test_epochs_run_on_over_workers(digits):
+    """35 steps an epoch, so that the second one begins with the other worker."""
+    plain = of(iterable(digits, epochs=3, last="drop"))
+    assert len(plain) == 105
+    dataset = iterable(digits, epochs=3, last="drop")
+    assert of(workers_of(dataset)) == plain
+    assert dataset.state_dict()["epoch"] == 3 and of(workers_of(dataset)) == []
+    with pytest.raises(ValueError, match="no end"):
+        of(workers_of(iterable(digits[:3], epochs=2, last="drop"), 1))
+
+
+def test_workers_and_plain_by_turns(digits):
+    dataset, order = iterable(digits), recmap.Shuffled(1797, seed=3)
+    loader = workers_of(dataset)
+    for epoch in (0, 1, 2, 3, 4):
+        walk = loader if epoch in (0, 2, 3) else dataset
+        assert flat(of(walk)) == order.at(epoch, range(1797)).tolist()
+    dataset.load_state_dict(dataset.state_after(10))
+    assert flat(of(loader)) == order.at(5, range(500, 1797)).tolist()
+    assert flat(of(loader)) == order.at(6, range(1797)).tolist()
+
+
+def test_a_loader_that_was_moved_counts(digits):
+    dataset = iterable(digits)
+    dataset._loader.seek(4, 1000)
+    assert (
+        flat(of(workers_of(dataset))) == recmap.Shuffled(1797, 3).at(4, range(1000, 1797)).tolist()
+    )
+    assert dataset.state_dict()["epoch"] == 5
+
+
+def test_an_error_in_a_worker(tmp_path, payloads):
+    from conftest import flip, write
+
+    (path,) = write(tmp_path, payloads[:200])
+    ds = recmap.open(path)
+    flip(path, 12 + sum(len(payload) + 16 for payload in payloads[:120]))
+    loader = workers_of(recmap.torch.IterableDataset(recmap.Loader(ds, 50)))
+    with pytest.raises(recmap.CorruptRecordError, match="record 120"):
+        list(loader)
+
+
+@pytest.mark.parametrize(("workers", "method"), [(0, None), (2, "fork"), (3, "fork"), (2, "spawn")])
+@pytest.mark.parametrize("epochs", [None, 2])
+def test_stateful_data_loader(digits, workers, method, epochs):
+    if method == "spawn" and epochs:
+        pytest.skip("spawn takes long; once is enough")
+    small = digits[:777]  # 16 steps
+
+    def make():
+        return stateful(
+            iterable(small, epochs=epochs),
+            batch_size=None,
+            num_workers=workers,
+            multiprocessing_context=method,
+        )
+
+    expected = of(iterable(small, epochs=epochs))
+    second = recmap.Shuffled(777, seed=3).at(1, range(777)).tolist()
+    for step in {None: (7, 0, 1, 15), 2: (14, 17)}[epochs][: 1 if method == "spawn" else 4]:
+        loader = make()
+        taken = of(itertools.islice(loader, step))
+        state = json.loads(json.dumps(loader.state_dict()))
+        other = make()
+        other.load_state_dict(state)
+        assert taken + of(other) == expected
+        if epochs is None and method != "spawn":
+            assert flat(of(other)) == second
+        # The same state, out of its workers: any number of them, of ranks, of batches.
+        ranks = [
+            iterable(small, epochs=epochs, rank=r, world_size=3, batch_size=20) for r in range(3)
+        ]
+        for rank in ranks:
+            rank.load_state_dict(state)
+        assert len({json.dumps(rank.state_dict()) for rank in ranks}) == 1
+        assert sorted(flat(taken) + flat(flat(of(rank) for rank in ranks))) == (
+            sorted(flat(expected))
+        )
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_stateful_data_loader_at_the_end_of_an_epoch(digits, workers):
+    def make():
+        return stateful(iterable(digits), batch_size=None, num_workers=workers)
+
+    loader, order = make(), recmap.Shuffled(1797, seed=3)
+    of(loader)
+    other = make()
+    other.load_state_dict(loader.state_dict())
+    assert flat(of(other)) == order.at(1, range(1797)).tolist()
+    assert flat(of(loader)) == order.at(1, range(1797)).tolist()
+    assert flat(of(loader)) == order.at(2, range(1797)).tolist()
+
+
+def test_stateful_data_loader_that_saves_now_and_then(digits):
+    def make():
+        return stateful(iterable(digits), batch_size=None, num_workers=2, snapshot_every_n_steps=4)
+
+    loader = make()
+    taken = of(itertools.islice(loader, 10))
+    state = loader.state_dict()
+    other = make()
+    other.load_state_dict(state)
+    assert taken + of(other) == of(iterable(digits))
+    alone = iterable(digits)
+    alone.load_state_dict(state)
+    assert taken + of(alone) == of(iterable(digits))
+
+
+def test_workers_refuse_states_of_something_else(digits):
+    loader = stateful(iterable(digits), batch_size=None, num_workers=2)
+    of(itertools.islice(loader, 3))
+    state = loader.state_dict()
+    for changes in ({"seed": 4}, {"world_size": 2}, {"batch_size": 51}):
+        other = stateful(iterable(digits, **changes), batch_size=None, num_workers=2)
+        other.load_state_dict(state)
+        with pytest.raises(recmap.StateMismatchError):
+            of(other)
+    with pytest.raises(recmap.StateMismatchError):
+        iterable(digits, seed=4).load_state_dict(state)
+
+
+# ---- Ranks.
+
+RANK = """
+import json, sys
+import recmap, torch, torch.distributed as group
+
+shards, index, state_path, steps, out = sys.argv[1:]
+group.init_process_group("gloo")
+loader = recmap.Loader(
+    recmap.open(shards, index=index), 50, shuffle=True, seed=11,
+    features={"label": recmap.FixedLen()}, **recmap.torch.ranks(),
+)
+dataset = recmap.torch.IterableDataset(loader, numbers="n")
+if state_path != "-":
+    dataset.load_state_dict(json.load(open(state_path)))
+taken = []
+for batch in dataset:
+    taken.append(batch["n"].tolist())
+    count = torch.tensor([len(batch["n"])])
+    group.all_reduce(count)  # hangs or fails where ranks differ in steps
+    if len(taken) == int(steps):
+        break
+states = [None] * group.get_world_size()
+group.all_gather_object(states, dataset.state_dict())
+assert all(state == states[0] for state in states)
+with open(f"{out}.{group.get_rank()}", "w") as file:
+    json.dump({"taken": taken, "state": states[0]}, file)
+group.destroy_process_group()
+"""
+
+
+def run_ranks(folder, world_size, *arguments):
+    (folder / "rank.py").write_text(RANK)
+    run = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    run += ["--nproc-per-node", str(world_size), "rank.py", DIGITS, *arguments]
+    quiet = {**os.environ, "OMP_NUM_THREADS": "1"}
+    subprocess.run(list(map(str, run)), cwd=folder, env=quiet, check=True, timeout=300)
+    outs = [json.loads((folder / f"{arguments[-1]}.{r}").read_text()) for r in range(world_size)]
+    # Steps of all ranks, one behind another: the global order.
+    turns = zip(*(out["taken"] for out in outs), strict=True)
+    return flat(flat(turn) for turn in turns), outs[0]["state"]
+
+
+def test_two_ranks_under_torchrun_resumed_on_three(tmp_path, digits):
+    if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+        pytest.skip("torch without gloo")
+    index = digits.index_path
+    first, state = run_ranks(tmp_path, 2, index, "-", 7, "first")
+    (tmp_path / "state").write_text(json.dumps(state))
+    assert state["position"] == 700
+    second, state = run_ranks(tmp_path, 3, index, "state", 1000, "second")
+    assert first + second == recmap.Shuffled(1797, seed=11).at(0, range(1797)).tolist()
+    assert (state["epoch"], state["position"]) == (1, 0)
