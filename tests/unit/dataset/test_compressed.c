@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include "support/build.h"
 #include "support/deflate.h"
@@ -284,12 +285,60 @@ static void test_small_damage(void **state) {
     free_shard(&shard);
 }
 
+typedef struct reader {
+    recmap_dataset *dataset;
+    const packed_shard *shard;
+    uint64_t seed;
+    bool failed;
+} reader;
+
+static void *read_some(void *context) {
+    reader *at = context;
+    rng random = {at->seed};
+    for (int i = 0; i < 2000 && !at->failed; i++) {
+        size_t number = (size_t)rng_below(&random, at->shard->due.record_count);
+        recmap_record record;
+        at->failed = recmap_dataset_get(at->dataset, number, &record, NULL) != RECMAP_OK;
+        if (at->failed) break;
+        at->failed = record.size != at->shard->due.records[number].size ||
+                     memcmp(record.data,
+                            at->shard->content.data + at->shard->due.records[number].offset + 12,
+                            record.size);
+        recmap_record_release(&record);
+    }
+    return NULL;
+}
+
+/* However many threads want a span, it is inflated once. */
+static void test_threads_share_spans(void **state) {
+    (void)state;
+    enum { THREADS = 4 };
+    rng random = {10};
+    const char *name = "a.gz";
+    packed_shard shard = make_shard(name, COMPRESSION_GZIP, 12 * MB, 1, &random);
+    index_build("a.rmx", NULL, &name, 1);
+    recmap_dataset *dataset = dataset_open("a.rmx", NULL);
+    pthread_t threads[THREADS];
+    reader readers[THREADS];
+    for (size_t i = 0; i < THREADS; i++) {
+        readers[i] = (reader){dataset, &shard, i, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, read_some, &readers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < THREADS; i++) assert_false(readers[i].failed);
+    recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+    assert_int_equal(spans.inflated_size, shard.content.size);
+    assert_true(spans.hit_count > 100);
+    recmap_dataset_close(dataset);
+    free_shard(&shard);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(random_order),        TEST(parts_make_the_whole), TEST(damage_when_read),
-        TEST(damage_when_indexed), TEST(small_damage),
+        TEST(damage_when_indexed), TEST(small_damage),         TEST(threads_share_spans),
     };
     return cmocka_run_group_tests(tests, make_pool, free_pool);
 }
