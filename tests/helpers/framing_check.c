@@ -90,7 +90,7 @@ static recmap_frame_verdict own_parse(recmap_frame_place *frame, const uint8_t *
     switch (plain(&found, &how, bytes, 0, size)) {
     case RECORD: break;
     case END: return RECMAP_FRAME_END;
-    case DAMAGE: strcpy(fault->reason, "no\nrecord"); return RECMAP_FRAME_BAD;
+    case DAMAGE: memcpy(fault->reason, "no\nrecord", 10); return RECMAP_FRAME_BAD;
     }
     *frame = (recmap_frame_place){found.size, found.data_offset, found.data_size};
     return RECMAP_FRAME_GOOD;

@@ -1,7 +1,7 @@
 /* A shard of any framing scanned by the library, held against what a plain reader, written here
  * once more, finds in it. Any difference ends the process. */
-#ifndef RECMAP_TESTS_FRAMING_CHECK_H
-#define RECMAP_TESTS_FRAMING_CHECK_H
+#ifndef RECMAP_TESTS_HELPERS_FRAMING_CHECK_H
+#define RECMAP_TESTS_HELPERS_FRAMING_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>
