@@ -13,6 +13,7 @@ enum {
     SAMPLE_STEP = 128,   /* one record of so many is looked at while nothing is known to miss */
     WARM_ENOUGH = 64,    /* batches; behind them */
     WARM_STEP = 1024,    /* one record of so many */
+    SAMPLES_MOST = 1024, /* of a station */
     QUIET_ENOUGH = 2048, /* records */
     CALM_ENOUGH = 65536, /* records */
     SURPRISES_MOST = 3,
@@ -51,7 +52,7 @@ static uint64_t samples_of(const readahead_state *ahead, uint64_t station_number
     uint64_t size = min_u64(ahead->station_size, UINT32_MAX);
     uint64_t first = (station_number & UINT32_MAX) * size, end = first + size;
     uint64_t step = ahead->warm_count < WARM_ENOUGH ? SAMPLE_STEP : WARM_STEP;
-    return (end + step - 1) / step - (first + step - 1) / step;
+    return min_u64((end + step - 1) / step - (first + step - 1) / step, SAMPLES_MOST);
 }
 
 void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t station_number) {

@@ -303,11 +303,36 @@ static void test_many_skipped(void **unused) {
     recmap_dataset_close(dataset);
 }
 
+/* A batch that is filled up to more records than any memory holds is an error at once; elsewhere
+ * the same loader goes on. */
+static void test_too_large_a_batch(void **unused) {
+    (void)unused;
+    recmap_dataset *dataset = numbered_make(RECORDS, 3, NULL);
+    recmap_order *order = order_of_kind(0, RECORDS, 3);
+    recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
+    options.batch_size = (uint64_t)1 << 62;
+    options.last = RECMAP_LAST_PAD;
+    recmap_loader *loader = loader_make(dataset, order, &options);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_batch *batch = NULL;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_NO_MEMORY);
+        assert_stands_at(loader, 0, 0);
+    }
+    ASSERT_OK(recmap_loader_seek(loader, 5, RECORDS, &error), &error);
+    next_batch(&batch, loader);
+    assert_null(batch);
+    assert_stands_at(loader, 6, 0);
+    recmap_loader_destroy(loader);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(raise),          TEST(policies), TEST(policy_and_resume), TEST(what_is_not_skipped),
-        TEST(cut_beside_bad), TEST(all_bad),  TEST(many_skipped),
+        TEST(cut_beside_bad), TEST(all_bad),  TEST(many_skipped),      TEST(too_large_a_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,6 +236,24 @@ static void test_learning(void **unused) {
     learning_end(&at);
 }
 
+/* However large a batch is, looking at its samples takes little time. */
+static void test_samples_of_large_batches(void **unused) {
+    (void)unused;
+    enum { SAMPLES_ENOUGH = 4096 };
+    learning at;
+    learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
+    for (int bits = 10; bits <= 62; bits++) {
+        readahead_plan plan;
+        at.ahead.station_size = (uint64_t)1 << bits;
+        readahead_begin(&at.ahead, &at.begun);
+        readahead_plan_for(&plan, &at.ahead, 0);
+        assert_int_not_equal(plan.station_count, 0);
+        for (unsigned i = 0; i < plan.station_count; i++)
+            assert_in_range(plan.samples[i], 1, SAMPLES_ENOUGH);
+    }
+    learning_end(&at);
+}
+
 /* A kernel that says that all is there, while workers wait for pages: it is asked without looking,
  * with a pause now and then to see whether that is still so. */
 static void test_blind(void **unused) {
@@ -285,7 +303,13 @@ static void test_modes(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, disk_enter, disk_leave)
     const struct CMUnitTest tests[] = {
-        TEST(cold_and_warm), TEST(off), TEST(will_need), TEST(learning), TEST(blind), TEST(modes),
+        TEST(cold_and_warm),
+        TEST(off),
+        TEST(will_need),
+        TEST(learning),
+        TEST(blind),
+        TEST(modes),
+        TEST(samples_of_large_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
