@@ -53,6 +53,8 @@ static size_t gets_of_a_child(void) {
 static _Noreturn void be_child(recmap_dataset *dataset, size_t which, int wait_on) {
     char byte;
     child_prepare();
+    /* They all run at the same time, and on few cores each has a small share. */
+    alarm(test_is_long() ? 300 : 60);
     if (wait_on >= 0 && read(wait_on, &byte, 1) < 0) _exit(2);
     const char *wrong = get_many(dataset, gets_of_a_child(), test_seed() + which);
     if (!wrong) wrong = dataset_check_all(dataset, FIXTURE_RECORDS, NULL);
