@@ -138,8 +138,12 @@ recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, con
         ssize_t n = pread(fd, at, size, (off_t)offset);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
-            if (n < 0) fail_errno(error, errno, path, "read the file");
-            else fail(error, RECMAP_IO, "the file ends here, %zu bytes too early", size);
+            if (n < 0) {
+                fail_errno(error, errno, path, "read the file");
+            } else {
+                fail(error, RECMAP_IO, "the file ends here, %zu bytes too early", size);
+                fail_advise(error, "it was cut short: bring the whole file back");
+            }
             fail_at(error, path, RECMAP_NO_RECORD, offset);
             return RECMAP_IO;
         }
