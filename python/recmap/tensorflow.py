@@ -173,7 +173,7 @@ def _ragged(
     def take(column: Any) -> list[Any]:
         offsets = []
         while isinstance(column, RaggedColumn):
-            offsets.append(column.offsets.astype(splits.as_numpy_dtype, copy=False))
+            offsets.append(column.offsets)  # tf.data makes int32 of them where it is asked to
             column = column.values
         return [_numpy(column), *offsets]
 

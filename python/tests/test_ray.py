@@ -21,14 +21,15 @@ FEATURES = {
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    paths = os.pathsep.join([os.path.dirname(recmap.__path__[0]), os.path.dirname(__file__)])
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    folder = os.path.dirname(recmap.__path__[0])
     ray.init(
         num_cpus=2,
         include_dashboard=False,
         logging_level="ERROR",
         log_to_driver=False,
         object_store_memory=200 << 20,
-        runtime_env={"env_vars": {"PYTHONPATH": paths}},
+        runtime_env={"env_vars": {"PYTHONPATH": folder}},
     )
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order = True
@@ -113,6 +114,13 @@ def test_resumed_in_the_middle(made, payloads):
     source = recmap.ray.Datasource(made, order=order, position=taken)
     rest = [row["bytes"] for row in read(source, blocks=3).take_all()]
     assert rest == [payloads[n] for n in order.at(0, range(taken, len(made)))]
+
+
+def test_rows_are_counted_without_the_shards(tmp_path, payloads):
+    paths = write(tmp_path, payloads)
+    source = recmap.ray.Datasource(recmap.open(tmp_path, progress=None))
+    paths[0].unlink()
+    assert read(source).count() == len(payloads)
 
 
 def test_no_shuffle_stage_is_planned(made):
