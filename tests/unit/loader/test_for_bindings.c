@@ -1,13 +1,18 @@
 /* What bindings call: a record in two halves, the hashes of ids, a wait for a loader that ends. */
+#define _GNU_SOURCE
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "os/process.h"
 #include "support/build.h"
 #include "support/folder.h"
 #include "unit/loader/fixture.h"
@@ -119,6 +124,57 @@ static void test_an_error_is_ready(void **state) {
     recmap_dataset_close(dataset);
 }
 
+/* A parser that waits for its gate to be opened, so that no batch is ready before. */
+static recmap_status wait_at_gate(recmap_row *row, const recmap_record *record, void *context) {
+    (void)record;
+    atomic_bool *is_open = context;
+    while (!*is_open) usleep(1000);
+    const int64_t value = 1;
+    return recmap_row_set_int64(row, 0, &value, 1);
+}
+
+static void *open_soon(void *context) {
+    usleep(30000);
+    *(atomic_bool *)context = true;
+    return NULL;
+}
+
+/* The time that is over ends a wait, and so does a batch that becomes ready. */
+static void test_wait_takes_its_time(void **state) {
+    (void)state;
+    enum { WAIT_NS = 20000000, LONG_SECONDS = 1000 };
+    recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
+    recmap_error error = RECMAP_ERROR_INIT;
+    const recmap_feature feature = {
+        .name = "value", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_INT64};
+    atomic_bool is_open = false;
+    recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
+    ASSERT_OK(
+        recmap_parser_create_own(&options.parser, &feature, 1, wait_at_gate, &is_open, &error),
+        &error);
+    recmap_order *order = order_of_kind(0, RECORDS, 1);
+    recmap_loader *loader = loader_make(dataset, order, &options);
+    for (uint64_t wait_ns = 0; wait_ns <= WAIT_NS; wait_ns += WAIT_NS) {
+        int is_ready = 1;
+        uint64_t begun_ns = clock_ns();
+        ASSERT_OK(recmap_loader_wait(&is_ready, loader, wait_ns, &error), &error);
+        assert_false(is_ready);
+        assert_true(clock_ns() - begun_ns >= wait_ns / 2);
+        assert_stands_at(loader, 0, 0);
+    }
+    pthread_t opener;
+    int is_ready = 0;
+    assert_int_equal(pthread_create(&opener, NULL, open_soon, &is_open), 0);
+    ASSERT_OK(recmap_loader_wait(&is_ready, loader, LONG_SECONDS * UINT64_C(1000000000), &error),
+              &error);
+    assert_true(is_ready);
+    assert_int_equal(pthread_join(opener, NULL), 0);
+    recmap_loader_destroy(loader);
+    recmap_parser_destroy(options.parser);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_peek_is_get_in_two_halves, folder_enter, folder_leave),
@@ -129,6 +185,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_no_hashes_without_ids, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_wait_ends, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_an_error_is_ready, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_wait_takes_its_time, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

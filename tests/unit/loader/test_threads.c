@@ -259,7 +259,9 @@ static void be_child(recmap_loader *loader, recmap_dataset *dataset, recmap_orde
     recmap_skipped skipped;
     uint64_t number;
     size_t count;
+    int is_ready;
     if (!is_refused(recmap_loader_next(&batch, loader, &error), &error)) _exit(1);
+    if (!is_refused(recmap_loader_wait(&is_ready, loader, 0, &error), &error)) _exit(15);
     if (!is_refused(recmap_loader_save(&state, loader, &error), &error)) _exit(2);
     if (!is_refused(recmap_loader_load(loader, saved, &error), &error)) _exit(3);
     if (!is_refused(recmap_loader_seek(loader, 0, 0, &error), &error)) _exit(4);
