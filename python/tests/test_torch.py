@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 
@@ -127,6 +128,15 @@ def test_rows_of_every_kind(varied):
         assert many[2]["sparse"].to_dense().tolist() == [5, 6, 7, 8, 9] + [0] * 15
         assert many[2]["nested"].row(1).tolist() == [7, 8, 9]
         assert bytes(many[2]["text"].tolist()) == b"text 5"
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    page = (ROOT / "docs" / "python" / "torch.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 4
+    exec("\n".join(blocks), {"__name__": "page"})
 
 
 # ---- Map-style.

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""PyTorch learns to read the digits, and may be killed at any moment.
+
+    python3 train_torch.py [--epochs 8] [--checkpoint digits.pt] [SHARDS]
+
+Started again it goes on from the newest checkpoint, in the middle of an epoch, and comes to the same
+weights, bit for bit, as if nothing had been.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import recmap
+import torch
+from torch import nn
+
+DIGITS = Path(__file__).resolve().parents[2] / "data" / "digits"
+FEATURES = {
+    "image": recmap.FixedLen((8, 8), "uint8", raw=True),
+    "label": recmap.FixedLen((), "int64"),
+}
+
+
+def save(path, **parts):
+    """A kill leaves the old checkpoint or the new one: never half of one."""
+    beside = f"{path}.new"
+    with open(beside, "wb") as file:
+        torch.save(parts, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+def inputs(images):
+    return images.flatten(1).float() / 16
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("shards", nargs="?", default=DIGITS)
+    parser.add_argument("--checkpoint", type=Path, default="digits.pt")
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--every", type=int, default=20, help="steps from checkpoint to checkpoint")
+    options = parser.parse_args()
+
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    model = nn.Sequential(nn.Linear(64, 100), nn.ReLU(), nn.Dropout(0.2), nn.Linear(100, 10))
+    optimizer = torch.optim.Adam(model.parameters(), 0.003)
+
+    index = options.checkpoint.with_suffix(".rmx")
+    ds = recmap.open(options.shards, id="id", index=index)
+    parts = ds.partition({"train": 0.8, "test": 0.2})
+    loader = recmap.Loader(
+        parts["train"], 32, shuffle=True, seed=7, features=FEATURES, epochs=options.epochs
+    )
+    batches = recmap.torch.IterableDataset(loader)
+
+    step = 0
+    if options.checkpoint.exists():
+        saved = torch.load(options.checkpoint)
+        model.load_state_dict(saved["model"])
+        optimizer.load_state_dict(saved["optimizer"])
+        torch.set_rng_state(saved["rng"])
+        batches.load_state_dict(saved["data"])
+        step = saved["step"]
+        print(f"going on at epoch {loader.epoch}, record {loader.position}", flush=True)
+
+    def checkpoint():
+        save(
+            options.checkpoint,
+            model=model.state_dict(),
+            optimizer=optimizer.state_dict(),
+            rng=torch.get_rng_state(),
+            data=batches.state_dict(),
+            step=step,
+        )
+
+    for batch in batches:
+        loss = nn.functional.cross_entropy(model(inputs(batch["image"])), batch["label"])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        step += 1
+        if step % options.every == 0:
+            checkpoint()
+            print(f"step {step}: loss {loss:.3f}", flush=True)
+    checkpoint()
+
+    model.eval()
+    test = recmap.torch.tensors(parts["test"].parse(range(len(parts["test"])), FEATURES))
+    right = (model(inputs(test["image"])).argmax(1) == test["label"]).float().mean()
+    print(f"{right:.1%} of {len(parts['test'])} digits that it never saw are read right")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The trainings of docs/examples, killed at random moments, end with the weights of an unbroken run."""
+
+import importlib.util
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+EPOCHS, KILLS = 3, 3  # 44 or 45 steps an epoch
+
+
+def start(framework, checkpoint, every):
+    command = [sys.executable, ROOT / "docs" / "examples" / f"train_{framework}.py"]
+    command += ["--checkpoint", checkpoint, "--epochs", EPOCHS, "--every", every]
+    quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
+    return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True, env=quiet)
+
+
+def finish(process):
+    said, _ = process.communicate(timeout=240)
+    assert process.returncode == 0
+    return said
+
+
+def kill(process, chance):
+    """After some steps, and then at any moment: while it trains, saves or renames."""
+    for _ in range(chance.randrange(1, 30)):
+        process.stdout.readline()
+    time.sleep(chance.random() / 50)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+
+
+def kept_by_torch(path):
+    import torch
+
+    saved = torch.load(path)
+    tensors = dict(saved["model"], rng=saved["rng"])
+    for i, state in saved["optimizer"]["state"].items():
+        tensors.update({f"{i}.{name}": value for name, value in state.items()})
+    kept = {name: tensor.numpy().tobytes() for name, tensor in tensors.items()}
+    return {**kept, "data": saved["data"], "step": saved["step"]}
+
+
+def kept(framework, path):
+    """All that a checkpoint has, to the bit."""
+    if framework == "torch":
+        return kept_by_torch(path)
+    with np.load(path) as saved:
+        return {name: saved[name].tobytes() for name in saved}
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax", "tensorflow"])
+def test_killed_training_ends_with_the_same_weights(framework, tmp_path):
+    if not importlib.util.find_spec(framework):
+        pytest.skip(f"no {framework} here")
+    seed = random.SystemRandom().randrange(1000)
+    print("seed", seed)
+    chance = random.Random(seed)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    said = finish(start(framework, whole, every=45))
+    assert "step 90" in said and "going on" not in said
+    for i in range(KILLS):
+        process = start(framework, broken, every=1)
+        if i:
+            assert process.stdout.readline().startswith("going on at epoch")
+        kill(process, chance)
+    last = finish(start(framework, broken, every=1))
+    assert last.startswith("going on at epoch") and last.splitlines()[-1] == said.splitlines()[-1]
+    assert kept(framework, whole) == kept(framework, broken)
