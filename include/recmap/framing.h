@@ -41,15 +41,17 @@ typedef struct recmap_framing {
     uint64_t file_footer_size;
 
     /* Looks at the frame that begins at bytes[0], and sets `frame` if it is good. When records are
-     * scanned, `size` bytes are all up to the file's end; when one is read, they are its frame
-     * alone, and it must come out the same. With BAD it says why in `fault`. */
+     * scanned, `size` bytes are all up to the file's end, or of a compressed file as many as are
+     * inflated so far: what is bad then, or reaches to their end, is asked for again with more.
+     * When a record is read, they are its frame alone, and it must come out the same. With BAD it
+     * says why in `fault`. */
     recmap_frame_verdict (*parse)(recmap_frame_place *frame, const uint8_t *bytes, size_t size,
                                   recmap_frame_fault *fault, void *context);
 
     /* The first place in [from, limit) where a frame begins, UINT64_MAX where there is none.
-     * bytes[0] is the file's first byte. It lets many threads scan one file, and finds the way back
-     * after damage. NULL: a file is scanned from its beginning by one thread, and damage goes to
-     * its end. */
+     * bytes[0] is the file's first byte, or of a compressed file where some frame begins. It lets
+     * many threads scan one file, and finds the way back after damage. NULL: a file is scanned from
+     * its beginning by one thread, and damage goes to its end. */
     uint64_t (*find)(const uint8_t *bytes, size_t size, uint64_t from, uint64_t limit,
                      void *context);
 } recmap_framing;

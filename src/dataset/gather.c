@@ -90,15 +90,24 @@ static recmap_status check(gathering *at, size_t i, const uint8_t *frame_bytes,
                                &batch->places[i], batch->requests[i].number, error);
 }
 
+/* How far records may lie apart that one read gets. In a compressed shard nothing is won by it, and
+ * what lies between may be lost. */
+static uint64_t gap_in(const gathering *at, uint32_t shard_index) {
+    const shard_entry *entry = &index_shards(at->dataset->index)[shard_index].entry;
+    return entry->compression == COMPRESSION_NONE ? READ_GAP : 0;
+}
+
 /* How many requests from `i` on lie so near each other that one read gets them all. */
-static size_t near_ones(const recmap_batch *batch, size_t i, size_t end, uint64_t *size) {
+static size_t near_ones(const gathering *at, size_t i, size_t end, uint64_t *size) {
+    const recmap_batch *batch = at->batch;
     const index_place *first = &batch->places[i];
+    uint64_t gap = gap_in(at, first->shard_index);
     uint64_t last = first->offset + first->frame_size;
     size_t next = i + 1;
     for (; next < end; next++) {
         const index_place *place = &batch->places[next];
         if (batch->shards[next] || place->shard_index != first->shard_index ||
-            place->offset > last + READ_GAP ||
+            place->offset > last + gap ||
             place->offset + place->frame_size - first->offset > READ_MOST)
             break;
         /* A repeated record lies in what is read already. */
@@ -114,7 +123,7 @@ static recmap_status read_near(gathering *at, size_t i, size_t count, size_t *ne
     recmap_batch *batch = at->batch;
     const index_place *first = &batch->places[i];
     uint64_t size;
-    *next = near_ones(batch, i, count, &size);
+    *next = near_ones(at, i, count, &size);
     recmap_status status = enter_shard(at, first->shard_index, error);
     if (status != RECMAP_OK) return status;
     uint8_t *bytes = batch_allocate(batch, (size_t)size);

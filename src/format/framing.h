@@ -69,6 +69,7 @@ struct framing {
     uint64_t file_footer_size;
 
     uint64_t record_size;         /* where all have one size */
+    bool begins_behind;           /* what stands before a frame tells that it begins, as LF does */
     const recmap_framing *custom; /* where a user wrote it */
 
     /* Looks at the frame that begins at bytes[0]. `fault` may be NULL. */

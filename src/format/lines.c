@@ -40,6 +40,7 @@ static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uin
 const framing lines_framing = {
     .name = "lines",
     .overhead_varies = true,
+    .begins_behind = true,
     .parse = parse,
     .begins_frame = begins_frame,
     .find = find,

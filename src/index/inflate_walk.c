@@ -163,6 +163,12 @@ static bool resume_at_member(passage *at, uint64_t end, uint64_t bad_at) {
     return true;
 }
 
+/* Whether records can be found behind a lost stretch of unknown length: not where they lie by
+ * arithmetic, or where a user's function would look at what was lost. */
+static bool can_find_back(const framing *by) {
+    return by->find && !by->record_size && !by->custom;
+}
+
 /* The stream is damaged here: what came before it is walked to its end, and what follows is looked
  * for. The lost stretch takes as many bytes of the image as it has compressed ones, since what it
  * was cannot be known. */
@@ -174,11 +180,14 @@ static bool pass_damage(passage *at) {
              compression_name(at->walk->kind), (unsigned long long)fault.at, fault.reason);
     walk_to_end(at);
     if (at->findings->status != RECMAP_OK) return false;
-    bool resumed = at->walk->known ? resume_at_point(at, end) : resume_at_member(at, end, fault.at);
+    const framing *by = at->walk->walker->framing;
+    bool resumed = can_find_back(by) && (at->walk->known ? resume_at_point(at, end)
+                                                         : resume_at_member(at, end, fault.at));
     at->size = 0;
     at->wait_size = 0;
     if (resumed) {
-        at->state = (walk_state){.position = at->origin, .is_lost = true, .lost_since = end};
+        at->state = (walk_state){
+            .position = at->origin + by->begins_behind, .is_lost = true, .lost_since = end};
         snprintf(at->state.reason, sizeof at->state.reason, "%s", reason);
         at->needs_point = true;
         return true;

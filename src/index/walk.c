@@ -118,6 +118,11 @@ static void find_back(const walker *walker, walk_findings *findings, walk_state 
     state->is_lost = false;
 }
 
+/* Where no check is stored, the hash that stands for it is wanted. */
+static frame_check check_of(const framing *by) {
+    return by->check_payload ? FRAME_CHECK_ALL : FRAME_CHECK_STORED;
+}
+
 /* The frame at the walk's position. Before any damage every byte is met once. A walk that was lost
  * may meet frames that claim the same bytes over and over: then sums tell what was read before. */
 static frame_verdict parse_frame(frame *found, const walker *walker, walk_findings *findings,
@@ -206,11 +211,11 @@ bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *
 
 frame_verdict walk_good(const walker *walker, walk_findings *findings, walk_state *state,
                         const uint8_t *bytes, size_t size, uint64_t origin) {
+    const framing *by = walker->framing;
     while (findings->status == RECMAP_OK) {
         size_t at = (size_t)(state->position - origin);
         frame found;
-        frame_verdict verdict = walker->framing->parse(&found, walker->framing, bytes + at,
-                                                       size - at, FRAME_CHECK_ALL, NULL);
+        frame_verdict verdict = by->parse(&found, by, bytes + at, size - at, check_of(by), NULL);
         /* One that ends with the bytes may end there only because they do. */
         if (verdict != FRAME_GOOD || found.size >= size - at) return verdict;
         add_record(walker, findings, state->position, &found, bytes + at);
