@@ -95,8 +95,9 @@ static bool collect(batch_memory *memory, const recmap_record *record, size_t ro
                              .number = record->number,
                              .offset = fault->offset == SIZE_MAX ? RECMAP_NO_OFFSET : fault->offset,
                              .status = fault->status};
-    return batch_memory_add_failure(memory, &failure, fault->message) &&
-           read_nothing(memory->sinks, memory->parser, row) && row_checks_nothing(memory, row);
+    if (!batch_memory_add_failure(memory, &failure, fault->message)) return false;
+    read_nothing(memory->sinks, memory->parser, row);
+    return row_checks_nothing(memory, row);
 }
 
 /* All of one row; false with `fault` filled and the row taken back. */
@@ -126,7 +127,7 @@ static recmap_status read_rows(recmap_columns *columns, const recmap_record *rec
     read_fault fault;
     for (size_t row = 0; row < count; row++) {
         if (row + PREFETCH_DISTANCE < count)
-            read_prefetch(columns->batch->parser, records[row + PREFETCH_DISTANCE].data,
+            read_prefetch(records[row + PREFETCH_DISTANCE].data,
                           records[row + PREFETCH_DISTANCE].size);
         if (read_row(columns, &records[row], row, &fault)) continue;
         if (mode != RECMAP_PARSE_COLLECT || fault.status == RECMAP_NO_MEMORY)

@@ -2,17 +2,7 @@
 
 #include "base/json.h"
 #include "example/list_decode.h"
-
-enum {
-    LISTS_TAG = 2 << 3 | WIRE_BYTES,
-    ENTRY_TAG = 1 << 3 | WIRE_BYTES,
-    KEY_TAG = 1 << 3 | WIRE_BYTES,
-    LIST_TAG = 2 << 3 | WIRE_BYTES,
-    STEP_TAG = 1 << 3 | WIRE_BYTES,
-};
-
-/* How deep the messages lie, for wire_skip. */
-enum { RECORD_DEPTH = 0, LISTS_DEPTH = 1, ENTRY_DEPTH = 2, LIST_DEPTH = 3 };
+#include "example/sequence_wire.h"
 
 /* Where in a record reading is. */
 typedef struct lists_reader {
@@ -38,7 +28,7 @@ static bool next_field(wire *bytes, wire *from, uint32_t wanted, unsigned depth,
 static bool read_key(lists_reader *reader, wire entry) {
     wire value;
     reader->name = (wire){entry.at, entry.at};
-    while (next_field(&value, &entry, KEY_TAG, ENTRY_DEPTH, &reader->trace)) {
+    while (next_field(&value, &entry, SEQUENCE_KEY_TAG, SEQUENCE_ENTRY_DEPTH, &reader->trace)) {
         if (!utf8_valid(value.at, wire_left(&value)))
             return wire_fail(&reader->trace, value.at, "feature list name is not UTF-8");
         reader->name = value;
@@ -48,7 +38,7 @@ static bool read_key(lists_reader *reader, wire entry) {
 
 static bool check_steps(lists_reader *reader, wire list) {
     wire body;
-    while (next_field(&body, &list, STEP_TAG, LIST_DEPTH, &reader->trace)) {
+    while (next_field(&body, &list, SEQUENCE_STEP_TAG, SEQUENCE_LIST_DEPTH, &reader->trace)) {
         example_feature step = {0};
         reader->trace.deeper = 1;
         if (!feature_merge(&step, body, &reader->trace)) return false;
@@ -66,7 +56,7 @@ static bool find_list(lists_reader *reader, wire entry) {
     }
     size_t index = example_names_find(reader->names, reader->name.at, wire_left(&reader->name));
     if (index == SIZE_MAX) return true;
-    while (next_field(&list, &rest, LIST_TAG, ENTRY_DEPTH, &reader->trace))
+    while (next_field(&list, &rest, SEQUENCE_LIST_TAG, SEQUENCE_ENTRY_DEPTH, &reader->trace))
         if (!check_steps(reader, list)) return false;
     reader->found[index] = entry;
     return !reader->trace.reason;
@@ -74,14 +64,15 @@ static bool find_list(lists_reader *reader, wire entry) {
 
 static bool find_lists(lists_reader *reader, wire record) {
     wire lists, entry;
-    while (next_field(&lists, &record, LISTS_TAG, RECORD_DEPTH, &reader->trace)) {
-        while (next_field(&entry, &lists, ENTRY_TAG, LISTS_DEPTH, &reader->trace)) {
+    wire_trace *trace = &reader->trace;
+    while (next_field(&lists, &record, SEQUENCE_LISTS_TAG, SEQUENCE_DEPTH, trace)) {
+        while (next_field(&entry, &lists, SEQUENCE_ENTRY_TAG, SEQUENCE_LISTS_DEPTH, trace)) {
             if (!find_list(reader, entry)) return false;
             reader->name.at = NULL;
         }
-        if (reader->trace.reason) return false;
+        if (trace->reason) return false;
     }
-    return !reader->trace.reason;
+    return !trace->reason;
 }
 
 static bool tell_fault(const lists_reader *reader, const uint8_t *data, read_fault *fault) {
@@ -138,8 +129,8 @@ static bool read_list(sink *into, const slot *wanted, wire entry, const uint8_t 
         sink_put_nothing(into, wanted, row);
         return true;
     }
-    while (next_field(&list, &entry, LIST_TAG, ENTRY_DEPTH, &trace))
-        while (next_field(&body, &list, STEP_TAG, LIST_DEPTH, &trace))
+    while (next_field(&list, &entry, SEQUENCE_LIST_TAG, SEQUENCE_ENTRY_DEPTH, &trace))
+        while (next_field(&body, &list, SEQUENCE_STEP_TAG, SEQUENCE_LIST_DEPTH, &trace))
             if (!read_step(into, wanted, body, data, step++, fault)) return false;
     uint64_t end = wanted->steps ? into->step_count : into->value_count;
     buffer_int64(&into->rows)[row + 1] = (int64_t)end;

@@ -71,17 +71,15 @@ void read_roll_back(sink *sinks, const recmap_parser *plan, size_t row) {
         sink_roll_back(&sinks[plan->features.count + i], &plan->lists.slots[i], row);
 }
 
-bool read_nothing(sink *sinks, const recmap_parser *plan, size_t row) {
+void read_nothing(sink *sinks, const recmap_parser *plan, size_t row) {
     for (size_t i = 0; i < plan->features.count; i++)
         sink_put_nothing(&sinks[i], &plan->features.slots[i], row);
     for (size_t i = 0; i < plan->lists.count; i++)
         sink_put_nothing(&sinks[plan->features.count + i], &plan->lists.slots[i], row);
-    return true;
 }
 
-void read_prefetch(const recmap_parser *plan, const uint8_t *data, size_t size) {
+void read_prefetch(const uint8_t *data, size_t size) {
     enum { LINE = 64, WHOLE_MOST = 4096, BEGIN = 512 };
-    (void)plan;
     size_t wanted = size <= WHOLE_MOST ? size : BEGIN;
     for (size_t i = 0; i < wanted; i += LINE) {
         if (i < BEGIN) __builtin_prefetch(data + i, 0, 3);

@@ -28,9 +28,9 @@ void read_roll_back(sink *sinks, const recmap_parser *plan, size_t row);
 
 /* Gives row `row` of every sink, of features and then of lists, a null: zeros, no values, or an
  * empty view. */
-bool read_nothing(sink *sinks, const recmap_parser *plan, size_t row);
+void read_nothing(sink *sinks, const recmap_parser *plan, size_t row);
 
 /* Asks for the first bytes of a record that will be read soon. */
-void read_prefetch(const recmap_parser *plan, const uint8_t *data, size_t size);
+void read_prefetch(const uint8_t *data, size_t size);
 
 #endif

@@ -5,18 +5,7 @@
 
 #include "base/array.h"
 #include "base/json.h"
-
-enum {
-    CONTEXT_TAG = 1 << 3 | WIRE_BYTES,
-    LISTS_TAG = 2 << 3 | WIRE_BYTES,
-    ENTRY_TAG = 1 << 3 | WIRE_BYTES,
-    KEY_TAG = 1 << 3 | WIRE_BYTES,
-    LIST_TAG = 2 << 3 | WIRE_BYTES,
-    STEP_TAG = 1 << 3 | WIRE_BYTES,
-};
-
-/* How deep the messages lie, for wire_skip. */
-enum { RECORD_DEPTH = 0, LISTS_DEPTH = 1, ENTRY_DEPTH = 2, LIST_DEPTH = 3 };
+#include "example/sequence_wire.h"
 
 /* Where it is read to, and what goes wrong: a fault in the trace, or no memory. */
 typedef struct sequence_reader {
@@ -48,8 +37,8 @@ static bool read_steps(sequence_reader *reader, wire list) {
         uint32_t tag;
         wire body;
         if (!wire_read_tag(&tag, &list, reader->trace)) return false;
-        if (tag != STEP_TAG) {
-            if (!wire_skip(&list, tag, LIST_DEPTH, reader->trace)) return false;
+        if (tag != SEQUENCE_STEP_TAG) {
+            if (!wire_skip(&list, tag, SEQUENCE_LIST_DEPTH, reader->trace)) return false;
             continue;
         }
         if (!wire_read_bytes(&body, &list, reader->trace) || !read_step(reader, body)) return false;
@@ -71,13 +60,13 @@ static bool read_entry(sequence_reader *reader, wire entry) {
         uint32_t tag;
         wire bytes;
         if (!wire_read_tag(&tag, &entry, reader->trace)) return false;
-        if (tag != KEY_TAG && tag != LIST_TAG) {
-            if (!wire_skip(&entry, tag, ENTRY_DEPTH, reader->trace)) return false;
+        if (tag != SEQUENCE_KEY_TAG && tag != SEQUENCE_LIST_TAG) {
+            if (!wire_skip(&entry, tag, SEQUENCE_ENTRY_DEPTH, reader->trace)) return false;
             continue;
         }
         if (!wire_read_bytes(&bytes, &entry, reader->trace)) return false;
-        bool is_good = tag == KEY_TAG ? read_name(&list, bytes, reader->trace)
-                                      : read_steps(reader, bytes);
+        bool is_good = tag == SEQUENCE_KEY_TAG ? read_name(&list, bytes, reader->trace)
+                                               : read_steps(reader, bytes);
         if (!is_good) return false;
     }
     list.step_count = to->step_count - list.first_step;
@@ -93,8 +82,8 @@ static bool read_lists(sequence_reader *reader, wire lists) {
         uint32_t tag;
         wire entry;
         if (!wire_read_tag(&tag, &lists, reader->trace)) return false;
-        if (tag != ENTRY_TAG) {
-            if (!wire_skip(&lists, tag, LISTS_DEPTH, reader->trace)) return false;
+        if (tag != SEQUENCE_ENTRY_TAG) {
+            if (!wire_skip(&lists, tag, SEQUENCE_LISTS_DEPTH, reader->trace)) return false;
             continue;
         }
         if (!wire_read_bytes(&entry, &lists, reader->trace) || !read_entry(reader, entry))
@@ -116,13 +105,13 @@ static bool read_record(sequence_reader *reader, example_reader *features, wire 
         uint32_t tag;
         wire bytes;
         if (!wire_read_tag(&tag, &record, reader->trace)) return false;
-        if (tag != CONTEXT_TAG && tag != LISTS_TAG) {
-            if (!wire_skip(&record, tag, RECORD_DEPTH, reader->trace)) return false;
+        if (tag != SEQUENCE_CONTEXT_TAG && tag != SEQUENCE_LISTS_TAG) {
+            if (!wire_skip(&record, tag, SEQUENCE_DEPTH, reader->trace)) return false;
             continue;
         }
         if (!wire_read_bytes(&bytes, &record, reader->trace)) return false;
-        bool is_good = tag == CONTEXT_TAG ? read_context(reader, features, bytes)
-                                          : read_lists(reader, bytes);
+        bool is_good = tag == SEQUENCE_CONTEXT_TAG ? read_context(reader, features, bytes)
+                                                   : read_lists(reader, bytes);
         if (!is_good) return false;
     }
     return true;

@@ -241,8 +241,7 @@ recmap_status spec_fill(const void **elements, recmap_parser *plan, const recmap
                         uint64_t count, recmap_error *error) {
     size_t size = recmap_element_size(feature->element);
     uint8_t *made = arena_allocate(&plan->memory, count * size);
-    /* Some converters write whole registers. */
-    uint64_t element[BUFFER_SLACK / sizeof(uint64_t) * 2];
+    uint64_t element[sizeof(recmap_bytes) / sizeof(uint64_t)];
     if (!made) return fail_memory(error);
     for (uint64_t i = 0; i < count; i++) {
         const recmap_value *value = &feature->defaults[i % feature->default_count];
