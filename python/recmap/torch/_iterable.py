@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any, TypeAlias
 
 import torch
-import torch.utils.data
+from torch.utils import data
 
 from .. import _recmap
 from .._errors import StateMismatchError
@@ -22,7 +22,7 @@ DROP = _LAST["drop"]
 Deal: TypeAlias = tuple[int, int, int]  # world size, batch size, what becomes of the rest
 
 
-class IterableDataset(torch.utils.data.IterableDataset[Any]):
+class IterableDataset(data.IterableDataset[Any]):
     """The batches of a loader as tensors, for a plain ``for`` or for a DataLoader.
 
         for batch in IterableDataset(loader): ...                          # threads of the library
@@ -100,7 +100,7 @@ class IterableDataset(torch.utils.data.IterableDataset[Any]):
     # ---- Walking.
 
     def __iter__(self) -> Iterator[Any]:
-        info = torch.utils.data.get_worker_info()
+        info = data.get_worker_info()
         if info is None:
             return self._here()
         self._worker = info.id, info.num_workers
@@ -251,7 +251,7 @@ class IterableDataset(torch.utils.data.IterableDataset[Any]):
         self._board.set(self._stood())
 
     def _load_in_worker(self, state: Mapping[str, Any]) -> None:
-        info = torch.utils.data.get_worker_info()
+        info = data.get_worker_info()
         here = None if info is None else [info.id, info.num_workers]
         deal = list(self._deal)
         if state["worker"] != here or list(state["deal"]) != deal:

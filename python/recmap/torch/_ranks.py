@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-import torch
-import torch.distributed
+from torch import distributed
 
 
 def ranks() -> dict[str, int]:
@@ -16,9 +15,8 @@ def ranks() -> dict[str, int]:
     >>> recmap.torch.ranks()
     {'rank': 0, 'world_size': 1}
     """
-    group = torch.distributed
-    if group.is_available() and group.is_initialized():
-        return {"rank": group.get_rank(), "world_size": group.get_world_size()}
+    if distributed.is_available() and distributed.is_initialized():
+        return {"rank": distributed.get_rank(), "world_size": distributed.get_world_size()}
     names = {"rank": "RANK", "world_size": "WORLD_SIZE"}
     if all(name in os.environ for name in names.values()):
         return {key: int(os.environ[name]) for key, name in names.items()}

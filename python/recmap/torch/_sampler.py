@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import torch
-import torch.utils.data
+from torch.utils import data
 
 from .._errors import StateMismatchError
 from .._loader import _LAST, Last, _one_of
@@ -22,7 +21,7 @@ def mismatch(name: str, there: Any, here: Any) -> StateMismatchError:
     )
 
 
-class Sampler(torch.utils.data.Sampler[Any]):
+class Sampler(data.Sampler[Any]):
     """Record numbers of one rank in the order of an epoch, with a state: for any DataLoader.
 
         DataLoader(MapDataset(ds), sampler=Sampler(order, rank=r, world_size=w), batch_size=32)

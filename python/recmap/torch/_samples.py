@@ -6,8 +6,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
-import torch
-import torch.utils.data
+from torch.utils import data
 
 from .._columns import columns_of
 from .._dataset import Dataset
@@ -40,7 +39,7 @@ class _Rows(Sequence[Any]):
         return column[row] if steps is None else column[row][: int(steps[row])]
 
 
-class MapDataset(torch.utils.data.Dataset[Any]):
+class MapDataset(data.Dataset[Any]):
     """Records by number, for ``torch.utils.data.DataLoader``.
 
     A sample is a dict {name: tensor}, parsed in C: scalars have no dimension, sequences are as long
@@ -106,4 +105,4 @@ def collate(samples: Any) -> Any:
         return samples.columns
     if not len(samples):
         return []
-    return torch.utils.data.default_collate(samples)
+    return data.default_collate(samples)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import torch
-import torch.nested
-import torch.utils.dlpack
+from torch.utils import dlpack
 
 from .._columns import BytesColumn, ColumnBatch, RaggedColumn, SparseColumn
 from .._dataset import RecordBatch
@@ -65,7 +64,7 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
 
 
 def _shared(batch: ColumnBatch, name: str, what: Any = "values", level: int = 0) -> torch.Tensor:
-    return torch.utils.dlpack.from_dlpack(batch.tensor(name, what, level))
+    return dlpack.from_dlpack(batch.tensor(name, what, level))
 
 
 def _tensor(batch: ColumnBatch, name: str, column: Any, level: int = 0) -> Any:
