@@ -141,11 +141,19 @@ def _form(given: Any, rows: int | None) -> _Form:
         return _dense((rows, None, *shape_of(feature.shape)), dtype)
     if isinstance(given, tf.io.VarLenFeature):
         return _sparse((rows, None), dtype, _coordinates)
-    inner = shape_of(feature.shape) if isinstance(feature, FixedLenSequence) else ()
-    levels = 1 + (len(feature.partitions) if isinstance(feature, Ragged) else 0)
     assert isinstance(feature, (FixedLenSequence, Ragged, VarLen))
+    inner = shape_of(feature.shape) if isinstance(feature, FixedLenSequence) else ()
+    lengths = _row_lengths(feature)
+    while lengths and lengths[-1] is not None:  # the library makes dimensions of these
+        inner = (lengths.pop(), *inner)
     splits = getattr(given, "row_splits_dtype", tf.int64)
-    return _ragged(rows, levels, inner, dtype, splits)
+    return _ragged(rows, lengths, inner, dtype, splits)
+
+
+def _row_lengths(feature: Any) -> list[int | None]:
+    """Of each partition, from the outermost, its one row length; None where rows differ."""
+    partitions = feature.partitions if isinstance(feature, Ragged) else ()
+    return [getattr(partition, "length", None) for partition in partitions]
 
 
 def _numpy(values: Any) -> Any:
@@ -164,11 +172,12 @@ def _dense(shape: tuple[int | None, ...], dtype: Any) -> _Form:
 
 
 def _ragged(
-    rows: int | None, levels: int, inner: tuple[int, ...], dtype: Any, splits: Any
+    rows: int | None, lengths: list[Any], inner: tuple[int, ...], dtype: Any, splits: Any
 ) -> _Form:
+    """Rows in rows: of each level below the batch the one row length, or None."""
     first = None if rows is None else rows + 1
-    specs = [tf.TensorSpec((None, *inner), dtype)]
-    specs += [tf.TensorSpec((first if i == 0 else None,), splits) for i in range(levels)]
+    specs = [tf.TensorSpec((None, *inner), dtype), tf.TensorSpec((first,), splits)]
+    specs += [tf.TensorSpec((None,), splits) for _ in lengths]
 
     def take(column: Any) -> list[Any]:
         offsets = []
@@ -177,9 +186,14 @@ def _ragged(
             column = column.values
         return [_numpy(column), *offsets]
 
-    def build(values: Any, *offsets: Any) -> Any:
+    def build(ragged: Any, *offsets: Any) -> Any:
         kind: Any = tf.RaggedTensor
-        return kind.from_nested_row_splits(values, offsets, validate=False)
+        for cuts, length in reversed(list(zip(offsets, [None, *lengths], strict=True))):
+            if length is None:
+                ragged = kind.from_row_splits(ragged, cuts, validate=False)
+            else:
+                ragged = kind.from_uniform_row_length(ragged, tf.constant(length, splits))
+        return ragged
 
     return _Form(specs, take, build)
 

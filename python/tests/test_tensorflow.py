@@ -23,6 +23,8 @@ def example(i):
             "tokens": np.arange(i % 5),
             "at": np.arange(count)[::-1] * 2,
             "values": np.arange(count, dtype=np.float32),
+            "four": np.arange(4) + i,
+            "four lengths": [i % 4, 4 - i % 4],
             "texts": [f"t{j}" for j in range(i % 3)],
             "scores": np.arange(count, dtype=np.float32) / 8,
             "lengths": [1, count] if i % 2 else [],
@@ -41,6 +43,7 @@ OURS = {
     "steps": recmap.FixedLenSequence((2,), "float32", key="pair", ragged=True),
     "sparse": recmap.Sparse("at", "values", "float32", 6),
     "nested": recmap.Ragged("int64", [recmap.RowLengths("lengths")], key="nested"),
+    "pairs": recmap.Ragged("int64", [recmap.UniformRowLength(2)], key="four"),
 }
 THEIRS = {
     "number": tf.io.FixedLenFeature((), tf.int64),
@@ -58,6 +61,19 @@ THEIRS = {
         partitions=[tf.io.RaggedFeature.RowLengths("lengths")],
         row_splits_dtype=tf.int64,
     ),
+    "pairs": tf.io.RaggedFeature(
+        tf.int64, value_key="four", partitions=[tf.io.RaggedFeature.UniformRowLength(2)]
+    ),
+    "uniform outside": tf.io.RaggedFeature(
+        tf.int64,
+        value_key="four",
+        partitions=[
+            tf.io.RaggedFeature.UniformRowLength(2),
+            tf.io.RaggedFeature.RowLengths("four lengths"),
+            tf.io.RaggedFeature.UniformRowLength(1),
+            tf.io.RaggedFeature.UniformRowLength(1),
+        ],
+    ),
 }
 
 
@@ -73,6 +89,9 @@ def flat(value):
 
 
 def same(left, right):
+    if isinstance(left, tf.RaggedTensor):
+        assert left.shape.as_list() == right.shape.as_list()
+        assert left.ragged_rank == right.ragged_rank
     assert type(left) is type(right) and left.dtype == right.dtype
     for a, b in zip(flat(left), flat(right), strict=True):
         assert a.dtype == b.dtype and a.tolist() == b.tolist()
@@ -101,6 +120,7 @@ def test_own_features(examples):
     assert batch["padded"].numpy()[3].tolist() == [0, 1, 2, -1]
     assert batch["steps"][5].numpy().tolist() == [[2.5, 1.25]]
     assert batch["nested"].to_list()[5] == [[0], [1, 2]] and batch["nested"].ragged_rank == 2
+    assert batch["pairs"][5].numpy().tolist() == [[5, 6], [7, 8]]
     assert tf.sparse.to_dense(batch["sparse"])[2].numpy().tolist() == [1, 0, 0, 0, 0, 0]
     assert batch["tokens"].dtype == tf.int64 and batch["steps"].dtype == tf.float32
 
@@ -125,6 +145,7 @@ def test_elements_are_as_their_spec_says(examples, last, features):
         assert spec["padded"].shape.as_list() == [rows, None]
         assert spec["sparse"].shape.as_list() == [rows, 6]
         assert spec["nested"].shape.as_list() == [rows, None, None]
+        assert spec["pairs"].shape.as_list() == [rows, None, 2]
         assert spec["steps"].shape.as_list() == [rows, None, 2]
 
 

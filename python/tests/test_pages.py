@@ -1,0 +1,34 @@
+"""The code of the pages over frameworks runs as it stands."""
+
+import re
+import shutil
+
+import pytest
+from conftest import DIGITS, ROOT
+
+PAGES = {
+    "arrow": ["pyarrow", "polars", "pandas"],
+    "grain": ["grain"],
+    "huggingface": ["datasets"],
+    "ray": ["ray", "ray.data"],
+    "tensorflow": ["tensorflow"],
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(name, tmp_path, monkeypatch, capsys):
+    for package in PAGES[name]:
+        pytest.importorskip(package, exc_type=ImportError)
+    page = ROOT / "docs" / "python" / f"{name}.md"
+    if not page.exists():
+        pytest.skip("the pages are not here")
+    for shard in DIGITS.glob("*.tfrecord"):
+        shutil.copy(shard, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text()
+    blocks = [(m.start(1), m[1]) for m in re.finditer(r"```python\n(.*?)```", text, re.S)]
+    assert len(blocks) >= 2
+    names = {"__name__": "__main__"}
+    for start, block in blocks:
+        lines = "\n" * text[:start].count("\n")  # errors name the page's own lines
+        exec(compile(lines + block, page, "exec"), names)
