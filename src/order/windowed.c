@@ -65,8 +65,7 @@ static uint64_t window_at(const windowed_epoch *e, uint64_t position) {
     uint64_t index = position / order->window_size;
     if (index < short_window) return index;
     /* Windows behind the short one begin earlier by what it lacks. */
-    index = (position + order->missing) / order->window_size;
-    return index > short_window ? index : short_window;
+    return (position + order->missing) / order->window_size;
 }
 
 enum { PIECE = 256 };

@@ -217,6 +217,33 @@ static void test_cut(void **unused) {
     recmap_dataset_close(dataset);
 }
 
+/* Where a file that was cut gives nothing, what an earlier read left in the memory of the batch,
+ * the very same records, does not stand in for it. */
+static void test_cut_after_reading(void **unused) {
+    (void)unused;
+    enum { LAST = 20, EPOCHS = 30, TRIES = 8 };
+    write_shards();
+    recmap_dataset *dataset = open_direct(0);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_order *base = order_of_kind(1, LAST, 0), *order;
+    ASSERT_OK(recmap_order_view_range(&order, base, RECORDS - LAST, LAST, 1, &error), &error);
+    recmap_loader *loader = make(dataset, order, LAST, 2);
+    recmap_batch *batch = NULL;
+    for (int i = 0; i < 2 * EPOCHS; i++) next_batch(&batch, loader);
+    const char *shard = shard_names(SHARDS)[SHARDS - 1];
+    buffer whole = file_read(shard);
+    assert_int_equal(truncate(shard, (off_t)whole.size / 2), 0);
+    buffer_free(&whole);
+    ASSERT_OK(recmap_loader_seek(loader, 0, 0, &error), &error);
+    for (int i = 0; i < TRIES; i++)
+        assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_IO);
+    recmap_batch_destroy(batch);
+    recmap_loader_destroy(loader);
+    recmap_order_release(order);
+    recmap_order_release(base);
+    recmap_dataset_close(dataset);
+}
+
 /* From here on a system call fails in this process. */
 static bool forbid(unsigned call, unsigned code) {
     struct sock_filter lines[] = {
@@ -305,8 +332,8 @@ static void test_fork(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, disk_enter, disk_leave)
     const struct CMUnitTest tests[] = {
-        TEST(streams), TEST(cache_stays_cold), TEST(in_the_middle),
-        TEST(cut),     TEST(forbidden),        TEST(fork),
+        TEST(streams),           TEST(cache_stays_cold), TEST(in_the_middle), TEST(cut),
+        TEST(cut_after_reading), TEST(forbidden),        TEST(fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -407,6 +407,24 @@ static void test_nested_mixture(void **state) {
 }
 
 /* position_of in a mixture against looking through the epoch. */
+/* Each record's position is where it comes, if it comes once. */
+static void check_positions(const recmap_order *order, uint64_t epoch) {
+    uint64_t *whole = whole_epoch(order, epoch);
+    for (uint64_t number = 0; number < recmap_order_number_limit(order); number++) {
+        uint64_t times = 0, at = 0, found = UINT64_MAX;
+        for (uint64_t i = 0; i < recmap_order_count(order); i++) {
+            times += whole[i] == number;
+            if (whole[i] == number) at = i;
+        }
+        recmap_status status = recmap_order_position_of(&found, order, epoch, number, NULL);
+        assert_int_equal(status, times == 0   ? RECMAP_NOT_FOUND
+                                 : times == 1 ? RECMAP_OK
+                                              : RECMAP_INVALID);
+        assert_true(found == (times == 1 ? at : UINT64_MAX));
+    }
+    free(whole);
+}
+
 static void test_positions_in_mixtures(void **state) {
     (void)state;
     for (uint64_t round = 0; round < 40; round++) {
@@ -414,22 +432,27 @@ static void test_positions_in_mixtures(void **state) {
                                    shuffled(9, 3)};
         const double weights[] = {1, 1 + (double)(round % 5), 2};
         recmap_order *order = mixed(sources, weights, 3, (recmap_stop)(round & 1));
-        for (uint64_t epoch = 0; epoch < 4; epoch++) {
-            uint64_t *whole = whole_epoch(order, epoch);
-            for (uint64_t number = 0; number < recmap_order_number_limit(order); number++) {
-                uint64_t times = 0, at = 0, found = UINT64_MAX;
-                for (uint64_t i = 0; i < recmap_order_count(order); i++) {
-                    times += whole[i] == number;
-                    if (whole[i] == number) at = i;
-                }
-                recmap_status status = recmap_order_position_of(&found, order, epoch, number, NULL);
-                assert_int_equal(status, times == 0   ? RECMAP_NOT_FOUND
-                                         : times == 1 ? RECMAP_OK
-                                                      : RECMAP_INVALID);
-                assert_true(found == (times == 1 ? at : UINT64_MAX));
-            }
-            free(whole);
+        for (uint64_t epoch = 0; epoch < 4; epoch++) check_positions(order, epoch);
+        recmap_order_release(order);
+    }
+}
+
+/* A source that has other records in each of its epochs, several of which lie in one epoch of the
+ * outer mixture: not to come in the first of them says nothing of the others. */
+static void test_positions_in_nested_mixtures(void **state) {
+    (void)state;
+    const double alike[] = {1, 1};
+    for (int is_viewed = 0; is_viewed < 2; is_viewed++) {
+        recmap_order *few[] = {shuffled(10, 1), shuffled(1, 2)};
+        recmap_order *inner = mixed(few, alike, 2, RECMAP_STOP_FIRST), *view = inner;
+        assert_int_equal(recmap_order_count(inner), 2);
+        if (is_viewed) {
+            MUST(recmap_order_view_range(&view, inner, 40, 11, -3, &error));
+            recmap_order_release(inner);
         }
+        recmap_order *sources[] = {view, shuffled(10, 3)};
+        recmap_order *order = mixed(sources, alike, 2, RECMAP_STOP_LAST);
+        for (uint64_t epoch = 0; epoch < 4; epoch++) check_positions(order, epoch);
         recmap_order_release(order);
     }
 }
@@ -916,6 +939,7 @@ int main(void) {
         cmocka_unit_test(test_evens_and_odds),
         cmocka_unit_test(test_nested_mixture),
         cmocka_unit_test(test_positions_in_mixtures),
+        cmocka_unit_test(test_positions_in_nested_mixtures),
         cmocka_unit_test(test_grouped_batches),
         cmocka_unit_test(test_batches_are_shuffled),
         cmocka_unit_test(test_token_budgets),
