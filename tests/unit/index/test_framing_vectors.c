@@ -1,0 +1,102 @@
+/* docs/vectors/framings.txt: what the specification says of shards in other framings than TFRecord
+ * is what an index of them has, and what a data set reads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <recmap/dataset.h>
+#include <recmap/index.h>
+
+#include "helpers/vector_file.h"
+#include "index/index.h"
+#include "support/folder.h"
+
+static void build(const vector_case *at) {
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    recmap_index_builder *builder = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    size_t size;
+    uint8_t *image = vector_bytes(at, "image", &size);
+    file_write("shard", image, size);
+    free(image);
+    options.framing = vector_text(at, "framing");
+    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.compression = RECMAP_COMPRESSION_NONE;
+    assert_int_equal(recmap_index_builder_create(&builder, "x.rmx", &options, &error), RECMAP_OK);
+    assert_int_equal(recmap_index_builder_add_shard(builder, "shard", &error), RECMAP_OK);
+    assert_int_equal(recmap_index_builder_finish(builder, NULL, &error), RECMAP_OK);
+    recmap_index_builder_destroy(builder);
+}
+
+static void expect_index(const vector_case *at) {
+    index_file *index = NULL;
+    assert_int_equal(index_open(&index, "x.rmx", NULL, NULL), RECMAP_OK);
+    const shard_entry *shard = &index_shards(index)->entry;
+    assert_string_equal(shard->framing, vector_text(at, "framing"));
+    assert_int_equal(shard->tail_size, vector_number(at, "tail"));
+    vector_expect(at, "hash", shard->identity.hash, sizeof shard->identity.hash);
+    size_t count;
+    uint64_t *samples = vector_numbers(at, "samples", &count);
+    assert_int_equal(shard->identity.sample_count, count);
+    for (size_t i = 0; i < count; i++) assert_int_equal(shard->identity.samples[i], samples[i]);
+    free(samples);
+    uint64_t *damage = vector_numbers(at, "damage", &count);
+    assert_int_equal(shard->damage_count * 2, count);
+    for (size_t i = 0; i < count / 2; i++) {
+        assert_int_equal(index_damages(index)[i].offset, damage[2 * i]);
+        assert_int_equal(index_damages(index)[i].length, damage[2 * i + 1]);
+    }
+    free(damage);
+    index_close(index);
+}
+
+static void expect_records(const vector_case *at) {
+    recmap_dataset *dataset = NULL;
+    size_t count, size_count, payload_size;
+    uint64_t *offsets = vector_numbers(at, "offsets", &count);
+    uint64_t *sizes = vector_numbers(at, "sizes", &size_count);
+    uint8_t *payloads = vector_bytes(at, "payloads", &payload_size), *payload = payloads;
+    assert_int_equal(recmap_dataset_open(&dataset, "x.rmx", NULL, NULL), RECMAP_OK);
+    assert_int_equal(recmap_dataset_count(dataset), count);
+    for (size_t i = 0; i < count; i++) {
+        recmap_location place;
+        recmap_record record;
+        assert_int_equal(recmap_dataset_locate(&place, dataset, i, 1, NULL), RECMAP_OK);
+        assert_int_equal(place.offset, offsets[i]);
+        assert_int_equal(place.size, sizes[i]);
+        assert_int_equal(recmap_dataset_get(dataset, i, &record, NULL), RECMAP_OK);
+        assert_int_equal(record.size, sizes[i]);
+        assert_memory_equal(record.data, payload, record.size);
+        payload += record.size;
+        recmap_record_release(&record);
+    }
+    assert_ptr_equal(payload, payloads + payload_size);
+    recmap_dataset_close(dataset);
+    free(payloads);
+    free(sizes);
+    free(offsets);
+}
+
+static void test_vectors(void **state) {
+    (void)state;
+    vector_file file = vectors_load("framings.txt");
+    assert_true(file.count >= 12);
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        build(at);
+        expect_index(at);
+        expect_records(at);
+    }
+    vectors_free(&file);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_vectors, folder_enter, folder_leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
