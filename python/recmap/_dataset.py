@@ -16,7 +16,7 @@ from . import _recmap
 from ._columns import ColumnBatch, columns_of
 from ._errors import IdNotFoundError, StaleIndexError
 from ._features import Features, parser_of
-from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items
+from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
 from ._progress import Progress, shown
 
 if TYPE_CHECKING:
@@ -245,10 +245,7 @@ class Dataset(_recmap.Dataset):
         >>> [len(part) for part in digits()[:9].split(2)]
         [5, 4]
         """
-        if n < 1:
-            raise ValueError(f"{n} parts")
-        size, more = divmod(len(self), n)
-        cuts = [i * size + min(i, more) for i in range(n + 1)]
+        cuts = cuts_of(len(self), n)
         return [self[cuts[i] : cuts[i + 1]] for i in range(n)]
 
     def partition(self, shares: Mapping[str, float], seed: int = 0) -> dict[str, Dataset]:

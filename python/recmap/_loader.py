@@ -17,7 +17,7 @@ from . import _recmap
 from ._columns import columns_of
 from ._dataset import Dataset
 from ._features import Features, parser_of
-from ._orders import Order, Sequential, Shuffled
+from ._orders import Order, Sequential, Shuffled, check_fits
 
 __all__ = ["Loader"]
 
@@ -364,9 +364,8 @@ def _rebuild(arguments: dict[str, Any], state: dict[str, Any]) -> Loader:
 
 def _over(dataset: Dataset, order: Order) -> _recmap.Order:
     """The order over the numbers that the items of a view have in the whole data set."""
+    check_fits(order, len(dataset))
     made = order._order
-    if made.number_limit() > len(dataset):
-        raise ValueError(f"the order is of {made.number_limit()} records, there are {len(dataset)}")
     if dataset._is_whole():
         return made
     first, count, step, numbers = dataset._range

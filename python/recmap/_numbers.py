@@ -57,3 +57,11 @@ def as_mask_or_items(values: object, count: int) -> UInt64s:
             raise IndexError(f"a mask of shape {array.shape} for {count} records")
         return np.flatnonzero(array).astype(np.uint64)
     return as_items(values, count)
+
+
+def cuts_of(count: int, parts: int) -> list[int]:
+    """Where parts of `count` things begin, and the last ends: the first ones have one more."""
+    if parts < 1:
+        raise ValueError(f"{parts} parts")
+    size, more = divmod(count, parts)
+    return [part * size + min(part, more) for part in range(parts + 1)]

@@ -315,6 +315,13 @@ class _View(Order):
         self._set(order, base, numbers)
 
 
+def check_fits(order: Order, count: int) -> None:
+    """ValueError where an order has numbers that a data set of `count` records has not."""
+    limit = order._order.number_limit()
+    if limit > count:
+        raise ValueError(f"the order is of {limit} records, there are {count}")
+
+
 def as_integers_or_mask(values: object) -> npt.NDArray[np.uint64]:
     """Numbers of a view of an order: no sequence bounds them, so none may be negative."""
     array = np.asarray(values)

@@ -22,7 +22,7 @@ from . import _recmap
 from ._columns import columns_of
 from ._dataset import Dataset
 from ._features import Features, parser_of
-from ._orders import Order
+from ._orders import Order, check_fits
 from ._rows import plain, rows_of
 
 __all__ = ["Batches", "DataSource", "Ordered", "Sampler"]
@@ -175,10 +175,7 @@ class Ordered(grain.MapDataset):
 
     def __init__(self, parent: Any, order: Order) -> None:
         super().__init__(parent)
-        if order._order.number_limit() > len(parent):
-            raise ValueError(
-                f"the order is of {order._order.number_limit()} records, there are {len(parent)}"
-            )
+        check_fits(order, len(parent))
         self._run = _Run(order)
         self._length = len(order)
 
@@ -222,10 +219,7 @@ class Batches(grain.MapDataset):
         super().__init__()
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}")
-        if order._order.number_limit() > len(dataset):
-            raise ValueError(
-                f"the order is of {order._order.number_limit()} records, there are {len(dataset)}"
-            )
+        check_fits(order, len(dataset))
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
         self._features = None if features is None else dict(features)
         self._parser: _recmap.Parser | None = None

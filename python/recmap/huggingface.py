@@ -16,7 +16,8 @@ import datasets
 from . import arrow
 from ._dataset import Dataset
 from ._features import Features, parser_of
-from ._orders import Order
+from ._numbers import cuts_of
+from ._orders import Order, check_fits
 
 __all__ = ["dataset"]
 
@@ -57,17 +58,12 @@ def dataset(
     >>> next(iter(rows)), rows.num_shards
     ({'label': 0}, 64)
     """
-    limit = len(dataset) if order is None else order._order.number_limit()
-    if limit > len(dataset):
-        raise ValueError(f"the order is of {limit} records, there are {len(dataset)}")
-    if shards < 1:
-        raise ValueError(f"{shards} shards")
+    if order is not None:
+        check_fits(order, len(dataset))
     if features is not None:
         parser_of(features)
     count = len(dataset) if order is None else len(order)
-    parts = max(1, min(shards, count))
-    size, more = divmod(count, parts)
-    cuts = [i * size + min(i, more) for i in range(parts + 1)]
+    cuts = cuts_of(count, min(shards, max(count, 1)))
     return datasets.IterableDataset.from_generator(
         _rows,
         gen_kwargs={

@@ -29,8 +29,8 @@ from . import _open, _recmap
 from .arrow import table as table_of
 from ._dataset import Dataset
 from ._features import Features, parser_of
-from ._numbers import Int64s
-from ._orders import Order
+from ._numbers import Int64s, cuts_of
+from ._orders import Order, check_fits
 
 __all__ = ["Datasource", "index"]
 
@@ -72,9 +72,8 @@ class Datasource(_Datasource):
         numbers: bool = False,
     ) -> None:
         super().__init__()
-        limit = len(dataset) if order is None else order._order.number_limit()
-        if limit > len(dataset):
-            raise ValueError(f"the order is of {limit} records, there are {len(dataset)}")
+        if order is not None:
+            check_fits(order, len(dataset))
         self._count = len(dataset) if order is None else len(order)
         if not 0 <= position <= self._count:
             raise IndexError(f"position {position} of {self._count}")
@@ -140,11 +139,9 @@ class Datasource(_Datasource):
         count = self._count - self._position
         if not count:
             return []
-        parts = max(1, min(parallelism, count))
-        size, more = divmod(count, parts)
-        cuts = [self._position + i * size + min(i, more) for i in range(parts + 1)]
+        cuts = cuts_of(count, max(1, min(parallelism, count)))
         return [
-            self._task(first, end, per_task_row_limit)
+            self._task(self._position + first, self._position + end, per_task_row_limit)
             for first, end in zip(cuts[:-1], cuts[1:], strict=True)
         ]
 
@@ -154,13 +151,16 @@ class Datasource(_Datasource):
             num_rows=end - first, size_bytes=size, input_files=None, exec_stats=None
         )
         rows = max(1, _BLOCK_SIZE * (end - first) // max(size, 1))
+        dataset, positions = self._dataset, range(first, end)
+        if self._order is None:  # a part of a view: only its own numbers are sent
+            dataset, positions = dataset[first:end], range(end - first)
         read = functools.partial(
             _read,
-            self._dataset,
+            dataset,
             self._features,
             self._order,
             self._epoch,
-            range(first, end),
+            positions,
             rows,
             self._numbers,
         )

@@ -150,7 +150,7 @@ def _form(given: Any, rows: int | None) -> _Form:
     return _ragged(rows, lengths, inner, dtype, splits)
 
 
-def _row_lengths(feature: Any) -> list[int | None]:
+def _row_lengths(feature: Any) -> list[Any]:
     """Of each partition, from the outermost, its one row length; None where rows differ."""
     partitions = feature.partitions if isinstance(feature, Ragged) else ()
     return [getattr(partition, "length", None) for partition in partitions]

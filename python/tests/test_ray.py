@@ -88,11 +88,15 @@ def test_tasks_are_told_from_the_index(made, payloads, parallelism, monkeypatch)
 
 
 def test_tasks_are_small(made):
+    order = recmap.Shuffled(len(made), seed=3)
+    for source in (recmap.ray.Datasource(made), recmap.ray.Datasource(made, order=order)):
+        for task in source.get_read_tasks(4):
+            assert len(pickle.dumps(task.read_fn)) < 1500
     chosen = made.select(np.arange(len(made)) % 2 == 0)
-    order = recmap.Shuffled(len(chosen), seed=3)
-    task = recmap.ray.Datasource(chosen[:100], order=recmap.Sequential(100)).get_read_tasks(4)[0]
-    assert len(pickle.dumps(recmap.ray.Datasource(made, order=order))) < 2000
-    assert task.metadata.num_rows == 25
+    tasks = recmap.ray.Datasource(chosen).get_read_tasks(100)
+    assert sum(len(pickle.dumps(task.read_fn)) for task in tasks) < 100 * 1500 + 16 * len(chosen)
+    got = [r for task in tasks for block in task() for r in block["bytes"].to_pylist()]
+    assert got == [bytes(record) for record in chosen]
 
 
 def test_shuffled_epoch_has_each_record_once_in_the_one_order(made):
