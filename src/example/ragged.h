@@ -7,7 +7,7 @@
 
 /* Rows that value_rowids may name beyond as many as there are values: the memory of a batch must
  * not be a matter of one number in a record. */
-enum { RAGGED_EMPTY_ROW_LIMIT = 1 << 24 };
+enum { RAGGED_EMPTY_ROW_LIMIT = 1 << 16 };
 
 /* How many uniform partitions stand at the inner end, where they are dimensions of the values. */
 size_t ragged_tail_count(const recmap_feature *feature);

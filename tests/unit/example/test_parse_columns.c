@@ -294,6 +294,9 @@ static void test_partitions_that_do_not_cut(void **state) {
     expect_uncut(ids, "-1,0,0", ": its partition 'n' does not ascend: -1 after 0");
     expect_uncut(ids, "0,0,9223372036854775807",
                  ": its partition 'n' names row 9223372036854775807, too far behind its 3 values");
+    /* A few bytes must not ask for much memory. */
+    expect_uncut(ids, "0,0,65539",
+                 ": its partition 'n' names row 65539, too far behind its 3 values");
     expect_uncut(RECMAP_PARTITION_UNIFORM, "", ": 3 values where uniform rows hold 2");
 }
 
