@@ -413,7 +413,24 @@ def test_more_workers_than_steps(digits):
 def test_orders_with_batches_of_their_own_over_workers(digits):
     order = recmap.Grouped(digits.columns["label"], 64, seed=2)
     changes = {"order": order, "shuffle": False, "seed": 0, "batch_size": None}
-    assert of(workers_of(iterable(digits, **changes))) == of(iterable(digits, **changes))
+    expected = of(iterable(digits, **changes))
+    loader = workers_of(iterable(digits, **changes))
+    assert of(loader) == expected
+    dataset = iterable(digits, **changes)
+    dataset.load_state_dict(dataset.state_after(5))
+    assert of(workers_of(dataset)) == expected[5:]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_fewer_records_than_ranks(digits, workers):
+    """Every rank makes its step, some with a batch of no records."""
+    taken = []
+    for rank in range(9):
+        dealt = {"batch_size": 3, "features": FEATURES, "rank": rank, "world_size": 9}
+        (batch,) = workers_of(iterable(digits[:7], **dealt), workers)
+        assert batch["image"].shape == (len(batch["n"]), 64)
+        taken += batch["n"].tolist()
+    assert taken == recmap.Shuffled(7, seed=3).at(0, range(7)).tolist()
 
 
 @pytest.mark.parametrize("epochs", [None, 3])
