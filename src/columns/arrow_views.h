@@ -1,0 +1,17 @@
+/* Bytes as Arrow's binary views: sizes with the bytes themselves up to 12 of them, and with a place
+ * in one of many buffers beyond that. */
+#ifndef RECMAP_COLUMNS_ARROW_VIEWS_H
+#define RECMAP_COLUMNS_ARROW_VIEWS_H
+
+#include "columns/arrow_box.h"
+
+/* Where the views of each row end: those of a row lie in one record, or in one piece of memory. */
+typedef uint64_t arrow_row_end(const void *context, uint64_t row);
+
+/* Gives the node the buffers of `count` views in rows; that of its validity comes from the caller.
+ * Each row with a long view adds a buffer, from its first one to its last. False when memory is
+ * out. */
+bool arrow_views_make(arrow_node *node, arrow_box *box, const recmap_bytes *views, uint64_t count,
+                      uint64_t row_count, arrow_row_end *row_end, const void *context);
+
+#endif

@@ -1,0 +1,119 @@
+#include "columns/batch_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+batch_memory *batch_memory_create(void) {
+    batch_memory *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    atomic_init(&made->users, 0);
+    atomic_init(&made->holders, 1);
+    return made;
+}
+
+static void free_buffers(batch_memory *memory) {
+    for (size_t i = 0; i < memory->sink_count; i++) sink_free(&memory->sinks[i]);
+    for (size_t i = 0; i < memory->part_count; i++) buffer_release(&memory->parts[i]);
+    free(memory->sinks);
+    free(memory->parts);
+    free(memory->found);
+    free(memory->own_set);
+    free(memory->columns);
+    memory->sinks = NULL;
+    memory->parts = NULL;
+    memory->found = NULL;
+    memory->own_set = NULL;
+    memory->columns = NULL;
+    memory->sink_count = memory->part_count = memory->column_count = 0;
+}
+
+/* Another parser, other columns: what is there cannot be used for them. */
+static bool change_parser(batch_memory *memory, recmap_parser *parser) {
+    free_buffers(memory);
+    recmap_parser_destroy(memory->parser);
+    memory->parser = NULL;
+    size_t sink_count = parser->features.count + parser->lists.count;
+    size_t part_count = parser->column_count * parser->part_stride;
+    memory->sinks = calloc(sink_count + 1, sizeof *memory->sinks);
+    memory->found = calloc(parser->lists.count + 1, sizeof *memory->found);
+    memory->own_set = calloc(sink_count + 1, sizeof *memory->own_set);
+    memory->parts = calloc(part_count + 1, sizeof *memory->parts);
+    memory->columns = calloc(parser->column_count + 1, sizeof *memory->columns);
+    if (!memory->sinks || !memory->found || !memory->own_set || !memory->parts ||
+        !memory->columns) {
+        free_buffers(memory);
+        return false;
+    }
+    memory->sink_count = sink_count;
+    memory->part_count = part_count;
+    memory->parser = recmap_parser_retain(parser);
+    return true;
+}
+
+static const slot *slot_of(const recmap_parser *parser, size_t sink_index) {
+    size_t feature_count = parser->features.count;
+    return sink_index < feature_count ? &parser->features.slots[sink_index]
+                                      : &parser->lists.slots[sink_index - feature_count];
+}
+
+bool batch_memory_begin(batch_memory *memory, recmap_parser *parser, size_t row_count) {
+    memory->column_count = 0;
+    memory->failure_count = memory->failure_text_size = 0;
+    memory->row_count = row_count;
+    if (memory->parser != parser && !change_parser(memory, parser)) return false;
+    for (size_t i = 0; i < memory->sink_count; i++)
+        if (!sink_begin(&memory->sinks[i], slot_of(parser, i), row_count)) return false;
+    atomic_fetch_add_explicit(&memory->holders, 1, memory_order_relaxed);
+    atomic_store_explicit(&memory->users, 1, memory_order_relaxed);
+    return true;
+}
+
+bool batch_memory_is_idle(batch_memory *memory) {
+    return atomic_load_explicit(&memory->holders, memory_order_acquire) == 1;
+}
+
+batch_memory *batch_memory_use(batch_memory *memory) {
+    atomic_fetch_add_explicit(&memory->users, 1, memory_order_relaxed);
+    return memory;
+}
+
+void batch_memory_unuse(batch_memory *memory) {
+    if (atomic_fetch_sub_explicit(&memory->users, 1, memory_order_acq_rel) != 1) return;
+    if (memory->release) memory->release(memory->owner);
+    memory->release = NULL;
+    batch_memory_drop(memory);
+}
+
+void batch_memory_drop(batch_memory *memory) {
+    if (atomic_fetch_sub_explicit(&memory->holders, 1, memory_order_acq_rel) != 1) return;
+    free_buffers(memory);
+    recmap_parser_destroy(memory->parser);
+    free(memory->failures);
+    free(memory->failure_text);
+    free(memory);
+}
+
+buffer *batch_memory_part(batch_memory *memory, size_t column_index, size_t part) {
+    return &memory->parts[column_index * memory->parser->part_stride + part];
+}
+
+sink *batch_memory_sink(batch_memory *memory, bool is_list, size_t slot_index) {
+    return &memory->sinks[is_list ? memory->parser->features.count + slot_index : slot_index];
+}
+
+bool batch_memory_add_failure(batch_memory *memory, const failure_entry *failure,
+                              const char *message) {
+    size_t size = strlen(message) + 1;
+    if (!array_reserve(&memory->failures, &memory->failure_capacity, memory->failure_count + 1,
+                       sizeof *memory->failures) ||
+        !array_reserve(&memory->failure_text, &memory->failure_text_capacity,
+                       memory->failure_text_size + size, 1))
+        return false;
+    memcpy(memory->failure_text + memory->failure_text_size, message, size);
+    memory->failures[memory->failure_count] = *failure;
+    memory->failures[memory->failure_count++].message = memory->failure_text_size;
+    memory->failure_text_size += size;
+    return true;
+}

@@ -1,0 +1,143 @@
+#include "columns/own_row.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "columns/convert.h"
+#include "columns/read_ways.h"
+
+struct recmap_row {
+    batch_memory *memory;
+    size_t row;
+    read_fault *fault;
+    bool has_fault;
+};
+
+recmap_status own_row_check(const recmap_feature *features, size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        const recmap_feature *feature = &features[i];
+        const char *name = feature->name ? feature->name : "";
+        if (feature->kind == RECMAP_FEATURE_RAGGED || feature->kind == RECMAP_FEATURE_SPARSE)
+            return fail(error, RECMAP_INVALID,
+                        "feature '%.200s': a parser of your own makes columns of fixed length, of "
+                        "variable length and of sequences",
+                        name);
+        if (feature->raw || feature->key)
+            return fail(error, RECMAP_INVALID,
+                        "feature '%.200s': raw and key are of tf.Example, which is not parsed here",
+                        name);
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status fail_row(recmap_row *row) {
+    row->has_fault = true;
+    return row->fault->status;
+}
+
+recmap_status recmap_row_fail(recmap_row *row, uint64_t offset, const char *message) {
+    fault_set(row->fault, RECMAP_CORRUPT, offset > SIZE_MAX ? SIZE_MAX : (size_t)offset, "%s",
+              message);
+    return fail_row(row);
+}
+
+/* Where the values of a row go. */
+typedef struct row_values {
+    sink *sink;
+    const slot *slot;
+    void *elements;
+    uint64_t begin; /* in the sink's values */
+} row_values;
+
+static bool find_values(row_values *values, recmap_row *row, size_t column, recmap_type type,
+                        uint64_t count) {
+    const recmap_parser *plan = row->memory->parser;
+    if (column >= plan->column_count)
+        return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX, "there is no column %zu", column);
+    size_t index = plan->columns[column].values_slot;
+    const slot *slot = &plan->features.slots[index];
+    if (slot->list != type)
+        return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
+                         "feature '%.200s' is given values of another type than its own",
+                         slot->name);
+    if (slot->count ? count != slot->count : count % slot->multiple != 0)
+        return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
+                         "feature '%.200s' is given %llu values, which do not fit %s", slot->name,
+                         (unsigned long long)count, slot->shape);
+    sink *sink = &row->memory->sinks[index];
+    uint64_t begin = slot->count ? row->row * slot->count
+                                 : (uint64_t)buffer_int64(&sink->rows)[row->row];
+    size_t element = recmap_element_size(slot->element), end;
+    if (__builtin_mul_overflow(begin + count, element, &end) ||
+        !buffer_reserve(&sink->values, (size_t)begin * element, end))
+        return fault_memory(row->fault);
+    *values = (row_values){sink, slot, sink->values.data + begin * element, begin};
+    return true;
+}
+
+/* Ends the values, of which `done` could be held. */
+static recmap_status end_values(const row_values *values, recmap_row *row, size_t done,
+                                size_t count) {
+    const slot *slot = values->slot;
+    if (done < count) {
+        fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
+                  "feature '%.200s': value %zu is one that %s cannot hold", slot->name, done,
+                  recmap_element_name(slot->element));
+        return fail_row(row);
+    }
+    row->memory->own_set[slot - row->memory->parser->features.slots] = true;
+    if (slot->count) return RECMAP_OK;
+    values->sink->value_count = values->begin + count;
+    buffer_int64(&values->sink->rows)[row->row + 1] = (int64_t)values->sink->value_count;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_row_set_int64(recmap_row *row, size_t column, const int64_t *values,
+                                   size_t count) {
+    row_values to = {0};
+    if (!find_values(&to, row, column, RECMAP_TYPE_INT64, count)) return fail_row(row);
+    return end_values(&to, row, convert_int64(to.elements, to.slot->element, values, count), count);
+}
+
+recmap_status recmap_row_set_float(recmap_row *row, size_t column, const float *values,
+                                   size_t count) {
+    row_values to = {0};
+    if (!find_values(&to, row, column, RECMAP_TYPE_FLOAT, count)) return fail_row(row);
+    return end_values(&to, row, convert_float(to.elements, to.slot->element, values, count), count);
+}
+
+recmap_status recmap_row_set_bytes(recmap_row *row, size_t column, const recmap_bytes *values,
+                                   size_t count) {
+    static const uint8_t nothing[1];
+    row_values to = {0};
+    if (!find_values(&to, row, column, RECMAP_TYPE_BYTES, count)) return fail_row(row);
+    recmap_bytes *views = to.elements;
+    for (size_t i = 0; i < count; i++)
+        views[i] = values[i].size ? values[i] : (recmap_bytes){nothing, 0};
+    return end_values(&to, row, count, count);
+}
+
+/* Columns that the function said nothing of. */
+static bool fill_missing(batch_memory *memory, size_t row, read_fault *fault) {
+    const slot_set *set = &memory->parser->features;
+    for (size_t i = 0; i < set->count; i++) {
+        if (memory->own_set[i] || read_entry_missing(&memory->sinks[i], &set->slots[i], row))
+            continue;
+        return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                         "feature '%.200s' is missing and has no default", set->slots[i].name);
+    }
+    return true;
+}
+
+bool own_row_read(batch_memory *memory, const recmap_record *record, size_t row,
+                  read_fault *fault) {
+    const recmap_parser *plan = memory->parser;
+    recmap_row filled = {.memory = memory, .row = row, .fault = fault};
+    memset(memory->own_set, 0, plan->features.count);
+    recmap_status status = plan->own_parse(&filled, record, plan->own_context);
+    if (filled.has_fault) return false;
+    if (status != RECMAP_OK)
+        return fault_set(fault, RECMAP_CORRUPT, SIZE_MAX,
+                         "the parser's function refuses the record");
+    return fill_missing(memory, row, fault);
+}

@@ -1,0 +1,150 @@
+#include <recmap/parser.h>
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "columns/assemble.h"
+#include "columns/columns.h"
+#include "columns/own_row.h"
+#include "columns/read_lists.h"
+#include "columns/row_checks.h"
+
+/* Records ahead whose first bytes are asked for: docs/benchmarks.md. */
+enum { PREFETCH_DISTANCE = 8 };
+
+static recmap_status create(recmap_parser **parser, const recmap_feature *features,
+                            size_t context_count, const recmap_feature *lists, size_t list_count,
+                            bool is_sequence, recmap_error *error) {
+    recmap_parser *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    atomic_init(&made->users, 1);
+    made->is_sequence = is_sequence;
+    recmap_status status = plan_compile(made, features, context_count, lists, list_count, error);
+    if (status != RECMAP_OK) {
+        recmap_parser_destroy(made);
+        return status;
+    }
+    *parser = made;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_parser_create(recmap_parser **parser, const recmap_feature *features,
+                                   size_t count, recmap_error *error) {
+    return create(parser, features, count, NULL, 0, false, error);
+}
+
+recmap_status recmap_parser_create_sequence(recmap_parser **parser, const recmap_feature *context,
+                                            size_t context_count, const recmap_feature *lists,
+                                            size_t list_count, recmap_error *error) {
+    return create(parser, context, context_count, lists, list_count, true, error);
+}
+
+recmap_status recmap_parser_create_own(recmap_parser **parser, const recmap_feature *features,
+                                       size_t count, recmap_parse_fn parse, void *context,
+                                       recmap_error *error) {
+    if (!parse) return fail(error, RECMAP_INVALID, "the parser has no function");
+    recmap_status status = features ? own_row_check(features, count, error) : RECMAP_OK;
+    if (status == RECMAP_OK) status = create(parser, features, count, NULL, 0, false, error);
+    if (status != RECMAP_OK) return status;
+    (*parser)->own_parse = parse;
+    (*parser)->own_context = context;
+    return RECMAP_OK;
+}
+
+recmap_parser *recmap_parser_retain(recmap_parser *parser) {
+    atomic_fetch_add_explicit(&parser->users, 1, memory_order_relaxed);
+    return parser;
+}
+
+void recmap_parser_destroy(recmap_parser *parser) {
+    if (!parser) return;
+    if (atomic_fetch_sub_explicit(&parser->users, 1, memory_order_acq_rel) != 1) return;
+    plan_free(parser);
+    free(parser);
+}
+
+size_t recmap_parser_column_count(const recmap_parser *parser) {
+    return parser->column_count;
+}
+
+size_t recmap_parser_context_count(const recmap_parser *parser) {
+    return parser->context_count;
+}
+
+static const char *advice_for(recmap_status status) {
+    if (status == RECMAP_CORRUPT)
+        return "the record is damaged or of another kind; collect failures to go on without it";
+    if (status == RECMAP_FEATURE)
+        return "`recmap schema` shows what the records hold; ask for that, or give a default";
+    return "";
+}
+
+static recmap_status raise(recmap_error *error, const recmap_record *record,
+                           const read_fault *fault) {
+    if (fault->status == RECMAP_NO_MEMORY) return fail_memory(error);
+    fail(error, fault->status, "%s", fault->message);
+    fail_at(error, NULL, record->number,
+            fault->offset == SIZE_MAX ? RECMAP_NO_OFFSET : fault->offset);
+    fail_advise(error, "%s", advice_for(fault->status));
+    return fault->status;
+}
+
+static bool collect(batch_memory *memory, const recmap_record *record, size_t row,
+                    const read_fault *fault) {
+    failure_entry failure = {.row = row,
+                             .number = record->number,
+                             .offset = fault->offset == SIZE_MAX ? RECMAP_NO_OFFSET : fault->offset,
+                             .status = fault->status};
+    if (!batch_memory_add_failure(memory, &failure, fault->message)) return false;
+    read_nothing(memory->sinks, memory->parser, row);
+    return row_checks_nothing(memory, row);
+}
+
+/* All of one row; false with `fault` filled and the row taken back. */
+static bool read_row(recmap_columns *columns, const recmap_record *record, size_t row,
+                     read_fault *fault) {
+    batch_memory *memory = columns->batch;
+    const recmap_parser *plan = memory->parser;
+    if (plan->own_parse) {
+        if (own_row_read(memory, record, row, fault)) return true;
+        read_roll_back(memory->sinks, plan, row);
+        return false;
+    }
+    if (!read_record(memory->sinks, columns->scratch, plan, record->data, record->size, row, fault))
+        return false;
+    if (!plan->is_sequence && !plan->needs_checks) return true;
+    sink *lists = memory->sinks + plan->features.count;
+    if ((!plan->is_sequence ||
+         read_lists(lists, memory->found, plan, record->data, record->size, row, fault)) &&
+        (!plan->needs_checks || row_checks(memory, row, fault)))
+        return true;
+    read_roll_back(memory->sinks, plan, row);
+    return false;
+}
+
+static recmap_status read_rows(recmap_columns *columns, const recmap_record *records, size_t count,
+                               recmap_parse_mode mode, recmap_error *error) {
+    read_fault fault;
+    for (size_t row = 0; row < count; row++) {
+        if (row + PREFETCH_DISTANCE < count)
+            read_prefetch(records[row + PREFETCH_DISTANCE].data,
+                          records[row + PREFETCH_DISTANCE].size);
+        if (read_row(columns, &records[row], row, &fault)) continue;
+        if (mode != RECMAP_PARSE_COLLECT || fault.status == RECMAP_NO_MEMORY)
+            return raise(error, &records[row], &fault);
+        if (!collect(columns->batch, &records[row], row, &fault)) return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
+recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
+                                  const recmap_record *records, size_t record_count,
+                                  recmap_parse_mode mode, recmap_error *error) {
+    /* Counting its users does not change a parser. */
+    recmap_status status = columns_begin(columns, (recmap_parser *)parser, record_count, error);
+    if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
+    if (status == RECMAP_OK) status = read_rows(columns, records, record_count, mode, error);
+    if (status == RECMAP_OK && !assemble_columns(columns->batch)) status = fail_memory(error);
+    if (status != RECMAP_OK) columns_clear(columns);
+    return status;
+}

@@ -1,0 +1,215 @@
+#include "columns/ragged.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "columns/assemble.h"
+
+/* One partition of one row at work: what it says, and how much there is to cut. */
+typedef struct cut {
+    const recmap_feature *feature;
+    const recmap_partition *partition;
+    const int64_t *said;
+    int64_t said_count;
+    int64_t count; /* of what is cut */
+    read_fault *fault;
+} cut;
+
+static bool refuse(const cut *c, const char *format, ...) {
+    char why[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    return fault_set(c->fault, RECMAP_FEATURE, SIZE_MAX, "feature '%s': its partition '%s' %s",
+                     c->feature->name, c->partition->key ? c->partition->key : "uniform", why);
+}
+
+size_t ragged_tail_count(const recmap_feature *feature) {
+    size_t count = 0;
+    while (count < feature->partition_count &&
+           feature->partitions[feature->partition_count - 1 - count].kind ==
+               RECMAP_PARTITION_UNIFORM)
+        count++;
+    return count;
+}
+
+static uint64_t tail_stride(const recmap_feature *feature) {
+    uint64_t stride = 1;
+    for (size_t i = 0; i < ragged_tail_count(feature); i++)
+        stride *= feature->partitions[feature->partition_count - 1 - i].length;
+    return stride;
+}
+
+static int64_t *level(batch_memory *memory, size_t column_index, size_t index) {
+    return buffer_int64(batch_memory_part(memory, column_index, BATCH_PART_LEVELS + index));
+}
+
+bool ragged_begin(batch_memory *memory, size_t column_index) {
+    const recmap_feature *feature = &memory->parser->columns[column_index].feature;
+    size_t count = 1 + feature->partition_count - ragged_tail_count(feature);
+    for (size_t i = 0; i < count; i++) {
+        buffer *offsets = batch_memory_part(memory, column_index, BATCH_PART_LEVELS + i);
+        uint64_t entries = i == 0 ? memory->row_count + 1 : 1;
+        if (!buffer_reserve(offsets, 0, entries * sizeof(int64_t))) return false;
+        buffer_int64(offsets)[0] = 0;
+    }
+    return true;
+}
+
+/* Ascending from `least` on, and ending with the count where they must. */
+static bool check_ascent(const cut *c, int64_t least) {
+    for (int64_t i = 0; i < c->said_count; i++) {
+        if (c->said[i] < least)
+            return refuse(c, "does not ascend: %lld after %lld", (long long)c->said[i],
+                          (long long)least);
+        least = c->said[i];
+    }
+    return true;
+}
+
+static bool check_end(const cut *c, int64_t end) {
+    if (end == c->count) return true;
+    return refuse(c, "ends with %lld where there are %lld to cut", (long long)end,
+                  (long long)c->count);
+}
+
+static bool check_first(const cut *c) {
+    if (c->said_count == 0 || c->said[0] == 0) return true;
+    return refuse(c, "begins with %lld, not 0", (long long)c->said[0]);
+}
+
+static bool check_lengths(const cut *c) {
+    int64_t end = 0;
+    for (int64_t i = 0; i < c->said_count; i++) {
+        if (c->said[i] < 0) return refuse(c, "has the length %lld", (long long)c->said[i]);
+        if (c->said[i] > c->count - end)
+            return refuse(c, "has more than the %lld that there are to cut", (long long)c->count);
+        end += c->said[i];
+    }
+    return check_end(c, end);
+}
+
+static bool check_row_ids(const cut *c) {
+    if (c->said_count != c->count)
+        return refuse(c, "has %lld rows' numbers for %lld values", (long long)c->said_count,
+                      (long long)c->count);
+    if (!check_ascent(c, 0)) return false;
+    if (c->said_count && c->said[c->said_count - 1] - c->said_count >= RAGGED_EMPTY_ROW_LIMIT)
+        return refuse(c, "names row %lld, too far behind its %lld values",
+                      (long long)c->said[c->said_count - 1], (long long)c->count);
+    return true;
+}
+
+/* What `said` must be, and how many rows it makes. */
+static bool check_cut(const cut *c, int64_t *row_count) {
+    int64_t count = c->said_count, last = count ? c->said[count - 1] : 0;
+    *row_count = count;
+    switch (c->partition->kind) {
+    case RECMAP_PARTITION_ROW_SPLITS:
+        *row_count = count ? count - 1 : 0;
+        return check_first(c) && check_ascent(c, 0) && check_end(c, last);
+    case RECMAP_PARTITION_ROW_LENGTHS: return check_lengths(c);
+    case RECMAP_PARTITION_ROW_LIMITS: return check_ascent(c, 0) && check_end(c, last);
+    case RECMAP_PARTITION_ROW_STARTS:
+        if (count == 0) return check_end(c, 0);
+        if (!check_first(c) || !check_ascent(c, 0)) return false;
+        return last <= c->count || check_end(c, last);
+    case RECMAP_PARTITION_VALUE_ROW_IDS:
+        if (!check_row_ids(c)) return false;
+        *row_count = count ? last + 1 : 0;
+        return true;
+    case RECMAP_PARTITION_UNIFORM: break;
+    }
+    *row_count = c->count / (int64_t)c->partition->length;
+    if (c->count % (int64_t)c->partition->length == 0) return true;
+    return refuse(c, "of %llu does not divide the %lld that there are to cut",
+                  (unsigned long long)c->partition->length, (long long)c->count);
+}
+
+/* The number of what is cut that lies before row ends: `ends[0]` is the end of the first row. */
+static void write_ends(const cut *c, int64_t *ends, int64_t row_count, int64_t base) {
+    int64_t end = 0, at = 0;
+    for (int64_t i = 0; i < row_count; i++) {
+        switch (c->partition->kind) {
+        case RECMAP_PARTITION_ROW_SPLITS: end = c->said[i + 1]; break;
+        case RECMAP_PARTITION_ROW_LENGTHS: end += c->said[i]; break;
+        case RECMAP_PARTITION_ROW_LIMITS: end = c->said[i]; break;
+        case RECMAP_PARTITION_ROW_STARTS:
+            end = i + 1 < row_count ? c->said[i + 1] : c->count;
+            break;
+        case RECMAP_PARTITION_VALUE_ROW_IDS:
+            while (at < c->count && c->said[at] <= i) at++;
+            end = at;
+            break;
+        case RECMAP_PARTITION_UNIFORM: end += (int64_t)c->partition->length; break;
+        }
+        ends[i] = base + end;
+    }
+}
+
+/* How many entries of level `index` belong to the rows before `row`: what the level before it says,
+ * whose end is that of the row before, since levels hold nothing of rows that were taken back. */
+static int64_t count_before(batch_memory *memory, size_t column_index, size_t row, size_t index) {
+    int64_t count = (int64_t)row;
+    for (size_t i = 0; i < index; i++) count = level(memory, column_index, i)[count];
+    return count;
+}
+
+/* Cuts what the partition cuts in this row into rows of level `index`. */
+static bool add_level(const cut *c, batch_memory *memory, size_t column_index, size_t row,
+                      size_t index, int64_t *row_count) {
+    buffer *offsets = batch_memory_part(memory, column_index, BATCH_PART_LEVELS + index);
+    int64_t before = count_before(memory, column_index, row, index);
+    if (!check_cut(c, row_count)) return false;
+    if (!buffer_reserve(offsets, (size_t)(before + 1) * sizeof(int64_t),
+                        (size_t)(before + *row_count + 1) * sizeof(int64_t)))
+        return fault_memory(c->fault);
+    int64_t *ends = buffer_int64(offsets) + before;
+    write_ends(c, ends + 1, *row_count, ends[0]);
+    return true;
+}
+
+bool ragged_add_row(batch_memory *memory, size_t column_index, size_t row, read_fault *fault) {
+    const column_plan *plan = &memory->parser->columns[column_index];
+    const recmap_feature *feature = &plan->feature;
+    const int64_t *rows = buffer_int64(&batch_memory_sink(memory, false, plan->values_slot)->rows);
+    size_t cut_count = feature->partition_count - ragged_tail_count(feature);
+    int64_t count = rows[row + 1] - rows[row], stride = (int64_t)tail_stride(feature);
+    if (count % stride)
+        return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                         "feature '%s': %lld values where uniform rows hold %lld", feature->name,
+                         (long long)count, (long long)stride);
+    count /= stride;
+    for (size_t i = cut_count; i > 0; i--) {
+        cut c = {.feature = feature, .partition = &feature->partitions[i - 1], .count = count};
+        c.fault = fault;
+        if (c.partition->kind != RECMAP_PARTITION_UNIFORM) {
+            const sink *said = batch_memory_sink(memory, false, plan->other_slots[i - 1]);
+            int64_t begin = buffer_int64(&said->rows)[row];
+            c.said = buffer_int64(&said->values) + begin;
+            c.said_count = buffer_int64(&said->rows)[row + 1] - begin;
+        }
+        if (!add_level(&c, memory, column_index, row, i, &count)) return false;
+    }
+    level(memory, column_index, 0)[row + 1] = level(memory, column_index, 0)[row] + count;
+    return true;
+}
+
+bool assemble_ragged(const assembly *a) {
+    const recmap_feature *feature = &a->plan->feature;
+    size_t tail = ragged_tail_count(feature), count = 1 + feature->partition_count - tail;
+    const int64_t **offsets = assembly_reserve(a, BATCH_PART_OFFSETS, count, sizeof *offsets);
+    uint64_t value_count = a->sink->value_count;
+    if (!offsets || !assembly_set_shape(a, value_count / tail_stride(feature), NULL, tail))
+        return false;
+    for (size_t i = 0; i < count; i++) offsets[i] = level(a->memory, a->column_index, i);
+    for (size_t i = 0; i < tail; i++) {
+        uint64_t *shape =
+            buffer_uint64(batch_memory_part(a->memory, a->column_index, BATCH_PART_SHAPE));
+        shape[i + 1] = feature->partitions[feature->partition_count - tail + i].length;
+    }
+    a->column->offsets = offsets;
+    a->column->offsets_count = count;
+    return assembly_set_values(a, a->sink->values.data, value_count);
+}

@@ -1,0 +1,19 @@
+#include "columns/read_fault.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+bool fault_set(read_fault *fault, recmap_status status, size_t offset, const char *format, ...) {
+    va_list arguments;
+    fault->status = status;
+    fault->offset = offset;
+    va_start(arguments, format);
+    vsnprintf(fault->message, sizeof fault->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool fault_memory(read_fault *fault) {
+    return fault_set(fault, RECMAP_NO_MEMORY, SIZE_MAX, "memory is out");
+}

@@ -1,0 +1,27 @@
+#include "columns/row_checks.h"
+
+#include "columns/ragged.h"
+#include "columns/sparse.h"
+
+bool row_checks_begin(batch_memory *memory) {
+    const recmap_parser *plan = memory->parser;
+    for (size_t i = 0; plan->needs_checks && i < plan->column_count; i++)
+        if (plan->columns[i].feature.kind == RECMAP_FEATURE_RAGGED && !ragged_begin(memory, i))
+            return false;
+    return true;
+}
+
+bool row_checks(batch_memory *memory, size_t row, read_fault *fault) {
+    const recmap_parser *plan = memory->parser;
+    for (size_t i = 0; i < plan->column_count; i++) {
+        recmap_feature_kind kind = plan->columns[i].feature.kind;
+        if (kind == RECMAP_FEATURE_RAGGED && !ragged_add_row(memory, i, row, fault)) return false;
+        if (kind == RECMAP_FEATURE_SPARSE && !sparse_check_row(memory, i, row, fault)) return false;
+    }
+    return true;
+}
+
+bool row_checks_nothing(batch_memory *memory, size_t row) {
+    read_fault fault;
+    return !memory->parser->needs_checks || row_checks(memory, row, &fault);
+}

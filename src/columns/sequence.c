@@ -1,0 +1,99 @@
+/* FIXED_LEN_SEQUENCE: steps of a fixed shape, padded to the longest row or cut into rows. */
+#include <string.h>
+
+#include "columns/assemble.h"
+
+/* Where the rows begin, in steps. */
+static const int64_t *step_offsets(const assembly *a) {
+    const int64_t *rows = buffer_int64(&a->sink->rows);
+    int64_t stride = (int64_t)a->plan->stride;
+    if (stride == 1) return rows;
+    uint64_t count = a->memory->row_count + 1;
+    int64_t *offsets = assembly_reserve(a, BATCH_PART_LEVELS, count, sizeof *offsets);
+    for (uint64_t i = 0; offsets && i < count; i++) offsets[i] = rows[i] / stride;
+    return offsets;
+}
+
+static bool assemble_unpadded(const assembly *a) {
+    const recmap_feature *feature = &a->plan->feature;
+    const int64_t *offsets = step_offsets(a);
+    uint64_t value_count = a->sink->value_count;
+    return offsets && assembly_set_offsets(a, &offsets, 1) &&
+           assembly_set_shape(a, value_count / a->plan->stride, feature->shape,
+                              feature->dimension_count) &&
+           assembly_set_values(a, a->sink->values.data, value_count);
+}
+
+static uint64_t measure(const assembly *a, int64_t *lengths) {
+    const int64_t *rows = buffer_int64(&a->sink->rows);
+    int64_t longest = 0;
+    for (uint64_t i = 0; i < a->memory->row_count; i++) {
+        lengths[i] = (rows[i + 1] - rows[i]) / (int64_t)a->plan->stride;
+        if (lengths[i] > longest) longest = lengths[i];
+    }
+    return (uint64_t)longest;
+}
+
+/* Fills `size` bytes, a multiple of the element's, doubling what is there. */
+static void fill(uint8_t *to, size_t size, const void *element, size_t element_size) {
+    size_t done = size < element_size ? size : element_size;
+    memcpy(to, element, done);
+    while (done < size) {
+        size_t more = done < size - done ? done : size - done;
+        memcpy(to + done, to, more);
+        done += more;
+    }
+}
+
+/* Copies each row to its place and pads it. */
+static void pad_rows(const assembly *a, uint8_t *padded, size_t row_size) {
+    const int64_t *rows = buffer_int64(&a->sink->rows);
+    size_t element_size = recmap_element_size(a->plan->feature.element);
+    for (uint64_t i = 0; i < a->memory->row_count; i++) {
+        const uint8_t *from = a->sink->values.data + (uint64_t)rows[i] * element_size;
+        size_t size = (uint64_t)(rows[i + 1] - rows[i]) * element_size;
+        memcpy(padded + i * row_size, from, size);
+        fill(padded + i * row_size + size, row_size - size, a->plan->pad, element_size);
+    }
+}
+
+/* The rows side by side, all of `row_count` elements. NULL when memory is out. */
+static const void *make_rows(const assembly *a, uint64_t row_count, uint64_t value_count) {
+    if (a->sink->value_count == value_count) return a->sink->values.data; /* none is shorter */
+    size_t element_size = recmap_element_size(a->plan->feature.element);
+    uint8_t *padded = assembly_reserve(a, BATCH_PART_VALUES, value_count, element_size);
+    if (padded) pad_rows(a, padded, row_count * element_size);
+    return padded;
+}
+
+/* The shape [rows, longest, shape...]. */
+static bool set_padded_shape(const assembly *a, uint64_t longest) {
+    const recmap_feature *feature = &a->plan->feature;
+    size_t count = feature->dimension_count + 2;
+    uint64_t *shape = assembly_reserve(a, BATCH_PART_SHAPE, count, sizeof *shape);
+    if (!shape) return false;
+    shape[0] = a->memory->row_count;
+    shape[1] = longest;
+    if (count > 2) memcpy(shape + 2, feature->shape, (count - 2) * sizeof *shape);
+    a->column->shape = shape;
+    a->column->dimension_count = count;
+    return true;
+}
+
+static bool assemble_padded(const assembly *a) {
+    uint64_t rows = a->memory->row_count, row_count, value_count;
+    int64_t *lengths = assembly_reserve(a, BATCH_PART_LENGTHS, rows, sizeof *lengths);
+    if (!lengths) return false;
+    uint64_t longest = measure(a, lengths);
+    if (__builtin_mul_overflow(longest, a->plan->stride, &row_count) ||
+        __builtin_mul_overflow(row_count, rows, &value_count))
+        return false;
+    const void *values = make_rows(a, row_count, value_count);
+    if (!values) return false;
+    a->column->lengths = lengths;
+    return set_padded_shape(a, longest) && assembly_set_values(a, values, value_count);
+}
+
+bool assemble_sequence(const assembly *a) {
+    return a->plan->feature.unpadded ? assemble_unpadded(a) : assemble_padded(a);
+}

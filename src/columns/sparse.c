@@ -1,0 +1,155 @@
+#include "columns/sparse.h"
+
+#include <string.h>
+
+#include "columns/assemble.h"
+
+static const int64_t *key_values(const batch_memory *memory, const column_plan *plan, size_t key) {
+    return buffer_int64(&memory->sinks[plan->other_slots[key]].values);
+}
+
+static const int64_t *key_rows(const batch_memory *memory, const column_plan *plan, size_t key) {
+    return buffer_int64(&memory->sinks[plan->other_slots[key]].rows);
+}
+
+static bool check_key(const batch_memory *memory, const column_plan *plan, size_t row, size_t key,
+                      int64_t value_count, read_fault *fault) {
+    const recmap_feature *feature = &plan->feature;
+    int64_t begin = key_rows(memory, plan, key)[row];
+    int64_t count = key_rows(memory, plan, key)[row + 1] - begin;
+    const int64_t *at = key_values(memory, plan, key) + begin;
+    if (count != value_count)
+        return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                         "feature '%s': %lld values, and %lld indices in '%s'", feature->name,
+                         (long long)value_count, (long long)count, feature->index_keys[key]);
+    for (int64_t i = 0; i < count; i++)
+        if ((uint64_t)at[i] >= feature->sizes[key])
+            return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                             "feature '%s': index %lld in '%s' is not in [0, %llu)", feature->name,
+                             (long long)at[i], feature->index_keys[key],
+                             (unsigned long long)feature->sizes[key]);
+    return true;
+}
+
+bool sparse_check_row(batch_memory *memory, size_t column_index, size_t row, read_fault *fault) {
+    const column_plan *plan = &memory->parser->columns[column_index];
+    const int64_t *rows = buffer_int64(&memory->sinks[plan->values_slot].rows);
+    for (size_t key = 0; key < plan->feature.index_count; key++)
+        if (!check_key(memory, plan, row, key, rows[row + 1] - rows[row], fault)) return false;
+    return true;
+}
+
+/* Values of one row by their coordinates: `width` of them side by side, the first is the row. */
+typedef struct sorting {
+    const int64_t *indices;
+    size_t width;
+} sorting;
+
+static bool is_before(const sorting *s, int64_t a, int64_t b) {
+    const int64_t *left = s->indices + (size_t)a * s->width;
+    const int64_t *right = s->indices + (size_t)b * s->width;
+    for (size_t i = 1; i < s->width; i++)
+        if (left[i] != right[i]) return left[i] < right[i];
+    return false;
+}
+
+static bool is_sorted(const sorting *s, int64_t begin, int64_t end) {
+    for (int64_t i = begin + 1; i < end; i++)
+        if (is_before(s, i, i - 1)) return false;
+    return true;
+}
+
+static void merge(const sorting *s, int64_t *to, const int64_t *from, size_t middle, size_t end) {
+    size_t left = 0, right = middle;
+    for (size_t i = 0; i < end; i++) {
+        bool takes_right = left == middle || (right < end && is_before(s, from[right], from[left]));
+        to[i] = from[takes_right ? right++ : left++];
+    }
+}
+
+/* Stable, bottom up: runs of 1, 2, 4, ... */
+static void sort(const sorting *s, int64_t *order, int64_t *other, size_t count) {
+    int64_t *from = order, *to = other;
+    for (size_t run = 1; run < count; run *= 2) {
+        for (size_t begin = 0; begin < count; begin += 2 * run) {
+            size_t end = begin + 2 * run < count ? 2 * run : count - begin;
+            merge(s, to + begin, from + begin, run < end ? run : end, end);
+        }
+        int64_t *done = to;
+        to = from;
+        from = done;
+    }
+    if (from != order) memcpy(order, from, count * sizeof *order);
+}
+
+/* The coordinates of all values, as they come. */
+static int64_t *make_indices(const assembly *a, size_t part) {
+    const int64_t *rows = buffer_int64(&a->sink->rows);
+    size_t width = 1 + a->plan->feature.index_count;
+    int64_t *indices = assembly_reserve(a, part, a->sink->value_count * width, sizeof *indices);
+    if (!indices) return NULL;
+    for (uint64_t row = 0; row < a->memory->row_count; row++)
+        for (int64_t i = rows[row]; i < rows[row + 1]; i++)
+            indices[(size_t)i * width] = (int64_t)row;
+    for (size_t key = 0; key + 1 < width; key++) {
+        const int64_t *values = key_values(a->memory, a->plan, key);
+        for (uint64_t i = 0; i < a->sink->value_count; i++)
+            indices[i * width + key + 1] = values[i];
+    }
+    return indices;
+}
+
+static bool is_all_sorted(const assembly *a, const sorting *s) {
+    const int64_t *rows = buffer_int64(&a->sink->rows);
+    for (uint64_t row = 0; row < a->memory->row_count; row++)
+        if (!is_sorted(s, rows[row], rows[row + 1])) return false;
+    return true;
+}
+
+/* Which value comes at each place, row by row. NULL when memory is out. */
+static const int64_t *make_order(const assembly *a, const sorting *s) {
+    const int64_t *rows = buffer_int64(&a->sink->rows);
+    uint64_t count = a->sink->value_count;
+    int64_t *order = assembly_reserve(a, BATCH_PART_ORDER, count * 2, sizeof *order);
+    if (!order) return NULL;
+    for (uint64_t i = 0; i < count; i++) order[i] = (int64_t)i;
+    for (uint64_t row = 0; row < a->memory->row_count; row++)
+        if (!is_sorted(s, rows[row], rows[row + 1]))
+            sort(s, order + rows[row], order + count, (size_t)(rows[row + 1] - rows[row]));
+    return order;
+}
+
+/* Values and coordinates in their order. NULL for the values when memory is out. */
+static const void *sort_all(const assembly *a, const sorting *s) {
+    uint64_t count = a->sink->value_count;
+    size_t size = recmap_element_size(a->plan->feature.element), width = s->width;
+    const int64_t *order = make_order(a, s);
+    int64_t *indices = assembly_reserve(a, BATCH_PART_INDICES, count * width, sizeof *indices);
+    uint8_t *values = assembly_reserve(a, BATCH_PART_VALUES, count, size);
+    if (!order || !indices || !values) return NULL;
+    for (uint64_t i = 0; i < count; i++) {
+        size_t from = (size_t)order[i];
+        memcpy(values + i * size, a->sink->values.data + from * size, size);
+        memcpy(indices + i * width, s->indices + from * width, width * sizeof *indices);
+    }
+    a->column->indices = indices;
+    return values;
+}
+
+bool assemble_sparse(const assembly *a) {
+    const recmap_feature *feature = &a->plan->feature;
+    const int64_t *offsets = buffer_int64(&a->sink->rows);
+    const void *values = a->sink->values.data;
+    sorting s = {make_indices(a, BATCH_PART_UNSORTED), 1 + feature->index_count};
+    uint64_t *dense = assembly_reserve(a, BATCH_PART_DENSE_SHAPE, s.width, sizeof *dense);
+    if (!s.indices || !dense) return false;
+    dense[0] = a->memory->row_count;
+    memcpy(dense + 1, feature->sizes, feature->index_count * sizeof *dense);
+    a->column->dense_shape = dense;
+    a->column->dense_dimension_count = s.width;
+    a->column->indices = s.indices;
+    if (!feature->already_sorted && !is_all_sorted(a, &s)) values = sort_all(a, &s);
+    return values && assembly_set_shape(a, a->sink->value_count, NULL, 0) &&
+           assembly_set_offsets(a, &offsets, 1) &&
+           assembly_set_values(a, values, a->sink->value_count);
+}

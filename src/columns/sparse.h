@@ -1,0 +1,12 @@
+/* SPARSE: values at coordinates that other features of the record give. */
+#ifndef RECMAP_COLUMNS_SPARSE_H
+#define RECMAP_COLUMNS_SPARSE_H
+
+#include "columns/batch_memory.h"
+#include "columns/read_record.h"
+
+/* Whether row `row` has as many coordinates as values, all of them within the sizes. False with
+ * `fault` filled. */
+bool sparse_check_row(batch_memory *memory, size_t column_index, size_t row, read_fault *fault);
+
+#endif

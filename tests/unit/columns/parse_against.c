@@ -1,0 +1,645 @@
+#define _POSIX_C_SOURCE 200809L
+#include "unit/columns/parse_against.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/parser.h>
+
+#include "base/json.h"
+#include "example.pb-c.h"
+#include "example/example.h"
+#include "unit/example/against.h"
+#include "unit/example/build.h"
+
+static void *must_have(void *memory) {
+    if (!memory) abort();
+    return memory;
+}
+
+/* ---- a walk over the entries ---- */
+
+/* What an entry of the map says; NULL pointers where it does not. */
+typedef struct walked_entry {
+    wire name;
+    wire value; /* the last of them */
+} walked_entry;
+
+/* The fields of an entry; false where they are malformed. */
+static bool walk_entry(walked_entry *walked, wire entry) {
+    wire_trace trace = {0};
+    uint32_t tag;
+    wire skipped;
+    *walked = (walked_entry){{entry.at, entry.at}, {NULL, NULL}};
+    while (!wire_done(&entry)) {
+        if (!wire_read_tag(&tag, &entry, &trace)) return false;
+        wire *into = tag == 10 ? &walked->name : tag == 18 ? &walked->value : NULL;
+        if (into ? !wire_read_bytes(&skipped, &entry, &trace)
+                 : !wire_skip(&entry, tag, EXAMPLE_ENTRY_DEPTH, &trace))
+            return false;
+        if (into) *into = skipped;
+    }
+    return true;
+}
+
+/* ---- what to ask for ---- */
+
+static const asked_feature *find_asked(const asked_features *asked, const wire *name) {
+    for (size_t i = 0; i < asked->count; i++)
+        if (strlen(asked->features[i].name) == wire_left(name) &&
+            memcmp(asked->features[i].name, name->at, wire_left(name)) == 0)
+            return &asked->features[i];
+    return NULL;
+}
+
+/* The kind of the last list that can be made out. */
+static recmap_type guess_kind(wire value) {
+    wire_trace trace = {0};
+    recmap_type kind = RECMAP_TYPE_NONE;
+    uint32_t tag;
+    wire list;
+    while (value.at && !wire_done(&value) && wire_read_tag(&tag, &value, &trace)) {
+        if (tag != 10 && tag != 18 && tag != 26) {
+            if (!wire_skip(&value, tag, EXAMPLE_FEATURE_DEPTH, &trace)) break;
+            continue;
+        }
+        kind = tag == 10 ? RECMAP_TYPE_BYTES : tag == 18 ? RECMAP_TYPE_FLOAT : RECMAP_TYPE_INT64;
+        if (!wire_read_bytes(&list, &value, &trace)) break;
+    }
+    return kind;
+}
+
+static void ask_for(asked_features *asked, wire entry, unsigned leave_out) {
+    walked_entry walked;
+    walk_entry(&walked, entry);
+    size_t size = wire_left(&walked.name);
+    if (!utf8_valid(walked.name.at, size) || memchr(walked.name.at, 0, size)) return;
+    if (asked->count == ASKED_MOST) return;
+    if (leave_out && (leave_out + size * 7 + (size ? *walked.name.at : 0u)) % 3 == 0) return;
+    asked_feature *feature = (asked_feature *)find_asked(asked, &walked.name);
+    if (!feature) {
+        feature = &asked->features[asked->count++];
+        feature->name = must_have(malloc(size + 1));
+        memcpy(feature->name, walked.name.at, size);
+        feature->name[size] = 0;
+    }
+    feature->kind = guess_kind(walked.value);
+    feature->fixed = 0;
+    feature->is_converted = false;
+}
+
+static bool is_int32(const recmap_value *value) {
+    return value->as.int64 >= INT32_MIN && value->as.int64 <= INT32_MAX;
+}
+
+/* Every float can be a double; integers only where all are small. */
+static bool can_be_converted(const example_feature *feature) {
+    example_values values = example_values_begin(feature);
+    recmap_value value;
+    while (feature->kind == RECMAP_TYPE_INT64 && example_values_next(&value, &values))
+        if (!is_int32(&value)) return false;
+    return feature->kind != RECMAP_TYPE_BYTES;
+}
+
+/* How many values there are is only known of a record that can be read. */
+static void ask_for_counts(asked_features *asked, const uint8_t *data, size_t size) {
+    example_features features = EXAMPLE_FEATURES_INIT;
+    if (example_features_read(&features, data, size, NULL) == RECMAP_NO_MEMORY) abort();
+    for (size_t i = 0; i < features.count; i++) {
+        const example_entry *entry = &features.entries[i];
+        wire name = {entry->name, entry->name + entry->name_size};
+        asked_feature *feature = (asked_feature *)find_asked(asked, &name);
+        if (!feature) continue;
+        feature->kind = entry->feature.kind;
+        feature->fixed = entry->feature.count;
+        feature->is_converted = (i + size) % 2 && can_be_converted(&entry->feature);
+    }
+    example_features_free(&features);
+}
+
+void asked_infer(asked_features *asked, const uint8_t *data, size_t size, unsigned leave_out) {
+    wire_trace trace = {0};
+    wire record = {data, data + size}, features, entry;
+    uint32_t tag;
+    asked->count = 0;
+    while (!wire_done(&record) && wire_read_tag(&tag, &record, &trace)) {
+        if (tag != 10) {
+            if (!wire_skip(&record, tag, EXAMPLE_DEPTH, &trace)) break;
+            continue;
+        }
+        if (!wire_read_bytes(&features, &record, &trace)) break;
+        while (!wire_done(&features) && wire_read_tag(&tag, &features, &trace)) {
+            if (tag != 10) {
+                if (!wire_skip(&features, tag, EXAMPLE_FEATURES_DEPTH, &trace)) break;
+                continue;
+            }
+            if (!wire_read_bytes(&entry, &features, &trace)) break;
+            ask_for(asked, entry, leave_out);
+        }
+    }
+    ask_for_counts(asked, data, size);
+}
+
+void asked_free(asked_features *asked) {
+    for (size_t i = 0; i < asked->count; i++) free(asked->features[i].name);
+    asked->count = 0;
+}
+
+/* ---- the record without what is not looked into ---- */
+
+typedef struct bytes {
+    uint8_t *data;
+    size_t size;
+} bytes;
+
+static void put(bytes *to, const void *data, size_t size) {
+    memcpy(to->data + to->size, data, size);
+    to->size += size;
+}
+
+static void put_message(bytes *to, const bytes *inner) {
+    uint8_t head[11] = {10};
+    size_t head_size = 1, left = inner->size;
+    for (; left > 127; left >>= 7) head[head_size++] = (uint8_t)(left | 128);
+    head[head_size++] = (uint8_t)left;
+    put(to, head, head_size);
+    put(to, inner->data, inner->size);
+}
+
+/* Each value of an entry that nobody asks for becomes an empty one. */
+static void put_emptied(bytes *to, wire entry) {
+    wire_trace trace = {0};
+    uint32_t tag;
+    wire skipped;
+    bytes inner = {must_have(malloc(wire_left(&entry) + 1)), 0};
+    while (!wire_done(&entry)) {
+        const uint8_t *begin = entry.at;
+        if (!wire_read_tag(&tag, &entry, &trace)) abort();
+        if (tag == 10 || tag == 18) {
+            if (!wire_read_bytes(&skipped, &entry, &trace)) abort();
+        } else if (!wire_skip(&entry, tag, EXAMPLE_ENTRY_DEPTH, &trace)) {
+            abort();
+        }
+        if (tag == 18) put(&inner, "\x12", 2);
+        else put(&inner, begin, (size_t)(entry.at - begin));
+    }
+    put_message(to, &inner);
+    free(inner.data);
+}
+
+/* False where fields are malformed at a level that everybody looks at. */
+static bool put_cleaned_features(bytes *to, wire features, const asked_features *asked) {
+    wire_trace trace = {0};
+    uint32_t tag;
+    wire entry;
+    bytes inner = {must_have(malloc(wire_left(&features) + 1)), 0};
+    bool is_good = true;
+    while (is_good && !wire_done(&features)) {
+        const uint8_t *begin = features.at;
+        walked_entry walked;
+        is_good = wire_read_tag(&tag, &features, &trace) &&
+                  (tag == 10 ? wire_read_bytes(&entry, &features, &trace)
+                             : wire_skip(&features, tag, EXAMPLE_FEATURES_DEPTH, &trace));
+        if (is_good && tag == 10) is_good = walk_entry(&walked, entry);
+        if (!is_good) break;
+        if (tag == 10 && !find_asked(asked, &walked.name)) put_emptied(&inner, entry);
+        else put(&inner, begin, (size_t)(features.at - begin));
+    }
+    if (is_good) put_message(to, &inner);
+    free(inner.data);
+    return is_good;
+}
+
+/* The record as the parser may see it: what is no Example stays none, unless the fault lies in a
+ * value that nobody asks for. Never longer than the record. The caller frees it. */
+static bytes clean(const uint8_t *data, size_t size, const asked_features *asked) {
+    wire_trace trace = {0};
+    uint32_t tag;
+    wire record = {data, data + size}, features;
+    bytes made = {must_have(malloc(size + 1)), 0};
+    bool is_good = true;
+    while (is_good && !wire_done(&record)) {
+        const uint8_t *begin = record.at;
+        is_good = wire_read_tag(&tag, &record, &trace);
+        if (is_good && tag == 10)
+            is_good = wire_read_bytes(&features, &record, &trace) &&
+                      put_cleaned_features(&made, features, asked);
+        else if (is_good) is_good = wire_skip(&record, tag, EXAMPLE_DEPTH, &trace);
+        if (is_good && tag != 10) put(&made, begin, (size_t)(record.at - begin));
+    }
+    if (!is_good) {
+        memcpy(made.data, data, size);
+        made.size = size;
+    }
+    return made;
+}
+
+/* ---- what a record must give ---- */
+
+typedef struct model_feature {
+    recmap_type kind; /* NONE: absent or unset */
+    size_t count;
+    recmap_value *values;
+} model_feature;
+
+typedef struct model {
+    bool accepted;
+    bool from_theirs;
+    model_feature features[ASKED_MOST]; /* those asked for */
+} model;
+
+static recmap_value *room_for(model_feature *feature, recmap_type kind, size_t count) {
+    feature->kind = kind;
+    feature->count = count;
+    feature->values = must_have(calloc(count + 1, sizeof *feature->values));
+    return feature->values;
+}
+
+static void take_ours(model_feature *into, const example_feature *feature) {
+    example_values values = example_values_begin(feature);
+    recmap_value *value = room_for(into, feature->kind, feature->count);
+    for (size_t i = 0; i < into->count; i++)
+        if (!example_values_next(&value[i], &values)) abort();
+}
+
+static void take_theirs(model_feature *into, const Tensorflow__Feature *feature) {
+    switch (feature ? feature->kind_case : TENSORFLOW__FEATURE__KIND__NOT_SET) {
+    case TENSORFLOW__FEATURE__KIND_INT64_LIST: {
+        const Tensorflow__Int64List *list = feature->int64_list;
+        recmap_value *values = room_for(into, RECMAP_TYPE_INT64, list->n_value);
+        for (size_t i = 0; i < into->count; i++) values[i].as.int64 = list->value[i];
+        break;
+    }
+    case TENSORFLOW__FEATURE__KIND_FLOAT_LIST: {
+        const Tensorflow__FloatList *list = feature->float_list;
+        recmap_value *values = room_for(into, RECMAP_TYPE_FLOAT, list->n_value);
+        for (size_t i = 0; i < into->count; i++) values[i].as.float32 = list->value[i];
+        break;
+    }
+    case TENSORFLOW__FEATURE__KIND_BYTES_LIST: {
+        const Tensorflow__BytesList *list = feature->bytes_list;
+        recmap_value *values = room_for(into, RECMAP_TYPE_BYTES, list->n_value);
+        for (size_t i = 0; i < into->count; i++) {
+            values[i].as.bytes.data = list->value[i].data;
+            values[i].as.bytes.size = list->value[i].len;
+        }
+        break;
+    }
+    default: room_for(into, RECMAP_TYPE_NONE, 0);
+    }
+}
+
+static void model_from_theirs(model *made, const asked_features *asked,
+                              const Tensorflow__Example *theirs) {
+    made->from_theirs = true;
+    for (size_t i = 0; i < asked->count; i++) {
+        const Tensorflow__Feature *last = NULL;
+        for (size_t k = 0; theirs->features && k < theirs->features->n_feature; k++)
+            if (!strcmp(theirs->features->feature[k]->key, asked->features[i].name))
+                last = theirs->features->feature[k]->value;
+        take_theirs(&made->features[i], last);
+    }
+}
+
+static void model_from_ours(model *made, const asked_features *asked,
+                            const example_features *features) {
+    for (size_t i = 0; i < features->count; i++) {
+        const example_entry *entry = &features->entries[i];
+        wire name = {entry->name, entry->name + entry->name_size};
+        const asked_feature *feature = find_asked(asked, &name);
+        if (feature) take_ours(&made->features[feature - asked->features], &entry->feature);
+    }
+}
+
+static void model_free(model *freed) {
+    for (size_t i = 0; i < ASKED_MOST; i++) free(freed->features[i].values);
+}
+
+/* ---- the parser ---- */
+
+typedef struct checked_record {
+    bytes whole;   /* memory of exactly its size */
+    bytes cleaned; /* what the model's values point into, unless they point into `theirs` */
+    Tensorflow__Example *theirs;
+    model model;
+} checked_record;
+
+/* Says what the record must give; NULL, or in what even the readers of whole records differ. */
+static const char *checked_record_init(checked_record *record, const asked_features *asked,
+                                       const uint8_t *data, size_t size) {
+    *record = (checked_record){.whole = {copy_exact(data, size), size}};
+    record->cleaned = clean(data, size, asked);
+    const bytes *cleaned = &record->cleaned;
+    const char *difference = find_difference(cleaned->data, cleaned->size);
+    example_features features = EXAMPLE_FEATURES_INIT;
+    recmap_status status = example_features_read(&features, cleaned->data, cleaned->size, NULL);
+    if (status == RECMAP_NO_MEMORY) abort();
+    record->model.accepted = status == RECMAP_OK;
+    if (record->model.accepted && !find_departures(cleaned->data, cleaned->size)) {
+        record->theirs = tensorflow__example__unpack(NULL, cleaned->size, cleaned->data);
+        if (record->theirs) model_from_theirs(&record->model, asked, record->theirs);
+        else difference = "protobuf-c refuses";
+    } else if (record->model.accepted) {
+        model_from_ours(&record->model, asked, &features);
+    }
+    example_features_free(&features);
+    return difference;
+}
+
+static void checked_record_free(checked_record *record) {
+    model_free(&record->model);
+    if (record->theirs) tensorflow__example__free_unpacked(record->theirs, NULL);
+    free(record->whole.data);
+    free(record->cleaned.data);
+}
+
+/* Two columns of each feature asked for at most: the second is FIXED_LEN. */
+struct parse_check {
+    asked_features asked;
+    recmap_parser *parser;
+    recmap_columns *columns;
+    checked_record between;
+};
+
+static recmap_element element_of(recmap_type kind) {
+    return kind == RECMAP_TYPE_BYTES   ? RECMAP_ELEMENT_BYTES
+           : kind == RECMAP_TYPE_FLOAT ? RECMAP_ELEMENT_FLOAT32
+                                       : RECMAP_ELEMENT_INT64;
+}
+
+static recmap_element converted_element_of(recmap_type kind) {
+    return kind == RECMAP_TYPE_FLOAT ? RECMAP_ELEMENT_FLOAT64 : RECMAP_ELEMENT_INT32;
+}
+
+enum { NAME_SIZE = 16, COLUMNS_MOST = 2 * ASKED_MOST };
+
+static void column_name(char name[NAME_SIZE], char kind, size_t index) {
+    snprintf(name, NAME_SIZE, "%c%zu", kind, index);
+}
+
+static recmap_parser *make_parser(const asked_features *asked) {
+    static char names[COLUMNS_MOST][NAME_SIZE];
+    recmap_feature features[COLUMNS_MOST];
+    recmap_parser *parser = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    size_t count = 0;
+    for (size_t i = 0; i < asked->count; i++) {
+        const asked_feature *feature = &asked->features[i];
+        column_name(names[count], 'v', i);
+        features[count] = (recmap_feature){.name = names[count],
+                                           .key = feature->name,
+                                           .kind = RECMAP_FEATURE_VAR_LEN,
+                                           .element = element_of(feature->kind)};
+        count++;
+        if (!feature->fixed) continue;
+        column_name(names[count], 'f', i);
+        features[count] = features[count - 1];
+        features[count].name = names[count];
+        features[count].kind = RECMAP_FEATURE_FIXED_LEN;
+        if (feature->kind == RECMAP_TYPE_BYTES) features[count].bytes_mode = RECMAP_BYTES_COPY;
+        if (feature->is_converted) features[count].element = converted_element_of(feature->kind);
+        features[count].shape = &feature->fixed;
+        features[count].dimension_count = feature->fixed > 1 ? 1 : 0;
+        count++;
+    }
+    if (recmap_parser_create(&parser, features, count, &error) != RECMAP_OK) {
+        recmap_error_print(&error, stderr);
+        abort();
+    }
+    return parser;
+}
+
+parse_check *parse_check_create(const asked_features *asked, const uint8_t *data, size_t size) {
+    parse_check *check = must_have(calloc(1, sizeof *check));
+    for (size_t i = 0; i < asked->count; i++) {
+        check->asked.features[i] = asked->features[i];
+        check->asked.features[i].name = must_have(strdup(asked->features[i].name));
+    }
+    check->asked.count = asked->count;
+    check->parser = make_parser(&check->asked);
+    if (recmap_columns_create(&check->columns, NULL) != RECMAP_OK) abort();
+    checked_record_init(&check->between, &check->asked, data, size);
+    return check;
+}
+
+void parse_check_destroy(parse_check *check) {
+    checked_record_free(&check->between);
+    recmap_columns_destroy(check->columns);
+    recmap_parser_destroy(check->parser);
+    asked_free(&check->asked);
+    free(check);
+}
+
+/* ---- columns against the model ---- */
+
+/* Whether the record has what is asked for. */
+static bool fits(const asked_features *asked, const model *model) {
+    for (size_t i = 0; i < asked->count && model->accepted; i++) {
+        const model_feature *there = &model->features[i];
+        recmap_type kind = asked->features[i].kind ? asked->features[i].kind : RECMAP_TYPE_INT64;
+        if (there->kind != RECMAP_TYPE_NONE && there->kind != kind) return false;
+        if (!asked->features[i].fixed) continue;
+        if (there->count != asked->features[i].fixed) return false;
+        if (!asked->features[i].is_converted || kind != RECMAP_TYPE_INT64) continue;
+        for (size_t k = 0; k < there->count; k++)
+            if (!is_int32(&there->values[k])) return false;
+    }
+    return model->accepted;
+}
+
+static recmap_bytes bytes_at(const recmap_column *column, size_t index) {
+    if (column->views) return column->views[index];
+    int64_t begin = column->bytes_offsets[index], end = column->bytes_offsets[index + 1];
+    return (recmap_bytes){(const uint8_t *)column->values + begin, (size_t)(end - begin)};
+}
+
+static bool same_value(const recmap_column *column, size_t index, const recmap_value *value) {
+    switch (column->element) {
+    case RECMAP_ELEMENT_INT64: return ((const int64_t *)column->values)[index] == value->as.int64;
+    case RECMAP_ELEMENT_FLOAT32:
+        return memcmp((const float *)column->values + index, &value->as.float32, 4) == 0;
+    case RECMAP_ELEMENT_INT32: return ((const int32_t *)column->values)[index] == value->as.int64;
+    case RECMAP_ELEMENT_FLOAT64: {
+        double wanted = value->as.float32;
+        return memcmp((const double *)column->values + index, &wanted, sizeof wanted) == 0;
+    }
+    default: break;
+    }
+    recmap_bytes held = bytes_at(column, index);
+    return held.data && held.size == value->as.bytes.size &&
+           (!held.size || memcmp(held.data, value->as.bytes.data, held.size) == 0);
+}
+
+static bool is_valid(const recmap_column *column, size_t row) {
+    return !column->validity || (column->validity[row / 8] >> row % 8 & 1);
+}
+
+/* A row whose record could not be read: `there` is NULL. */
+static const char *compare_var(const recmap_column *column, const model_feature *there,
+                               size_t row) {
+    int64_t begin = column->offsets[0][row], end = column->offsets[0][row + 1];
+    size_t count = there ? there->count : 0;
+    if (is_valid(column, row) != (there && there->kind != RECMAP_TYPE_NONE))
+        return "VAR_LEN: the validity is another";
+    if (begin < 0 || end < begin || (uint64_t)(end - begin) != count)
+        return "VAR_LEN: the count is another";
+    for (size_t i = 0; i < count; i++)
+        if (!same_value(column, (size_t)begin + i, &there->values[i]))
+            return "VAR_LEN: a value is another";
+    return NULL;
+}
+
+static const char *compare_fixed(const recmap_column *column, const model_feature *there,
+                                 size_t count, size_t row) {
+    static const recmap_value zero;
+    if (is_valid(column, row) != (there != NULL)) return "FIXED_LEN: the validity is another";
+    for (size_t i = 0; i < count; i++)
+        if (!same_value(column, row * count + i, there ? &there->values[i] : &zero))
+            return "FIXED_LEN: a value is another";
+    return NULL;
+}
+
+static const char *compare_row(const parse_check *check, const model *model, size_t row) {
+    bool is_there = fits(&check->asked, model);
+    const char *difference = NULL;
+    char name[NAME_SIZE];
+    for (size_t i = 0; i < check->asked.count && !difference; i++) {
+        const model_feature *there = is_there ? &model->features[i] : NULL;
+        column_name(name, 'v', i);
+        difference = compare_var(recmap_columns_find(check->columns, name), there, row);
+        if (difference || !check->asked.features[i].fixed) continue;
+        column_name(name, 'f', i);
+        difference = compare_fixed(recmap_columns_find(check->columns, name), there,
+                                   (size_t)check->asked.features[i].fixed, row);
+    }
+    return difference;
+}
+
+/* ---- errors ---- */
+
+enum { FIRST_NUMBER = 1000 };
+
+/* Names that are long are cut in messages, and what is not plain ASCII may be escaped. */
+static bool is_written_out(const char *name) {
+    size_t size = strlen(name);
+    for (size_t i = 0; i < size; i++)
+        if (name[i] < ' ' || name[i] > '~') return false;
+    return size <= 30;
+}
+
+/* The record's number, a byte in it where it is no Example, and the feature where that is at fault.
+ */
+static const char *check_error(const asked_features *asked, recmap_status status, uint64_t number,
+                               uint64_t wanted_number, uint64_t offset, const char *message,
+                               size_t size) {
+    if (number != wanted_number) return "the error has the number of another record";
+    if (offset != RECMAP_NO_OFFSET && offset > size) return "the error lies outside the record";
+    if (status == RECMAP_CORRUPT)
+        return offset == RECMAP_NO_OFFSET ? "the error has no place" : NULL;
+    if (status != RECMAP_FEATURE) return "the error is of another status";
+    for (size_t i = 0; i < asked->count; i++)
+        if (strstr(message, asked->features[i].name) || !is_written_out(asked->features[i].name))
+            return NULL;
+    return "the error does not name the feature";
+}
+
+static const char *check_failures(const parse_check *check, const checked_record *const *records,
+                                  size_t count) {
+    size_t failed = 0;
+    for (size_t row = 0; row < count; row++) {
+        if (fits(&check->asked, &records[row]->model)) continue;
+        if (failed == recmap_columns_failure_count(check->columns)) return "a failure is missing";
+        recmap_failure failure = recmap_columns_get_failure(check->columns, failed++);
+        if (failure.row != row) return "a failure is of another row";
+        const char *difference = check_error(&check->asked, failure.status, failure.number,
+                                             FIRST_NUMBER + row, failure.offset, failure.message,
+                                             records[row]->whole.size);
+        if (difference) return difference;
+    }
+    return failed == recmap_columns_failure_count(check->columns) ? NULL
+                                                                  : "there are more failures";
+}
+
+/* ---- all of it ---- */
+
+/* The record alone, where it is the error of the batch. */
+static const char *run_alone(parse_check *check, const checked_record *record) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_record rows[] = {{record->whole.data, record->whole.size, FIRST_NUMBER, NULL}};
+    recmap_status status =
+        recmap_parser_parse(check->columns, check->parser, rows, 1, RECMAP_PARSE_RAISE, &error);
+    bool is_there = fits(&check->asked, &record->model);
+    if (is_there && status != RECMAP_OK) {
+        recmap_error_print(&error, stderr);
+        return "the parser refuses";
+    }
+    if (!is_there && status == RECMAP_OK) return "the parser accepts";
+    if (is_there) return compare_row(check, &record->model, 0);
+    return check_error(&check->asked, status, error.record, FIRST_NUMBER, error.offset,
+                       error.message, record->whole.size);
+}
+
+/* Between others, none of which it may spoil. */
+static const char *run_between(parse_check *check, const checked_record *record) {
+    const checked_record *const all[] = {&check->between, record, &check->between, record};
+    enum { COUNT = sizeof all / sizeof *all };
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_record rows[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        rows[i] = (recmap_record){all[i]->whole.data, all[i]->whole.size, FIRST_NUMBER + i, NULL};
+    if (recmap_parser_parse(check->columns, check->parser, rows, COUNT, RECMAP_PARSE_COLLECT,
+                            &error) != RECMAP_OK)
+        return "collecting failures fails";
+    const char *difference = check_failures(check, all, COUNT);
+    for (size_t i = 0; i < COUNT && !difference; i++)
+        difference = compare_row(check, &all[i]->model, i);
+    return difference;
+}
+
+const char *parse_check_run(parse_check *check, parse_tally *tally, const uint8_t *data,
+                            size_t size) {
+    checked_record record;
+    const char *difference = checked_record_init(&record, &check->asked, data, size);
+    if (!difference) difference = run_alone(check, &record);
+    if (!difference) difference = run_between(check, &record);
+    bool is_there = fits(&check->asked, &record.model);
+    tally->parsed += is_there;
+    tally->compared += is_there && record.model.from_theirs;
+    tally->refused += !is_there;
+    checked_record_free(&record);
+    return difference;
+}
+
+/* One value more or less than there are: an error, and nothing written out of bounds. */
+static const char *check_counts(parse_tally *tally, asked_features *asked, const uint8_t *data,
+                                size_t size) {
+    const char *difference = NULL;
+    for (size_t i = 0; i < asked->count && !difference; i++) {
+        uint64_t fixed = asked->features[i].fixed;
+        if (fixed < 2) continue;
+        for (int more = -1; more <= 1 && !difference; more += 2) {
+            asked->features[i].fixed = fixed + (uint64_t)more;
+            parse_check *check = parse_check_create(asked, data, size);
+            difference = parse_check_run(check, tally, data, size);
+            parse_check_destroy(check);
+        }
+        asked->features[i].fixed = fixed;
+        break;
+    }
+    return difference;
+}
+
+const char *find_parse_difference(parse_tally *tally, const uint8_t *data, size_t size,
+                                  unsigned leave_out) {
+    asked_features asked;
+    parse_tally unused = {0, 0, 0};
+    asked_infer(&asked, data, size, leave_out);
+    parse_check *check = parse_check_create(&asked, data, size);
+    const char *difference = parse_check_run(check, tally, data, size);
+    if (!difference) difference = check_counts(&unused, &asked, data, size);
+    parse_check_destroy(check);
+    asked_free(&asked);
+    return difference;
+}

@@ -1,0 +1,356 @@
+#include "unit/columns/parse_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void put_int64_values(message *list, const char *text) {
+    message packed;
+    packed.size = 0;
+    while (*text) {
+        char *end;
+        put_varint(&packed, (uint64_t)strtoll(text, &end, 10));
+        text = *end ? end + 1 : end;
+    }
+    if (packed.size) put_sub(list, 1, &packed);
+}
+
+static void put_float_values(message *list, const char *text) {
+    message packed;
+    packed.size = 0;
+    while (*text) {
+        char *end;
+        float value = strtof(text, &end);
+        uint32_t bits;
+        uint8_t stored[4];
+        memcpy(&bits, &value, sizeof bits);
+        store32(stored, bits);
+        put_raw(&packed, stored, sizeof stored);
+        text = *end ? end + 1 : end;
+    }
+    if (packed.size) put_sub(list, 1, &packed);
+}
+
+/* "b:" is none, "b:," two empty ones. */
+static void put_bytes_values(message *list, const char *text) {
+    if (!*text) return;
+    for (;;) {
+        size_t size = strcspn(text, ",");
+        put_bytes(list, 1, text, size);
+        if (!text[size]) return;
+        text += size + 1;
+    }
+}
+
+/* "i:1,2", "f:1", "b:x" or "?" as the message Feature. */
+static void put_feature(message *feature, const char *text) {
+    message list;
+    list.size = 0;
+    if (text[0] == '?') return;
+    if (text[0] == 'i') put_int64_values(&list, text + 2);
+    else if (text[0] == 'f') put_float_values(&list, text + 2);
+    else if (text[0] == 'b') put_bytes_values(&list, text + 2);
+    else abort();
+    put_sub(feature, text[0] == 'i' ? 3 : text[0] == 'f' ? 2 : 1, &list);
+}
+
+/* An entry of a map: `value` is its message. */
+static void put_map_entry(message *map, const char *name, const message *value) {
+    message entry;
+    entry.size = 0;
+    put_bytes(&entry, 1, name, strlen(name));
+    put_sub(&entry, 2, value);
+    put_sub(map, 1, &entry);
+}
+
+static void put_steps(message *list, char *text) {
+    message step;
+    while (*text == '[') {
+        char *end = strchr(text, ']');
+        if (!end) abort();
+        *end = 0;
+        step.size = 0;
+        put_feature(&step, text + 1);
+        put_sub(list, 1, &step);
+        text = end + 1;
+    }
+}
+
+/* All of "name=value name=value". */
+static void put_map(message *map, char *text, bool is_list) {
+    message value;
+    char *rest = text;
+    while (rest && *rest) {
+        char *word = rest;
+        rest = strchr(word, ' ');
+        if (rest) *rest++ = 0;
+        char *equals = strchr(word, '=');
+        if (!equals) abort();
+        *equals = 0;
+        value.size = 0;
+        if (is_list) put_steps(&value, equals + 1);
+        else put_feature(&value, equals + 1);
+        put_map_entry(map, word, &value);
+    }
+}
+
+void put_record(message *m, const char *text, int is_sequence) {
+    char copy[4096];
+    message map;
+    if (strlen(text) >= sizeof copy) abort();
+    snprintf(copy, sizeof copy, "%s", text);
+    char *lists = strstr(copy, "| ");
+    if (lists) {
+        lists[lists > copy ? -1 : 0] = 0;
+        lists += 2;
+    }
+    map.size = 0;
+    put_map(&map, copy, false);
+    if (map.size) put_sub(m, 1, &map);
+    map.size = 0;
+    if (is_sequence && lists) put_map(&map, lists, true);
+    if (map.size) put_sub(m, 2, &map);
+}
+
+/* Describing */
+
+typedef struct writer {
+    char *text;
+    size_t size, capacity;
+} writer;
+
+static void put(writer *w, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (w->size < w->capacity)
+        w->size += (size_t)vsnprintf(w->text + w->size, w->capacity - w->size, format, arguments);
+    va_end(arguments);
+}
+
+static double half_value(uint16_t bits) {
+    int exponent = bits >> 10 & 31;
+    double fraction = bits & 1023, value;
+    if (exponent == 31) value = fraction > 0 ? 0.0 / 0.0 : 1e300 * 1e300;
+    else
+        value = exponent ? (1024 + fraction) * (double)(1ull << exponent) / (1 << 25)
+                         : fraction / (1 << 24);
+    return bits >> 15 ? -value : value;
+}
+
+static double brain_value(uint16_t bits) {
+    uint32_t wide = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return (double)value;
+}
+
+static void put_bytes_value(writer *w, const recmap_column *column, uint64_t i) {
+    if (column->views) {
+        put(w, "%.*s", (int)column->views[i].size, (const char *)column->views[i].data);
+        return;
+    }
+    const int64_t *offsets = column->bytes_offsets;
+    put(w, "%.*s", (int)(offsets[i + 1] - offsets[i]), (const char *)column->values + offsets[i]);
+}
+
+static void put_value(writer *w, const recmap_column *c, uint64_t i) {
+    const void *v = c->values;
+    switch (c->element) {
+    case RECMAP_ELEMENT_INT64: put(w, "%lld", (long long)((const int64_t *)v)[i]); break;
+    case RECMAP_ELEMENT_INT32: put(w, "%d", ((const int32_t *)v)[i]); break;
+    case RECMAP_ELEMENT_INT16: put(w, "%d", ((const int16_t *)v)[i]); break;
+    case RECMAP_ELEMENT_INT8: put(w, "%d", ((const int8_t *)v)[i]); break;
+    case RECMAP_ELEMENT_UINT64: put(w, "%llu", (unsigned long long)((const uint64_t *)v)[i]); break;
+    case RECMAP_ELEMENT_UINT32: put(w, "%u", ((const uint32_t *)v)[i]); break;
+    case RECMAP_ELEMENT_UINT16: put(w, "%u", ((const uint16_t *)v)[i]); break;
+    case RECMAP_ELEMENT_BOOL:
+    case RECMAP_ELEMENT_UINT8: put(w, "%u", ((const uint8_t *)v)[i]); break;
+    case RECMAP_ELEMENT_FLOAT32: put(w, "%g", (double)((const float *)v)[i]); break;
+    case RECMAP_ELEMENT_FLOAT64: put(w, "%g", ((const double *)v)[i]); break;
+    case RECMAP_ELEMENT_FLOAT16: put(w, "%g", half_value(((const uint16_t *)v)[i])); break;
+    case RECMAP_ELEMENT_BFLOAT16: put(w, "%g", brain_value(((const uint16_t *)v)[i])); break;
+    case RECMAP_ELEMENT_BYTES: put_bytes_value(w, c, i); break;
+    case RECMAP_ELEMENT_NONE: put(w, "?"); break;
+    }
+}
+
+/* Values from `index` of dimension `dimension` on. */
+static void put_dense(writer *w, const recmap_column *c, size_t dimension, uint64_t index) {
+    if (dimension == c->dimension_count) {
+        put_value(w, c, index);
+        return;
+    }
+    put(w, "[");
+    for (uint64_t i = 0; i < c->shape[dimension]; i++) {
+        if (i) put(w, ", ");
+        put_dense(w, c, dimension + 1, index * c->shape[dimension] + i);
+    }
+    put(w, "]");
+}
+
+static bool is_valid(const recmap_column *c, uint64_t row) {
+    return !c->validity || c->validity[row / 8] >> row % 8 & 1;
+}
+
+/* Item `index` of offsets level `level`; behind the last it is an item of the values. */
+static void put_item(writer *w, const recmap_column *c, size_t level, uint64_t index) {
+    if (level == c->offsets_count) {
+        put_dense(w, c, 1, index);
+        return;
+    }
+    const int64_t *offsets = c->offsets[level];
+    put(w, "[");
+    for (int64_t i = offsets[index]; i < offsets[index + 1]; i++) {
+        if (i > offsets[index]) put(w, ", ");
+        put_item(w, c, level + 1, (uint64_t)i);
+    }
+    put(w, "]");
+}
+
+static void put_numbers(writer *w, const char *what, const int64_t *numbers, uint64_t count) {
+    put(w, " %s [", what);
+    for (uint64_t i = 0; i < count; i++) put(w, i ? ", %lld" : "%lld", (long long)numbers[i]);
+    put(w, "]");
+}
+
+static bool is_aligned(const void *memory) {
+    return memory && (uintptr_t)memory % 64 == 0;
+}
+
+static const char *check_offsets(const int64_t *offsets, uint64_t count, uint64_t end) {
+    if (!is_aligned(offsets)) return "offsets are not aligned";
+    if (offsets[0] != 0) return "offsets do not begin with 0";
+    for (uint64_t i = 0; i < count; i++)
+        if (offsets[i] > offsets[i + 1]) return "offsets do not ascend";
+    if ((uint64_t)offsets[count] != end) return "offsets do not end with the count";
+    return NULL;
+}
+
+static const char *check_levels(const recmap_column *c) {
+    uint64_t count = c->row_count;
+    for (size_t i = 0; i < c->offsets_count; i++) {
+        const int64_t *offsets = c->offsets[i];
+        uint64_t end = i + 1 < c->offsets_count ? (uint64_t)offsets[count] : c->shape[0];
+        const char *wrong = check_offsets(offsets, count, end);
+        if (wrong) return wrong;
+        count = end;
+    }
+    return NULL;
+}
+
+static const char *check_bytes(const recmap_column *c) {
+    if (!c->views) {
+        if (!is_aligned(c->values)) return "values are not aligned";
+        return check_offsets(c->bytes_offsets, c->value_count,
+                             (uint64_t)c->bytes_offsets[c->value_count]);
+    }
+    for (uint64_t i = 0; i < c->value_count; i++)
+        if (!c->views[i].data) return "a view is NULL";
+    return NULL;
+}
+
+static const char *check_nulls(const recmap_column *c) {
+    uint64_t nulls = 0;
+    for (uint64_t i = 0; i < c->row_count; i++) nulls += !is_valid(c, i);
+    if (nulls != c->null_count) return "null_count does not fit";
+    return !c->validity != !c->null_count ? "validity is there for nothing" : NULL;
+}
+
+static const char *check_column(const recmap_column *c) {
+    uint64_t count = 1;
+    if (c->dimension_count == 0) return "no shape";
+    for (size_t i = 0; i < c->dimension_count; i++) count *= c->shape[i];
+    if (count != c->value_count) return "value_count is not the shape's";
+    if (c->offsets_count == 0 && c->shape[0] != c->row_count) return "rows do not fit";
+    const char *wrong = check_nulls(c);
+    if (!wrong && c->element == RECMAP_ELEMENT_BYTES) wrong = check_bytes(c);
+    else if (!wrong && !is_aligned(c->values)) wrong = "values are not aligned";
+    return wrong ? wrong : check_levels(c);
+}
+
+static void put_column(writer *w, const recmap_column *c) {
+    put(w, "[");
+    for (uint64_t row = 0; row < c->row_count; row++) {
+        put(w, "%s%s", row ? ", " : "", is_valid(c, row) ? "" : "~");
+        if (c->offsets_count) put_item(w, c, 0, row);
+        else put_dense(w, c, 1, row);
+    }
+    put(w, "]");
+    if (c->lengths) put_numbers(w, "lengths", c->lengths, c->row_count);
+    if (!c->indices) return;
+    size_t width = c->dense_dimension_count;
+    put_numbers(w, "indices", c->indices, c->value_count * width);
+    put_numbers(w, "shape", (const int64_t *)c->dense_shape, width);
+}
+
+const char *describe_column(const recmap_column *column) {
+    static char texts[4][1 << 16];
+    static unsigned turn;
+    writer w = {texts[turn++ % 4], 0, sizeof texts[0]};
+    const char *wrong = check_column(column);
+    w.text[0] = 0;
+    if (wrong) put(&w, "BROKEN: %s", wrong);
+    else put_column(&w, column);
+    return w.text;
+}
+
+void batch_add(text_batch *batch, const char *text, int is_sequence) {
+    message m;
+    m.size = 0;
+    put_record(&m, text, is_sequence);
+    if (batch->count == BATCH_MOST) abort();
+    recmap_record *record = &batch->records[batch->count];
+    *record = (recmap_record){.data = copy_exact(m.data, m.size), .size = m.size};
+    record->number = 1000 + batch->count++;
+}
+
+void batch_free(text_batch *batch) {
+    for (size_t i = 0; i < batch->count; i++) free((void *)(uintptr_t)batch->records[i].data);
+    batch->count = 0;
+}
+
+/* The batch of the texts through the parser, which is there. */
+static recmap_status parse_batch(parsing *p, recmap_parse_mode mode, const char *const *texts,
+                                 text_batch *batch, int is_sequence) {
+    batch->count = 0;
+    for (; *texts; texts++) batch_add(batch, *texts, is_sequence);
+    assert_int_equal(recmap_columns_create(&p->columns, NULL), RECMAP_OK);
+    return recmap_parser_parse(p->columns, p->parser, batch->records, batch->count, mode,
+                               &p->error);
+}
+
+recmap_status parse_texts(parsing *p, const recmap_feature *features, size_t count,
+                          recmap_parse_mode mode, const char *const *texts, text_batch *batch) {
+    *p = (parsing){.error = RECMAP_ERROR_INIT};
+    recmap_status status = recmap_parser_create(&p->parser, features, count, &p->error);
+    if (status != RECMAP_OK) print_message("%s\n", p->error.message);
+    assert_int_equal(status, RECMAP_OK);
+    return parse_batch(p, mode, texts, batch, 0);
+}
+
+recmap_status parse_sequences(parsing *p, const recmap_feature *context, size_t context_count,
+                              const recmap_feature *lists, size_t list_count,
+                              recmap_parse_mode mode, const char *const *texts, text_batch *batch) {
+    *p = (parsing){.error = RECMAP_ERROR_INIT};
+    recmap_status status = recmap_parser_create_sequence(&p->parser, context, context_count, lists,
+                                                         list_count, &p->error);
+    if (status != RECMAP_OK) print_message("%s\n", p->error.message);
+    assert_int_equal(status, RECMAP_OK);
+    return parse_batch(p, mode, texts, batch, 1);
+}
+
+void parsing_end(parsing *p) {
+    recmap_columns_destroy(p->columns);
+    recmap_parser_destroy(p->parser);
+}
+
+void expect_column(const parsing *p, const char *name, const char *expected) {
+    const recmap_column *column = recmap_columns_find(p->columns, name);
+    assert_non_null(column);
+    assert_string_equal(describe_column(column), expected);
+}

@@ -1,0 +1,21 @@
+/* What a row of a sink must hold, told from a slow and simple reading of the whole record. */
+#ifndef RECMAP_TESTS_UNIT_COLUMNS_ROW_MODEL_H
+#define RECMAP_TESTS_UNIT_COLUMNS_ROW_MODEL_H
+
+#include "example/example.h"
+#include "columns/slot.h"
+
+typedef enum row_verdict {
+    ROW_AS_EXPECTED,
+    ROW_DIFFERS,
+    ROW_IS_A_FAULT, /* the record does not have what the slot asks for */
+} row_verdict;
+
+/* Compares row `row` of the sink, unless `held` is NULL. */
+row_verdict row_check(const sink *held, const slot *slot, const example_features *features,
+                      size_t row);
+
+/* Whether both sinks hold the same in all rows. */
+bool rows_are_equal(const sink *a, const sink *b, const slot *slot, size_t row_count);
+
+#endif

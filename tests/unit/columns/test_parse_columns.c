@@ -1,0 +1,851 @@
+/* Columns beyond TensorFlow's cases: what a parser refuses, failures that are collected, errors of
+ * ragged and sparse rows, raw bytes, owners, memory that is used again, DLPack. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <recmap/dlpack.h>
+
+#include "unit/columns/parse_specs.h"
+#include "unit/columns/parse_text.h"
+
+static parsing p;
+static text_batch batch;
+
+#define PARSE(features, mode, ...)                                                                 \
+    parse_texts(&p, features, COUNT(features), RECMAP_PARSE_##mode, TEXTS(__VA_ARGS__), &batch)
+
+static int end(void **state) {
+    (void)state;
+    parsing_end(&p);
+    p = (parsing){0};
+    batch_free(&batch);
+    return 0;
+}
+
+/* No parser can be made of the feature; the message ends so. */
+static void expect_refused(recmap_feature feature, const char *message) {
+    recmap_parser *parser = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_parser_create(&parser, &feature, 1, &error), RECMAP_INVALID);
+    assert_null(parser);
+    assert_string_equal(error.message, message);
+}
+
+static void test_features_that_cannot_be(void **state) {
+    (void)state;
+    const recmap_feature a = {.name = "a", .kind = FIXED, .element = I64};
+    recmap_feature f = a;
+    f.name = NULL;
+    expect_refused(f, "a feature has no name");
+    f = a, f.key = "\xff";
+    expect_refused(f, "feature 'a': its name is not UTF-8");
+    f = a, f.kind = (recmap_feature_kind)9;
+    expect_refused(f, "feature 'a': the kind is not known");
+    f = a, f.element = RECMAP_ELEMENT_NONE;
+    expect_refused(f, "feature 'a': the element is of no known type");
+    f = a, f.bytes_mode = RECMAP_BYTES_COPY;
+    expect_refused(f, "feature 'a': bytes_mode is for BYTES");
+    f = a, f.unpadded = 1;
+    expect_refused(f, "feature 'a': only FIXED_LEN_SEQUENCE is padded or not");
+    f = a, f.raw = 1, f.element = STR;
+    expect_refused(f, "feature 'a': raw bytes need another element than BYTES");
+    f = a, f.dimension_count = 1;
+    expect_refused(f, "feature 'a': the shape is NULL");
+    f = (recmap_feature){.name = "a", .kind = FIXED, .element = I64, SHAPE(3, 0)};
+    expect_refused(f, "feature 'a': a dimension is 0");
+    f = (recmap_feature){.name = "a", .kind = FIXED, .element = I64, SHAPE(1 << 16, 1 << 16)};
+    expect_refused(f, "feature 'a': the shape has more than 2^31 elements");
+    f = (recmap_feature){.name = "a", .kind = VAR, .element = I64, SHAPE(3)};
+    expect_refused(f, "feature 'a': only FIXED_LEN and FIXED_LEN_SEQUENCE have a shape");
+    expect_refused((recmap_feature){.name = "a", .kind = RAGGED, .element = I64},
+                   "feature 'a': RAGGED needs a partition");
+    expect_refused((recmap_feature){.name = "a", .kind = SPARSE, .element = I64},
+                   "feature 'a': SPARSE needs index keys and sizes");
+}
+
+static void test_defaults_that_cannot_be(void **state) {
+    (void)state;
+    expect_refused((recmap_feature){.name = "a", .kind = FIXED, .element = I64, DEFAULTS(FLOAT(1))},
+                   "feature 'a': a default is of another type than the feature");
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = FIXED, .element = I64, SHAPE(3), DEFAULTS(INT64(1), INT64(2))},
+        "feature 'a': 2 defaults for 3 elements");
+    expect_refused((recmap_feature){.name = "a", .kind = VAR, .element = I64, DEFAULTS(INT64(1))},
+                   "feature 'a': only FIXED_LEN and FIXED_LEN_SEQUENCE have a default");
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = FIXED, .element = RECMAP_ELEMENT_INT8, DEFAULTS(INT64(200))},
+        "feature 'a': int8 cannot hold a default");
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = SEQUENCE, .element = I64, .unpadded = 1, DEFAULTS(INT64(1))},
+        "feature 'a': nothing is padded, so there is no default");
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = SEQUENCE, .element = I64, SHAPE(2), DEFAULTS(INT64(1), INT64(2))},
+        "feature 'a': one default pads a sequence");
+}
+
+static void test_partitions_that_cannot_be(void **state) {
+    (void)state;
+    recmap_feature f = {.name = "a",
+                        .kind = RAGGED,
+                        .element = I64,
+                        PARTITIONS({RECMAP_PARTITION_ROW_SPLITS, NULL, 0})};
+    expect_refused(f, "feature 'a': a partition has no key");
+    f = (recmap_feature){.name = "a",
+                         .kind = RAGGED,
+                         .element = I64,
+                         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 0})};
+    expect_refused(f, "feature 'a': a uniform partition has length 0");
+    f = (recmap_feature){.name = "a",
+                         .kind = RAGGED,
+                         .element = I64,
+                         PARTITIONS({(recmap_partition_kind)7, "b", 0})};
+    expect_refused(f, "feature 'a': a partition is of no known kind");
+    f = (recmap_feature){.name = "a", .kind = SPARSE, .element = I64, INDICES("i"), SIZES(0)};
+    expect_refused(f, "feature 'a': a size is not in 1 to 2^63 - 1");
+    f = (recmap_feature){.name = "a", .kind = FIXED, .element = I64, INDICES("i"), SIZES(3)};
+    expect_refused(f, "feature 'a': only SPARSE has index keys");
+}
+
+static void test_names_that_repeat(void **state) {
+    (void)state;
+    recmap_parser *parser = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    const recmap_feature features[] = {{.name = "a", .kind = FIXED, .element = I64},
+                                       {.name = "b", .kind = FIXED, .element = I64},
+                                       {.name = "a", .key = "c", .kind = VAR, .element = F32}};
+    assert_int_equal(recmap_parser_create(&parser, features, 3, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "feature 'a': two features have this name");
+    const recmap_feature lists[] = {{.name = "a", .kind = VAR, .element = I64}};
+    assert_int_equal(recmap_parser_create_sequence(&parser, features, 2, lists, 1, &error),
+                     RECMAP_OK);
+    recmap_parser_destroy(parser);
+    assert_int_equal(recmap_parser_create_sequence(&parser, NULL, 0, features, 1, &error),
+                     RECMAP_INVALID);
+    assert_string_equal(error.message,
+                        "feature 'a': a feature list is VAR_LEN or FIXED_LEN_SEQUENCE");
+    assert_int_equal(recmap_parser_create(&parser, NULL, 1, &error), RECMAP_INVALID);
+}
+
+static void test_elements_have_names(void **state) {
+    (void)state;
+    for (int i = RECMAP_ELEMENT_INT64; i <= RECMAP_ELEMENT_FLOAT64; i++) {
+        recmap_element element = (recmap_element)i;
+        assert_int_equal(recmap_element_of_name(recmap_element_name(element)), element);
+        assert_true(recmap_element_size(element) > 0);
+    }
+    assert_int_equal(recmap_element_of_name("float"), RECMAP_ELEMENT_FLOAT32);
+    assert_int_equal(recmap_element_of_name("string"), RECMAP_ELEMENT_BYTES);
+    assert_int_equal(recmap_element_of_name("complex64"), RECMAP_ELEMENT_NONE);
+    assert_null(recmap_element_name((recmap_element)99));
+    assert_null(recmap_element_name(RECMAP_ELEMENT_NONE));
+    assert_int_equal(recmap_element_size((recmap_element)-1), 0);
+}
+
+static const recmap_feature mixed[] = {
+    {.name = "id", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_INT64},
+    {.name = "d",
+     .kind = RECMAP_FEATURE_FIXED_LEN,
+     .element = RECMAP_ELEMENT_BYTES,
+     DEFAULTS({.type = RECMAP_TYPE_BYTES, .as.bytes = {(const uint8_t *)"none", 4}})},
+    {.name = "v", .kind = RECMAP_FEATURE_VAR_LEN, .element = RECMAP_ELEMENT_INT64},
+    {.name = "s",
+     .key = "v",
+     .kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE,
+     .element = RECMAP_ELEMENT_INT64},
+    {.name = "r",
+     .key = "v",
+     .kind = RECMAP_FEATURE_RAGGED,
+     .element = RECMAP_ELEMENT_INT64,
+     PARTITIONS({RECMAP_PARTITION_ROW_LENGTHS, "n", 0})},
+    {.name = "p",
+     .key = "v",
+     .kind = RECMAP_FEATURE_SPARSE,
+     .element = RECMAP_ELEMENT_INT64,
+     INDICES("x"),
+     SIZES(9)},
+};
+
+/* Rows that cannot be read are null and leave their neighbours alone, wherever they fail: in the
+ * first feature or, when most lists are read, in how one fits another. */
+static void test_failures_are_collected(void **state) {
+    (void)state;
+    assert_int_equal(PARSE(mixed, COLLECT, "id=f:1", "id=i:1 v=i:1,2 n=i:0,2 x=i:5,3 d=b:here",
+                           "v=i:1", "id=i:2 v=i:7,8,9 n=i:4 x=i:0,0,0",
+                           "id=i:3 v=i:7,8,9 n=i:3 x=i:0,9,0", "id=i:4 v=i:3 n=i:1 x=i:8",
+                           "id=i:5 v=i:1,2,3 n=i:3 x=i:1,2", "id=i:6 v=i:1 n=i:1 x=i:1,2"),
+                     RECMAP_OK);
+    expect_column(&p, "id", "[~0, 1, ~0, ~0, ~0, 4, ~0, ~0]");
+    expect_column(&p, "d", "[~, here, ~, ~, ~, none, ~, ~]");
+    expect_column(&p, "v", "[~[], [1, 2], ~[], ~[], ~[], [3], ~[], ~[]]");
+    expect_column(&p, "s",
+                  "[~[0, 0], [1, 2], ~[0, 0], ~[0, 0], ~[0, 0], [3, 0], ~[0, 0], ~[0, 0]] "
+                  "lengths [0, 2, 0, 0, 0, 1, 0, 0]");
+    expect_column(&p, "r", "[~[], [[], [1, 2]], ~[], ~[], ~[], [[3]], ~[], ~[]]");
+    expect_column(&p, "p",
+                  "[~[], [2, 1], ~[], ~[], ~[], [3], ~[], ~[]] indices [1, 3, 1, 5, 5, 8] "
+                  "shape [8, 9]");
+    static const struct {
+        uint64_t row;
+        const char *message;
+    } expected[] = {
+        {0, "feature 'id' holds float where int64 is asked for"},
+        {2, "feature 'id' is missing and has no default"},
+        {3, "feature 'r': its partition 'n' has more than the 3 that there are to cut"},
+        {4, "feature 'p': index 9 in 'x' is not in [0, 9)"},
+        {6, "feature 'p': 3 values, and 2 indices in 'x'"},
+        {7, "feature 'p': 1 values, and 2 indices in 'x'"},
+    };
+    assert_int_equal(recmap_columns_failure_count(p.columns), COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        recmap_failure failure = recmap_columns_get_failure(p.columns, i);
+        assert_int_equal(failure.row, expected[i].row);
+        assert_int_equal(failure.number, 1000 + expected[i].row);
+        assert_int_equal(failure.status, RECMAP_FEATURE);
+        assert_string_equal(failure.message, expected[i].message);
+    }
+}
+
+static void test_all_rows_fail(void **state) {
+    (void)state;
+    assert_int_equal(PARSE(mixed, COLLECT, "", "", ""), RECMAP_OK);
+    expect_column(&p, "id", "[~0, ~0, ~0]");
+    expect_column(&p, "r", "[~[], ~[], ~[]]");
+    assert_int_equal(recmap_columns_failure_count(p.columns), 3);
+    /* The next batch knows nothing of them. */
+    batch_free(&batch);
+    batch_add(&batch, "id=i:1", 0);
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, batch.records, 1, RECMAP_PARSE_COLLECT, NULL),
+        RECMAP_OK);
+    assert_int_equal(recmap_columns_failure_count(p.columns), 0);
+    expect_column(&p, "id", "[1]");
+}
+
+static void test_damage_is_collected(void **state) {
+    (void)state;
+    const recmap_feature features[] = {{.name = "a", .kind = VAR, .element = I64}};
+    assert_int_equal(PARSE(features, COLLECT, "a=i:1,2", "a=i:3", "a=i:4"), RECMAP_OK);
+    recmap_record records[3];
+    memcpy(records, batch.records, sizeof records);
+    records[1].size -= 2;
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, records, 3, RECMAP_PARSE_COLLECT, &p.error),
+        RECMAP_OK);
+    expect_column(&p, "a", "[[1, 2], ~[], [4]]");
+    assert_int_equal(recmap_columns_get_failure(p.columns, 0).status, RECMAP_CORRUPT);
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, records, 3, RECMAP_PARSE_RAISE, &p.error),
+        RECMAP_CORRUPT);
+    assert_int_equal(p.error.record, 1001);
+    assert_true(p.error.offset <= records[1].size);
+    assert_true(p.error.advice[0]);
+    assert_int_equal(recmap_columns_count(p.columns), 0);
+}
+
+/* A row in which one partition does not cut what it should. */
+static void expect_uncut(recmap_partition_kind kind, const char *said, const char *message) {
+    const recmap_feature features[] = {
+        {.name = "r", .key = "v", .kind = RAGGED, .element = I64, PARTITIONS({kind, "n", 2})}};
+    char text[128], expected[256];
+    snprintf(text, sizeof text, "v=i:1,2,3 n=i:%s", said);
+    snprintf(expected, sizeof expected, "feature 'r'%s", message);
+    assert_int_equal(PARSE(features, RAISE, text), RECMAP_FEATURE);
+    assert_string_equal(p.error.message, expected);
+    end(NULL);
+}
+
+static void test_partitions_that_do_not_cut(void **state) {
+    (void)state;
+    const recmap_partition_kind splits = RECMAP_PARTITION_ROW_SPLITS,
+                                lengths = RECMAP_PARTITION_ROW_LENGTHS,
+                                starts = RECMAP_PARTITION_ROW_STARTS,
+                                limits = RECMAP_PARTITION_ROW_LIMITS,
+                                ids = RECMAP_PARTITION_VALUE_ROW_IDS;
+    expect_uncut(splits, "", ": its partition 'n' ends with 0 where there are 3 to cut");
+    expect_uncut(splits, "0", ": its partition 'n' ends with 0 where there are 3 to cut");
+    expect_uncut(splits, "1,3", ": its partition 'n' begins with 1, not 0");
+    expect_uncut(splits, "0,2,1,3", ": its partition 'n' does not ascend: 1 after 2");
+    expect_uncut(splits, "0,4", ": its partition 'n' ends with 4 where there are 3 to cut");
+    expect_uncut(lengths, "1,1", ": its partition 'n' ends with 2 where there are 3 to cut");
+    expect_uncut(lengths, "4,-1", ": its partition 'n' has more than the 3 that there are to cut");
+    expect_uncut(lengths, "1,-1,3", ": its partition 'n' has the length -1");
+    expect_uncut(lengths, "9223372036854775807,9223372036854775807,5",
+                 ": its partition 'n' has more than the 3 that there are to cut");
+    expect_uncut(starts, "", ": its partition 'n' ends with 0 where there are 3 to cut");
+    expect_uncut(starts, "1", ": its partition 'n' begins with 1, not 0");
+    expect_uncut(starts, "0,4", ": its partition 'n' ends with 4 where there are 3 to cut");
+    expect_uncut(starts, "0,-4", ": its partition 'n' does not ascend: -4 after 0");
+    expect_uncut(limits, "-1,3", ": its partition 'n' does not ascend: -1 after 0");
+    expect_uncut(limits, "1,2", ": its partition 'n' ends with 2 where there are 3 to cut");
+    expect_uncut(ids, "0,1", ": its partition 'n' has 2 rows' numbers for 3 values");
+    expect_uncut(ids, "0,2,1", ": its partition 'n' does not ascend: 1 after 2");
+    expect_uncut(ids, "-1,0,0", ": its partition 'n' does not ascend: -1 after 0");
+    expect_uncut(ids, "0,0,9223372036854775807",
+                 ": its partition 'n' names row 9223372036854775807, too far behind its 3 values");
+    /* A few bytes must not ask for much memory. */
+    expect_uncut(ids, "0,0,65539",
+                 ": its partition 'n' names row 65539, too far behind its 3 values");
+    expect_uncut(RECMAP_PARTITION_UNIFORM, "", ": 3 values where uniform rows hold 2");
+}
+
+/* Rows that are empty at the end of row_ids cannot be told; those between can. */
+static void test_rows_between(void **state) {
+    (void)state;
+    const recmap_feature features[] = {
+        {.name = "r",
+         .key = "v",
+         .kind = RAGGED,
+         .element = I64,
+         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 2}, {RECMAP_PARTITION_VALUE_ROW_IDS, "n", 0})},
+        {.name = "s",
+         .key = "v",
+         .kind = RAGGED,
+         .element = I64,
+         PARTITIONS({RECMAP_PARTITION_ROW_STARTS, "b", 0})}};
+    assert_int_equal(
+        PARSE(features, RAISE, "v=i:1,2 n=i:2,3 b=i:0,0,2,2", "n=i: v=i:", "v=i:5,6 n=i:1,1 b=i:0"),
+        RECMAP_OK);
+    expect_column(&p, "r", "[[[[], []], [[1], [2]]], [], [[[], [5, 6]]]]");
+    expect_column(&p, "s", "[[[], [1, 2], [], []], [], [[5, 6]]]");
+    batch_free(&batch);
+    batch_add(&batch, "v=i:5,6 n=i:0,2 b=i:0", 0);
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, batch.records, 1, RECMAP_PARSE_RAISE, &p.error),
+        RECMAP_FEATURE);
+    assert_string_equal(p.error.message, "feature 'r': its partition 'uniform' of 2 does not "
+                                         "divide the 3 that there are to cut");
+}
+
+/* Duplicates stay in the order in which they come. */
+static void test_sparse_order(void **state) {
+    (void)state;
+    recmap_feature features[] = {{.name = "s",
+                                  .key = "v",
+                                  .kind = SPARSE,
+                                  .element = RECMAP_ELEMENT_INT8,
+                                  INDICES("x", "y"),
+                                  SIZES(5, 5)},
+                                 {.name = "t",
+                                  .key = "v",
+                                  .kind = SPARSE,
+                                  .element = RECMAP_ELEMENT_INT8,
+                                  INDICES("x", "y"),
+                                  SIZES(5, 5),
+                                  .already_sorted = 1}};
+    assert_int_equal(PARSE(features, RAISE, "v=i:1 x=i:4 y=i:0",
+                           "v=i:1,2,3,4,5,6,7 x=i:1,0,1,0,1,0,0 y=i:1,1,1,4,0,1,0"),
+                     RECMAP_OK);
+    expect_column(&p, "s",
+                  "[[1], [7, 2, 6, 4, 5, 1, 3]] indices [0, 4, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0, "
+                  "4, 1, 1, 0, 1, 1, 1, 1, 1, 1] shape [2, 5, 5]");
+    expect_column(&p, "t",
+                  "[[1], [1, 2, 3, 4, 5, 6, 7]] indices [0, 4, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, "
+                  "4, 1, 1, 0, 1, 0, 1, 1, 0, 0] shape [2, 5, 5]");
+}
+
+/* Many values in one row, against a sort of the C library. */
+typedef struct point {
+    int64_t x, value;
+} point;
+
+static int compare_points(const void *left, const void *right) {
+    const point *a = left, *b = right;
+    if (a->x != b->x) return a->x < b->x ? -1 : 1;
+    return a->value < b->value ? -1 : a->value > b->value;
+}
+
+static void test_sparse_order_of_many(void **state) {
+    (void)state;
+    enum { MOST = 700 };
+    const recmap_feature features[] = {
+        {.name = "s", .key = "v", .kind = SPARSE, .element = I64, INDICES("x"), SIZES(50)}};
+    uint64_t random = 7;
+    assert_int_equal(PARSE(features, RAISE, ""), RECMAP_OK);
+    for (size_t count = 0; count <= MOST; count += count < 40 ? 1 : 47) {
+        int64_t values[MOST], x[MOST];
+        point points[MOST];
+        message map, whole;
+        map.size = whole.size = 0;
+        for (size_t i = 0; i < count; i++) {
+            random = random * UINT64_C(6364136223846793005) + 1;
+            values[i] = (int64_t)i;
+            x[i] = (int64_t)(random >> 33) % 50;
+            points[i] = (point){x[i], values[i]};
+        }
+        put_int64s(&map, "v", values, count);
+        put_int64s(&map, "x", x, count);
+        put_sub(&whole, 1, &map);
+        const recmap_record record = {.data = whole.data, .size = whole.size};
+        assert_int_equal(
+            recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, NULL),
+            RECMAP_OK);
+        const recmap_column *column = recmap_columns_get(p.columns, 0);
+        qsort(points, count, sizeof *points, compare_points);
+        assert_int_equal(column->value_count, count);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(((const int64_t *)column->values)[i], points[i].value);
+            assert_int_equal(column->indices[2 * i], 0);
+            assert_int_equal(column->indices[2 * i + 1], points[i].x);
+        }
+    }
+}
+
+static void test_raw(void **state) {
+    (void)state;
+    const recmap_feature features[] = {
+        {.name = "fixed",
+         .key = "b",
+         .kind = FIXED,
+         .element = RECMAP_ELEMENT_UINT16,
+         SHAPE(2),
+         .raw = 1,
+         DEFAULTS(INT64(7))},
+        {.name = "var", .key = "b", .kind = VAR, .element = RECMAP_ELEMENT_INT8, .raw = 1},
+        {.name = "steps",
+         .key = "b",
+         .kind = SEQUENCE,
+         .element = RECMAP_ELEMENT_UINT8,
+         SHAPE(2),
+         .raw = 1},
+    };
+    assert_int_equal(PARSE(features, RAISE, "b=b:AaBb", "", "b=?"), RECMAP_OK);
+    expect_column(&p, "fixed", "[[24897, 25154], [7, 7], [7, 7]]");
+    expect_column(&p, "var", "[[65, 97, 66, 98], ~[], ~[]]");
+    expect_column(&p, "steps",
+                  "[[[65, 97], [66, 98]], ~[[0, 0], [0, 0]], ~[[0, 0], [0, 0]]] lengths [2, 0, 0]");
+    end(NULL);
+    assert_int_equal(PARSE(features, RAISE, "b=b:AaB"), RECMAP_FEATURE);
+    assert_non_null(strstr(p.error.message, "'b'"));
+    end(NULL);
+    assert_int_equal(PARSE(features, RAISE, "b=b:AaBb,AaBb"), RECMAP_FEATURE);
+    end(NULL);
+    assert_int_equal(PARSE(features, RAISE, "b=b:"), RECMAP_FEATURE);
+}
+
+static void test_lists_in_pieces(void **state) {
+    (void)state;
+    const recmap_feature lists[] = {
+        {.name = "a", .kind = SEQUENCE, .element = RECMAP_ELEMENT_INT16, SHAPE(2)},
+        {.name = "same", .key = "a", .kind = VAR, .element = I64},
+        {.name = "raw", .key = "b", .kind = SEQUENCE, .element = RECMAP_ELEMENT_UINT16, .raw = 1},
+    };
+    /* Two maps of lists, the second with one list anew. */
+    assert_int_equal(parse_sequences(&p, NULL, 0, lists, COUNT(lists), RECMAP_PARSE_RAISE,
+                                     TEXTS("| a=[i:1,2]"), &batch),
+                     RECMAP_OK);
+    message m;
+    m.size = 0;
+    put_record(&m, "x=i:1 | a=[i:9,9][i:9,9] b=[b:AB][b:CD]", 1);
+    put_record(&m, "y=i:1 | a=[i:3,4][i:5,6][i:7,-8] other=[f:1]", 1);
+    const recmap_record record = {.data = m.data, .size = m.size};
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, &p.error),
+        RECMAP_OK);
+    expect_column(&p, "a", "[[[3, 4], [5, 6], [7, -8]]] lengths [3]");
+    expect_column(&p, "same", "[[[3, 4], [5, 6], [7, -8]]]");
+    expect_column(&p, "raw", "[[16961, 17475]] lengths [2]");
+}
+
+/* Rows in numbers, so that what holds their offsets grows on the way. */
+static void test_many_rows(void **state) {
+    (void)state;
+    enum { RECORDS = 40, MOST = 500 };
+    const recmap_feature features[] = {
+        {.name = "r",
+         .key = "v",
+         .kind = RAGGED,
+         .element = I64,
+         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 2}, {RECMAP_PARTITION_ROW_LENGTHS, "n", 0})}};
+    assert_int_equal(PARSE(features, RAISE, ""), RECMAP_OK);
+    batch_free(&batch);
+    static message records[RECORDS];
+    recmap_record given[RECORDS];
+    int64_t values[MOST * 3], lengths[MOST];
+    for (size_t i = 0; i < RECORDS; i++) {
+        message map;
+        size_t count = i % 5 ? i * 12 : 0, value_count = 0;
+        map.size = records[i].size = 0;
+        for (size_t j = 0; j < count; j++) {
+            lengths[j] = (int64_t)((i + j) % 4);
+            for (int64_t k = 0; k < lengths[j]; k++) values[value_count++] = (int64_t)(j * 10) + k;
+        }
+        put_int64s(&map, "v", values, value_count);
+        put_int64s(&map, "n", lengths, count);
+        put_sub(&records[i], 1, &map);
+        given[i] = (recmap_record){.data = records[i].data, .size = records[i].size};
+    }
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, given, RECORDS, RECMAP_PARSE_RAISE, NULL),
+        RECMAP_OK);
+    const recmap_column *r = recmap_columns_get(p.columns, 0);
+    size_t row = 0, at = 0;
+    for (size_t i = 0; i < RECORDS; i++) {
+        size_t count = i % 5 ? i * 12 : 0;
+        assert_int_equal(r->offsets[0][i + 1] - r->offsets[0][i], count / 2);
+        for (size_t j = 0; j < count; j++, row++) {
+            if (row % 2 == 0) assert_int_equal(r->offsets[1][row / 2], row);
+            assert_int_equal(r->offsets[2][row], at);
+            for (size_t k = 0; k < (i + j) % 4; k++)
+                assert_int_equal(((const int64_t *)r->values)[at++], j * 10 + k);
+        }
+    }
+    assert_int_equal(r->value_count, at);
+}
+
+/* A record with one map of lists, in hex, which is no SequenceExample. */
+static void expect_no_sequence(const char *hex, const char *message_text) {
+    message m;
+    m.size = 0;
+    put_hex(&m, hex);
+    uint8_t *copy = copy_exact(m.data, m.size);
+    const recmap_record record = {.data = copy, .size = m.size};
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, &p.error),
+        RECMAP_CORRUPT);
+    assert_string_equal(p.error.message, message_text);
+    free(copy);
+}
+
+/* An asked list must be good though a later one replaces it; what is not asked for may be anything
+ * but its name. */
+static void test_lists_that_are_none(void **state) {
+    (void)state;
+    const recmap_feature lists[] = {{.name = "a", .kind = VAR, .element = I64}};
+    assert_int_equal(parse_sequences(&p, NULL, 0, lists, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
+                     RECMAP_OK);
+    expect_no_sequence("120e0a070a016112020a050a030a0161",
+                       "no tf.SequenceExample: feature list 'a': length reaches past the end");
+    expect_no_sequence("12050a030a01ff", "no tf.SequenceExample: feature list name is not UTF-8");
+    message m;
+    m.size = 0;
+    put_hex(&m, "12090a070a016212020a05"); /* the same in list 'b' */
+    const recmap_record record = {.data = m.data, .size = m.size};
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, &p.error),
+        RECMAP_OK);
+    expect_column(&p, "a", "[~[]]");
+}
+
+/* Groups that nest in a step lie one level deeper than those in a feature of the context. */
+static recmap_status parse_groups(size_t depth, bool is_step) {
+    message feature, list, entry, map, m;
+    feature.size = list.size = entry.size = map.size = m.size = 0;
+    for (size_t i = 0; i < depth; i++) put_tag(&feature, 9, WIRE_GROUP);
+    for (size_t i = 0; i < depth; i++) put_tag(&feature, 9, WIRE_GROUP_END);
+    put_bytes(&entry, 1, "a", 1);
+    if (is_step) put_sub(&list, 1, &feature);
+    put_sub(&entry, 2, is_step ? &list : &feature);
+    put_sub(&map, 1, &entry);
+    put_sub(&m, is_step ? 2 : 1, &map);
+    const recmap_record record = {.data = m.data, .size = m.size};
+    return recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, NULL);
+}
+
+static void test_groups_in_steps(void **state) {
+    (void)state;
+    const recmap_feature feature[] = {{.name = "a", .kind = VAR, .element = I64}};
+    assert_int_equal(
+        parse_sequences(&p, feature, 1, feature, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
+        RECMAP_OK);
+    assert_int_equal(parse_groups(97, false), RECMAP_OK);
+    assert_int_equal(parse_groups(98, false), RECMAP_CORRUPT);
+    assert_int_equal(parse_groups(96, true), RECMAP_OK);
+    assert_int_equal(parse_groups(97, true), RECMAP_CORRUPT);
+}
+
+/* Every way to cut or change a SequenceExample is read or refused with a word, and in exact memory.
+ */
+static void test_broken_lists(void **state) {
+    (void)state;
+    const recmap_feature context[] = {{.name = "c", .kind = VAR, .element = STR}};
+    const recmap_feature lists[] = {
+        {.name = "a", .kind = SEQUENCE, .element = I64, SHAPE(2)},
+        {.name = "b", .kind = VAR, .element = STR},
+    };
+    assert_int_equal(parse_sequences(&p, context, 1, lists, 2, RECMAP_PARSE_RAISE,
+                                     TEXTS("c=b:x,y | a=[i:1,2][i:300,-4] b=[b:u,v][?][b:w] "
+                                           "other=[f:1]"),
+                                     &batch),
+                     RECMAP_OK);
+    const recmap_record whole = batch.records[0];
+    size_t refused = 0;
+    for (size_t i = 0; i < whole.size * 10; i++) {
+        size_t size = i < whole.size ? i : whole.size;
+        uint8_t *copy = copy_exact(whole.data, size);
+        if (i >= whole.size * 2) copy[(i - 2 * whole.size) / 8] ^= (uint8_t)(1u << i % 8);
+        const recmap_record record = {.data = copy, .size = size, .number = 5};
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status =
+            recmap_parser_parse(p.columns, p.parser, &record, 1, RECMAP_PARSE_RAISE, &error);
+        if (status == RECMAP_OK) {
+            for (size_t j = 0; j < 3; j++)
+                assert_null(strstr(describe_column(recmap_columns_get(p.columns, j)), "BROKEN"));
+        } else {
+            refused++;
+            assert_true(status == RECMAP_CORRUPT || status == RECMAP_FEATURE);
+            assert_int_equal(error.record, 5);
+            assert_true(error.offset <= size);
+            assert_true(error.message[0]);
+        }
+        free(copy);
+    }
+    assert_true(refused > whole.size * 4);
+}
+
+static void count_release(void *owner) {
+    ++*(int *)owner;
+}
+
+static void test_owner(void **state) {
+    (void)state;
+    int owners[4] = {0};
+    const recmap_feature features[] = {{.name = "a", .kind = VAR, .element = I64}};
+    assert_int_equal(PARSE(features, RAISE, "a=i:1"), RECMAP_OK);
+    recmap_columns_set_owner(p.columns, &owners[0], count_release);
+    assert_int_equal(owners[0], 0);
+    recmap_parser_parse(p.columns, p.parser, batch.records, 1, RECMAP_PARSE_RAISE, NULL);
+    assert_int_equal(owners[0], 1);
+    /* A failed parse, too, has gone on. */
+    recmap_columns_set_owner(p.columns, &owners[1], count_release);
+    const recmap_record bad = {.data = (const uint8_t *)"\x0f", .size = 1};
+    assert_int_equal(recmap_parser_parse(p.columns, p.parser, &bad, 1, RECMAP_PARSE_RAISE, NULL),
+                     RECMAP_CORRUPT);
+    assert_int_equal(owners[1], 1);
+    /* There is nothing to hold. */
+    recmap_columns_set_owner(p.columns, &owners[2], count_release);
+    assert_int_equal(owners[2], 1);
+    recmap_parser_parse(p.columns, p.parser, batch.records, 1, RECMAP_PARSE_RAISE, NULL);
+    recmap_columns_set_owner(p.columns, &owners[3], count_release);
+    recmap_columns_destroy(p.columns);
+    p.columns = NULL;
+    assert_int_equal(owners[3], 1);
+    for (int i = 0; i < 3; i++) assert_int_equal(owners[i], 1);
+}
+
+/* One pair of columns for parsers in turn; a parser may end before its columns do. */
+static void test_many_parsers(void **state) {
+    (void)state;
+    const recmap_feature features[] = {{.name = "a", .kind = VAR, .element = I64}};
+    recmap_parser *others[3];
+    assert_int_equal(PARSE(features, RAISE, "a=i:1 b=f:2 c=b:x"), RECMAP_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(recmap_parser_create(&others[i], mixed, COUNT(mixed), NULL), RECMAP_OK);
+    for (int i = 0; i < 12; i++) {
+        assert_int_equal(recmap_parser_parse(p.columns, others[i % 3], batch.records, 1,
+                                             RECMAP_PARSE_COLLECT, NULL),
+                         RECMAP_OK);
+        assert_int_equal(recmap_columns_count(p.columns), COUNT(mixed));
+        assert_int_equal(
+            recmap_parser_parse(p.columns, p.parser, batch.records, 1, RECMAP_PARSE_RAISE, NULL),
+            RECMAP_OK);
+        expect_column(&p, "a", "[[1]]");
+    }
+    assert_ptr_equal(recmap_parser_retain(p.parser), p.parser);
+    recmap_parser_destroy(p.parser);
+    recmap_parser_destroy(p.parser);
+    p.parser = NULL;
+    for (int i = 0; i < 3; i++) recmap_parser_destroy(others[i]);
+    expect_column(&p, "a", "[[1]]");
+    assert_null(recmap_columns_find(p.columns, "b"));
+}
+
+/* What docs/features.md draws. */
+static void test_documented(void **state) {
+    (void)state;
+    const recmap_feature features[] = {
+        {.name = "words", .kind = VAR, .element = I64},
+        {.name = "frames", .kind = SEQUENCE, .element = F32, SHAPE(2)},
+        {.name = "cut", .key = "frames", .kind = SEQUENCE, .element = F32, SHAPE(2), .unpadded = 1},
+        {.name = "v",
+         .kind = RAGGED,
+         .element = I64,
+         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 2}, {RECMAP_PARTITION_ROW_LENGTHS, "n", 0},
+                    {RECMAP_PARTITION_ROW_SPLITS, "s", 0})},
+        {.name = "p", .key = "value", .kind = SPARSE, .element = I64, INDICES("x"), SIZES(10)},
+    };
+    assert_int_equal(PARSE(features, RAISE,
+                           "words=i:3,1,4 frames=f:1,2,3,4 v=i:1,2,3,4,5,6,7 n=i:1,2,0,1 "
+                           "s=i:0,1,3,4,7 value=i:3,1,2 x=i:7,0,4",
+                           "words=i:", "frames=f:5,6 value=i:9 x=i:5", "words=i:1,5"),
+                     RECMAP_OK);
+    expect_column(&p, "words", "[[3, 1, 4], [], ~[], [1, 5]]");
+    expect_column(&p, "frames",
+                  "[[[1, 2], [3, 4]], ~[[0, 0], [0, 0]], [[5, 6], [0, 0]], ~[[0, 0], [0, 0]]] "
+                  "lengths [2, 0, 1, 0]");
+    expect_column(&p, "cut", "[[[1, 2], [3, 4]], ~[], [[5, 6]], ~[]]");
+    expect_column(&p, "v", "[[[[[1]], [[2, 3], [4]]], [[], [[5, 6, 7]]]], ~[], ~[], ~[]]");
+    expect_column(&p, "p",
+                  "[[1, 2, 3], ~[], [9], ~[]] indices [0, 0, 0, 4, 0, 7, 2, 5] shape [4, 10]");
+    static const int64_t expected[4][5] = {{0, 2, 2}, {0, 2, 4}, {0, 1, 3, 3, 4}, {0, 1, 3, 4, 7}};
+    const recmap_column *v = recmap_columns_find(p.columns, "v");
+    assert_int_equal(v->offsets_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_memory_equal(v->offsets[i], expected[i], (i < 2 ? 3 : 5) * sizeof(int64_t));
+}
+
+static void test_nothing_asked(void **state) {
+    (void)state;
+    p.error = (recmap_error)RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_parser_create(&p.parser, NULL, 0, NULL), RECMAP_OK);
+    assert_int_equal(recmap_columns_create(&p.columns, NULL), RECMAP_OK);
+    batch_add(&batch, "a=i:1", 0);
+    assert_int_equal(
+        recmap_parser_parse(p.columns, p.parser, batch.records, 1, RECMAP_PARSE_RAISE, NULL),
+        RECMAP_OK);
+    assert_int_equal(recmap_columns_count(p.columns), 0);
+    assert_int_equal(recmap_columns_row_count(p.columns), 1);
+    recmap_columns_destroy(NULL);
+    recmap_parser_destroy(NULL);
+}
+
+static void expect_tensor(const DLTensor *tensor, const void *data, unsigned code, unsigned bits,
+                          int32_t dimensions, const int64_t *shape) {
+    int64_t stride = 1;
+    assert_ptr_equal(tensor->data, data);
+    assert_int_equal(tensor->device.device_type, kDLCPU);
+    assert_int_equal(tensor->dtype.code, code);
+    assert_int_equal(tensor->dtype.bits, bits);
+    assert_int_equal(tensor->dtype.lanes, 1);
+    assert_int_equal(tensor->byte_offset, 0);
+    assert_int_equal(tensor->ndim, dimensions);
+    for (int32_t i = dimensions; i-- > 0;) {
+        assert_int_equal(tensor->shape[i], shape[i]);
+        assert_int_equal(tensor->strides[i], stride);
+        stride *= shape[i];
+    }
+}
+
+/* Column `index` as a tensor of both forms. */
+static void expect_dlpack(size_t index, recmap_tensor what, size_t level, const void *data,
+                          unsigned code, unsigned bits, int32_t dimensions, const int64_t *shape) {
+    DLManagedTensor *plain;
+    DLManagedTensorVersioned *versioned;
+    assert_int_equal(recmap_columns_export_dlpack(&plain, p.columns, index, what, level, NULL),
+                     RECMAP_OK);
+    expect_tensor(&plain->dl_tensor, data, code, bits, dimensions, shape);
+    plain->deleter(plain);
+    assert_int_equal(
+        recmap_columns_export_dlpack_versioned(&versioned, p.columns, index, what, level, NULL),
+        RECMAP_OK);
+    expect_tensor(&versioned->dl_tensor, data, code, bits, dimensions, shape);
+    assert_int_equal(versioned->version.major, 1);
+    assert_int_equal(versioned->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
+    versioned->deleter(versioned);
+}
+
+static void test_dlpack(void **state) {
+    (void)state;
+    const recmap_feature features[] = {
+        {.name = "m", .key = "a", .kind = FIXED, .element = F32, SHAPE(1, 3)},
+        {.name = "half", .key = "a", .kind = FIXED, .element = RECMAP_ELEMENT_BFLOAT16, SHAPE(3)},
+        {.name = "r",
+         .key = "v",
+         .kind = RAGGED,
+         .element = RECMAP_ELEMENT_BOOL,
+         PARTITIONS({RECMAP_PARTITION_ROW_LENGTHS, "n", 0})},
+        {.name = "s",
+         .key = "v",
+         .kind = SPARSE,
+         .element = RECMAP_ELEMENT_UINT8,
+         INDICES("v"),
+         SIZES(2)},
+        {.name = "q", .key = "v", .kind = SEQUENCE, .element = I64},
+        {.name = "t", .kind = VAR, .element = STR, .bytes_mode = RECMAP_BYTES_COPY},
+        {.name = "w", .key = "t", .kind = VAR, .element = STR},
+    };
+    assert_int_equal(PARSE(features, RAISE, "a=f:1,2,3 v=i:0,1,1 n=i:1,0,2 t=b:ab,c",
+                           "a=f:4,5,6 v=i:0 n=i:1 t=b:d"),
+                     RECMAP_OK);
+    const recmap_column *c[7];
+    for (size_t i = 0; i < 7; i++) c[i] = recmap_columns_get(p.columns, i);
+#define DIMENSIONS(...) sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__}
+    expect_dlpack(0, RECMAP_TENSOR_VALUES, 0, c[0]->values, kDLFloat, 32, DIMENSIONS(2, 1, 3));
+    expect_dlpack(1, RECMAP_TENSOR_VALUES, 0, c[1]->values, kDLBfloat, 16, DIMENSIONS(2, 3));
+    expect_dlpack(2, RECMAP_TENSOR_VALUES, 0, c[2]->values, kDLBool, 8, DIMENSIONS(4));
+    expect_dlpack(2, RECMAP_TENSOR_OFFSETS, 0, c[2]->offsets[0], kDLInt, 64, DIMENSIONS(3));
+    expect_dlpack(2, RECMAP_TENSOR_OFFSETS, 1, c[2]->offsets[1], kDLInt, 64, DIMENSIONS(5));
+    expect_dlpack(3, RECMAP_TENSOR_VALUES, 0, c[3]->values, kDLUInt, 8, DIMENSIONS(4));
+    expect_dlpack(3, RECMAP_TENSOR_INDICES, 0, c[3]->indices, kDLInt, 64, DIMENSIONS(4, 2));
+    expect_dlpack(4, RECMAP_TENSOR_VALUES, 0, c[4]->values, kDLInt, 64, DIMENSIONS(2, 3));
+    expect_dlpack(4, RECMAP_TENSOR_LENGTHS, 0, c[4]->lengths, kDLInt, 64, DIMENSIONS(2));
+    expect_dlpack(5, RECMAP_TENSOR_VALUES, 0, c[5]->values, kDLUInt, 8, DIMENSIONS(4));
+    expect_dlpack(5, RECMAP_TENSOR_BYTES_OFFSETS, 0, c[5]->bytes_offsets, kDLInt, 64,
+                  DIMENSIONS(4));
+    static const struct {
+        size_t column;
+        recmap_tensor what;
+        size_t level;
+    } none[] = {{6, RECMAP_TENSOR_VALUES, 0},  {6, RECMAP_TENSOR_BYTES_OFFSETS, 0},
+                {0, RECMAP_TENSOR_OFFSETS, 0}, {2, RECMAP_TENSOR_OFFSETS, 2},
+                {2, RECMAP_TENSOR_LENGTHS, 0}, {2, RECMAP_TENSOR_INDICES, 0},
+                {7, RECMAP_TENSOR_VALUES, 0},  {0, (recmap_tensor)9, 0}};
+    for (size_t i = 0; i < COUNT(none); i++) {
+        DLManagedTensor *tensor = NULL;
+        assert_int_equal(recmap_columns_export_dlpack(&tensor, p.columns, none[i].column,
+                                                      none[i].what, none[i].level, NULL),
+                         RECMAP_INVALID);
+        assert_null(tensor);
+    }
+}
+
+static void test_tensors_outlive_columns(void **state) {
+    (void)state;
+    int released = 0;
+    DLManagedTensor *tensor;
+    const recmap_feature features[] = {{.name = "a", .kind = FIXED, .element = I64}};
+    assert_int_equal(PARSE(features, RAISE, "a=i:5", "a=i:6"), RECMAP_OK);
+    recmap_columns_set_owner(p.columns, &released, count_release);
+    assert_int_equal(
+        recmap_columns_export_dlpack(&tensor, p.columns, 0, RECMAP_TENSOR_VALUES, 0, NULL),
+        RECMAP_OK);
+    parsing_end(&p);
+    p = (parsing){0};
+    assert_int_equal(((const int64_t *)tensor->dl_tensor.data)[1], 6);
+    assert_int_equal(released, 0);
+    tensor->deleter(tensor);
+    assert_int_equal(released, 1);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_features_that_cannot_be),
+        TEST(test_defaults_that_cannot_be),
+        TEST(test_partitions_that_cannot_be),
+        TEST(test_names_that_repeat),
+        TEST(test_elements_have_names),
+        TEST(test_failures_are_collected),
+        TEST(test_all_rows_fail),
+        TEST(test_damage_is_collected),
+        TEST(test_partitions_that_do_not_cut),
+        TEST(test_rows_between),
+        TEST(test_sparse_order),
+        TEST(test_sparse_order_of_many),
+        TEST(test_raw),
+        TEST(test_lists_in_pieces),
+        TEST(test_many_rows),
+        TEST(test_lists_that_are_none),
+        TEST(test_groups_in_steps),
+        TEST(test_broken_lists),
+        TEST(test_owner),
+        TEST(test_many_parsers),
+        TEST(test_documented),
+        TEST(test_nothing_asked),
+        TEST(test_dlpack),
+        TEST(test_tensors_outlive_columns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
