@@ -463,6 +463,15 @@ def test_workers_and_plain_by_turns(digits):
     assert flat(of(loader)) == order.at(6, range(1797)).tolist()
 
 
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_walk_over_workers_that_was_broken_off_begins_again(digits, persistent):
+    loader = workers_of(iterable(digits), persistent_workers=persistent)
+    expected = recmap.Shuffled(1797, seed=3)
+    assert len(list(itertools.islice(loader, 5))) == 5
+    for epoch in range(2):
+        assert flat(of(loader)) == expected.at(epoch, range(1797)).tolist()
+
+
 def test_a_loader_that_was_moved_counts(digits):
     dataset = iterable(digits)
     dataset._loader.seek(4, 1000)
