@@ -41,7 +41,9 @@ struct inflater {
     bool is_unreadable;
     uint64_t taken;  /* bytes of the source handed to ISA-L */
     uint64_t offset; /* of what came out */
+    uint64_t member_at; /* of the source */
     uint64_t member_size;
+    uint64_t unsure_from;
     uint32_t sum; /* of the member */
     inflate_fault fault;
     uint8_t *input;
@@ -82,6 +84,7 @@ static void begin_member(inflater *in) {
     in->zlib = (struct isal_zlib_header){0};
     in->phase = PHASE_HEADER;
     in->member_size = 0;
+    in->unsure_from = in->offset;
     in->sum = in->kind == COMPRESSION_ZLIB;
 }
 
@@ -91,6 +94,7 @@ static void start(inflater *in, uint64_t at, uint64_t offset) {
     in->is_bad = in->is_unreadable = false;
     in->offset = offset;
     begin_member(in);
+    in->member_at = at;
     go_to(in, at);
 }
 
@@ -149,7 +153,8 @@ static void skip(inflater *in, uint32_t size) {
 bool inflater_start_at(inflater *in, const seek_point *point) {
     if (point->bit / 8 >= in->source.size || point->window_size > INFLATE_WINDOW_MOST) return false;
     start(in, point->bit / 8, point->offset);
-    in->checks = false;
+    /* Without a window nothing came out of the member before. */
+    in->checks = !point->window_size;
     in->phase = PHASE_BODY;
     unsigned odd = point->bit % 8;
     if (odd && have(in, 1)) {
@@ -182,6 +187,7 @@ static void set_bad(inflater *in, uint64_t at, const char *reason) {
     in->is_bad = true;
     in->fault.at = at;
     in->fault.reason = reason;
+    in->fault.is_cut = reason == ends_inside;
 }
 
 static const char *reason_of(int result) {
@@ -311,7 +317,10 @@ static void read_trailer(inflater *in, bool *is_wrong) {
     if (in->checks && in->kind == COMPRESSION_GZIP)
         *is_wrong = load32(at) != in->sum || load32(at + 4) != (uint32_t)in->member_size;
     else if (in->checks) *is_wrong = __builtin_bswap32(load32(at)) != in->sum;
+    if (!*is_wrong) in->unsure_from = in->offset;
     if (*is_wrong) {
+        in->fault.has_size = in->kind == COMPRESSION_GZIP &&
+                             load32(at + 4) == (uint32_t)in->member_size;
         in->fault.at = inflater_position(in);
         in->fault.reason = "its checksum does not hold";
     }
@@ -325,6 +334,7 @@ static void look_behind(inflater *in) {
     uint64_t at = inflater_position(in);
     if (have(in, MAGIC) && compression_begins(in->kind, in->state.next_in, have(in, MAGIC))) {
         begin_member(in);
+        in->member_at = at;
         return;
     }
     while (have(in, 1) && !*in->state.next_in) skip(in, 1);
@@ -362,6 +372,14 @@ inflate_verdict inflater_read(size_t *size, inflater *in, uint8_t *out, size_t r
     }
     *size = count;
     return is_wrong ? INFLATE_WRONG_SUM : verdict;
+}
+
+uint64_t inflater_member_at(const inflater *in) {
+    return in->member_at;
+}
+
+uint64_t inflater_unsure_from(const inflater *in) {
+    return in->unsure_from;
 }
 
 /* Whether a member that begins there goes on for a while, or ends well. */

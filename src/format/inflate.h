@@ -49,7 +49,8 @@ void inflater_destroy(inflater *ended);
  * `offset` on. Checksums are checked. */
 void inflater_start(inflater *in, uint64_t at, uint64_t offset);
 
-/* Starts at a point. Checksums cannot be checked, nor need the trailers hold. False for a point
+/* Starts at a point. The checksum of its member is checked only if the point is that member's
+ * beginning. False for a point
  * that lies nowhere. */
 bool inflater_start_at(inflater *in, const seek_point *point);
 
@@ -67,12 +68,20 @@ seek_point inflater_point(const inflater *in);
 typedef struct inflate_fault {
     const char *reason;
     uint64_t at;
+    bool is_cut;        /* the file ends too early; what came out so far was not seen to be bad */
+    bool has_size;      /* of a wrong sum: as many bytes came out as there should */
     recmap_error error; /* of the source */
 } inflate_fault;
 const inflate_fault *inflater_fault(const inflater *in);
 
 /* The byte that is read next: bytes before were used. */
 uint64_t inflater_position(const inflater *in);
+
+/* The byte at which the member at hand, or the last one, began. */
+uint64_t inflater_member_at(const inflater *in);
+
+/* No checksum that holds vouches for what came out from there on. */
+uint64_t inflater_unsure_from(const inflater *in);
 
 /* The first byte from `from` on at which a member begins that can be inflated for a while, or to
  * its good end; UINT64_MAX where there is none. What is started now is given up. Only GZIP's

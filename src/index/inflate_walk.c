@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "format/tfrecord.h"
+#include "index/unsure.h"
 
 enum {
     CHUNK = 1 << 20, /* inflated at once */
@@ -18,6 +19,8 @@ enum {
 #define APART_LEAST ((uint64_t)1 << 20)
 #define APART_MOST ((uint64_t)4 << 20)
 enum { SHARE_OF_FILE = 64 };
+
+static const char wrong_sum[] = "the checksum of a compressed member does not hold";
 
 /* A walk under way. */
 typedef struct passage {
@@ -32,6 +35,7 @@ typedef struct passage {
     uint64_t apart_from;   /* the last point */
     uint64_t tried_from;   /* members before were tried */
     uint64_t wrong_sum_at; /* where a member ended whose checksum does not hold; 0: none */
+    unsure_list unsure;    /* of records without a check of their own */
     bool needs_point;      /* behind damage nothing else leads there */
 } passage;
 
@@ -152,10 +156,17 @@ static bool resume_at_point(passage *at, uint64_t end) {
     return resumed;
 }
 
-static bool resume_at_member(passage *at, uint64_t end, uint64_t bad_at) {
+/* The next member behind damage, which may have run over its beginning. */
+static uint64_t find_member(passage *at, uint64_t bad_at) {
     uint64_t from = bad_at > SEARCH_BACK ? bad_at - SEARCH_BACK : 0;
+    /* Members before this one were read. */
+    if (from <= inflater_member_at(at->in)) from = inflater_member_at(at->in) + 1;
     if (from < at->tried_from) from = at->tried_from;
-    uint64_t found = inflater_find_member(at->in, from);
+    return inflater_find_member(at->in, from);
+}
+
+static bool resume_at_member(passage *at, uint64_t end, uint64_t bad_at) {
+    uint64_t found = find_member(at, bad_at);
     if (found == UINT64_MAX) return false;
     at->tried_from = found + 1;
     at->origin = end + (found > bad_at ? found - bad_at : 1);
@@ -169,6 +180,33 @@ static bool can_find_back(const framing *by) {
     return by->find && !by->record_size && !by->custom;
 }
 
+/* Records without a check of their own are only as good as the checksum of their member: what came
+ * out of a damaged one may have been wrong before that was seen. */
+static void doubt(passage *at, uint64_t from, uint64_t end, const char *reason) {
+    if (at->walk->walker->framing->check_payload) return;
+    if (!unsure_add(&at->unsure, from, end, reason))
+        at->findings->status = fail_memory(&at->findings->error);
+}
+
+/* From where on what came out before damage cannot be believed. Where only what follows is missing,
+ * that is a record that reaches to there; and no footer stood there. */
+static uint64_t doubtful_from(const passage *at) {
+    uint64_t end = at->origin + at->size, from = inflater_unsure_from(at->in);
+    uint64_t footer = at->walk->walker->framing->file_footer_size;
+    if (!inflater_fault(at->in)->is_cut && from < end) return from;
+    return end > footer ? end - footer : 0;
+}
+
+/* Behind a wrong checksum lines are lines again, but for one that begins there by an LF that may be
+ * wrong; and records of one size where the size held. */
+static void doubt_sum(passage *at) {
+    const framing *by = at->walk->walker->framing;
+    uint64_t end = at->origin + at->size;
+    if (by->begins_behind) end++;
+    else if (!by->record_size || !inflater_fault(at->in)->has_size) end = UINT64_MAX;
+    doubt(at, inflater_unsure_from(at->in), end, wrong_sum);
+}
+
 /* The stream is damaged here: what came before it is walked to its end, and what follows is looked
  * for. The lost stretch takes as many bytes of the image as it has compressed ones, since what it
  * was cannot be known. */
@@ -180,9 +218,17 @@ static bool pass_damage(passage *at) {
              compression_name(at->walk->kind), (unsigned long long)fault.at, fault.reason);
     walk_to_end(at);
     if (at->findings->status != RECMAP_OK) return false;
+    uint64_t from = doubtful_from(at), member_from = inflater_unsure_from(at->in);
     const framing *by = at->walk->walker->framing;
-    bool resumed = can_find_back(by) && (at->walk->known ? resume_at_point(at, end)
-                                                         : resume_at_member(at, end, fault.at));
+    bool resumed = false, ran_over;
+    if (can_find_back(by)) {
+        resumed = at->walk->known ? resume_at_point(at, end) : resume_at_member(at, end, fault.at);
+        ran_over = resumed;
+    } else {
+        ran_over = fault.is_cut && find_member(at, fault.at) != UINT64_MAX;
+    }
+    /* A stream that ran over the next member was not cut, but went wrong. */
+    doubt(at, ran_over && fault.is_cut ? member_from : from, end, reason);
     at->size = 0;
     at->wait_size = 0;
     if (resumed) {
@@ -216,13 +262,13 @@ static bool take(passage *at, inflate_verdict verdict, recmap_status *status, re
         walk_to_end(at);
         /* Damage that was found says more. */
         if (skips && at->wrong_sum_at && !at->findings->damage_count)
-            walk_add_damage(at->findings, at->wrong_sum_at, 0,
-                            "the checksum of a compressed member does not hold");
+            walk_add_damage(at->findings, at->wrong_sum_at, 0, wrong_sum);
         return false;
     case INFLATE_WRONG_SUM:
         walk_some(at);
         at->wrong_sum_at = at->origin + at->size;
-        if (!skips && at->findings->status == RECMAP_OK) *status = fail_stream(at, fault, error);
+        if (skips) doubt_sum(at);
+        else if (at->findings->status == RECMAP_OK) *status = fail_stream(at, fault, error);
         return *status == RECMAP_OK;
     case INFLATE_BAD:
         if (skips) return pass_damage(at);
@@ -252,6 +298,9 @@ recmap_status inflate_walk_shard(inflate_walk *walk, walk_findings *findings, re
     }
     walk->size = at.origin + at.size;
     walk->end_of_records = at.state.position;
+    if (status == RECMAP_OK && findings->status == RECMAP_OK)
+        unsure_take_back(findings, &at.unsure, walk->walker->framing, walk->size);
+    unsure_free(&at.unsure);
     free(at.bytes);
     inflater_destroy(at.in);
     return status;

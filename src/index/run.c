@@ -99,6 +99,43 @@ run_verdict run_set_column(record_run *run, size_t column_index, const recmap_va
     return RUN_OK;
 }
 
+static void keep_values(run_column *column, size_t count, const uint8_t *keeps) {
+    bool is_bytes = column->type == RECMAP_TYPE_BYTES, is_typed = false;
+    size_t kept = 0, bytes_size = 0;
+    uint64_t begin = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word = column->words[i], from = begin;
+        if (is_bytes) begin = word;
+        if (!keeps[i]) continue;
+        if (is_bytes && word > from) {
+            memmove(column->bytes + bytes_size, column->bytes + from, (size_t)(word - from));
+            bytes_size += (size_t)(word - from);
+        }
+        if (!column->missing[i] && !is_typed) {
+            is_typed = true;
+            column->first_typed = kept;
+        }
+        column->words[kept] = is_bytes ? bytes_size : word;
+        column->missing[kept++] = column->missing[i];
+    }
+    column->bytes_size = bytes_size;
+    if (!is_typed) column->type = RECMAP_TYPE_NONE;
+}
+
+void run_keep(record_run *run, const uint8_t *keeps) {
+    size_t kept = 0;
+    for (size_t c = 0; c < run->column_count; c++) keep_values(&run->columns[c], run->count, keeps);
+    for (size_t i = 0; i < run->count; i++) {
+        if (!keeps[i]) continue;
+        run->offsets[kept] = run->offsets[i];
+        run->sizes[kept] = run->sizes[i];
+        run->checks[kept] = run->checks[i];
+        if (run->has_ids) run->ids[kept] = run->ids[i];
+        kept++;
+    }
+    run->count = kept;
+}
+
 recmap_value run_column_at(const record_run *run, size_t column_index, size_t i) {
     const run_column *column = &run->columns[column_index];
     recmap_value value = {.type = RECMAP_TYPE_NONE};

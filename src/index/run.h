@@ -61,6 +61,9 @@ typedef enum run_verdict {
 /* A value (NONE: missing) of the last record, to be called once for every column. */
 run_verdict run_set_column(record_run *run, size_t column, const recmap_value *value);
 
+/* Leaves the records whose byte is not 0. */
+void run_keep(record_run *run, const uint8_t *keeps);
+
 /* The value of record `i`, NONE when it is missing; bytes point into the run. */
 recmap_value run_column_at(const record_run *run, size_t column, size_t i);
 

@@ -1,0 +1,237 @@
+/* Compressed shards of records that have no check of their own: what a member's checksum does not
+ * vouch for is never handed out in silence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/deflate.h"
+#include "support/folder.h"
+
+enum { RECORDS = 400, MEMBERS = 3, FIXED_SIZE = 40, HEADER = 7, FOOTER = 5 };
+
+static const char name[] = "a.z";
+
+/* A framing of one's own: a byte that says how many follow. */
+static recmap_frame_verdict parse_short(recmap_frame_place *frame, const uint8_t *bytes,
+                                        size_t size, recmap_frame_fault *fault, void *context) {
+    (void)fault;
+    (void)context;
+    if (size < 1u + bytes[0]) return RECMAP_FRAME_BAD;
+    *frame = (recmap_frame_place){.size = 1u + bytes[0], .data_offset = 1, .data_size = bytes[0]};
+    return RECMAP_FRAME_GOOD;
+}
+
+static const recmap_framing short_framing = {
+    .version = RECMAP_FRAMING_VERSION, .name = "short", .parse = parse_short};
+
+static const char *const kinds[] = {"lines", "fixed:7,40,5", "ofrecord", "short"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Records, what they are before compression, and the members. */
+typedef struct shard {
+    buffer records[RECORDS];
+    buffer content, file;
+    size_t member_end[MEMBERS]; /* in the file */
+} shard;
+
+static void frame_record(buffer *to, const buffer *record, size_t kind) {
+    uint8_t length[8] = {(uint8_t)record->size};
+    if (kind == 2) buffer_add(to, length, 8);
+    if (kind == 3) buffer_add(to, length, 1);
+    buffer_add(to, record->data, record->size);
+    if (kind == 0) buffer_add_byte(to, '\n');
+}
+
+static shard *make_shard(size_t kind, compression by, rng *random) {
+    shard *made = calloc(1, sizeof *made);
+    if (!made) abort();
+    if (kind == 1) buffer_add(&made->content, "HEADER.", HEADER);
+    for (size_t i = 0; i < RECORDS; i++) {
+        buffer *record = &made->records[i];
+        char text[24];
+        snprintf(text, sizeof text, "%06zu ", i);
+        buffer_add(record, text, 7);
+        size_t size = kind == 1 ? FIXED_SIZE : 10 + (size_t)rng_below(random, 90);
+        while (record->size < size) buffer_add_byte(record, (uint8_t)('a' + rng_below(random, 7)));
+        frame_record(&made->content, record, kind);
+    }
+    if (kind == 1) buffer_add(&made->content, "FOOT.", FOOTER);
+    deflate_way way = {.level = 6, .memory = 8};
+    for (size_t m = 0, done = 0; m < MEMBERS; m++) {
+        size_t end = by == COMPRESSION_ZLIB || m + 1 == MEMBERS
+                         ? made->content.size
+                         : made->content.size / MEMBERS * (m + 1);
+        buffer part = {made->content.data + done, end - done, 0};
+        if (end > done) add_deflated(&made->file, by, &part, &way);
+        made->member_end[m] = made->file.size;
+        done = end;
+    }
+    return made;
+}
+
+static void free_shard(shard *freed) {
+    for (size_t i = 0; i < RECORDS; i++) buffer_free(&freed->records[i]);
+    buffer_free(&freed->content);
+    buffer_free(&freed->file);
+    free(freed);
+}
+
+/* Lifts the text's six digits, so that columns follow records that go. */
+static recmap_status lift_digits(void *context, const recmap_record *record, recmap_value *id,
+                                 recmap_value *columns, size_t column_count, char *message,
+                                 size_t message_capacity) {
+    (void)context, (void)id, (void)column_count, (void)message, (void)message_capacity;
+    columns[0].type = RECMAP_TYPE_BYTES;
+    columns[0].as.bytes.data = record->data;
+    columns[0].as.bytes.size = record->size < 6 ? record->size : 6;
+    return RECMAP_OK;
+}
+
+static recmap_index_options options_of(size_t kind, compression by, recmap_on_corrupt on_corrupt) {
+    static const recmap_lift lift = {"digits", NULL};
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.framing = kinds[kind];
+    /* What a ZLIB stream begins with is too little to tell it in these framings. */
+    options.compression = by == COMPRESSION_GZIP ? RECMAP_COMPRESSION_GZIP
+                                                 : RECMAP_COMPRESSION_ZLIB;
+    options.on_corrupt = on_corrupt;
+    options.lifts = &lift;
+    options.lift_count = 1;
+    options.extract = lift_digits;
+    return options;
+}
+
+static uint64_t count_findings(recmap_dataset *dataset) {
+    recmap_report *report;
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
+    uint64_t count = recmap_report_damage_count(report);
+    recmap_report_destroy(report);
+    return count;
+}
+
+/* Whatever is numbered is a record of the shard, in its order; returns how many are. */
+static size_t check_records(const shard *due, bool *has) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = dataset_open("a.rmx", NULL);
+    size_t count = (size_t)recmap_dataset_count(dataset), at = 0;
+    memset(has, 0, RECORDS * sizeof *has);
+    for (size_t i = 0; i < count; i++, at++) {
+        recmap_record record;
+        recmap_value digits;
+        ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+        while (at < RECORDS && (due->records[at].size != record.size ||
+                                memcmp(due->records[at].data, record.data, record.size)))
+            at++;
+        assert_true(at < RECORDS);
+        has[at] = true;
+        ASSERT_OK(recmap_dataset_read_bytes(&digits, dataset, 1, i, 1, &error), &error);
+        assert_int_equal(digits.as.bytes.size, 6);
+        assert_memory_equal(digits.as.bytes.data, record.data, 6);
+        recmap_record_release(&record);
+    }
+    assert_int_equal(count_findings(dataset), 0);
+    assert_true(count == RECORDS || recmap_dataset_get_info(dataset)->damage_count > 0);
+    recmap_dataset_close(dataset);
+    return count;
+}
+
+static void build(size_t kind, compression by, recmap_on_corrupt on_corrupt) {
+    const char *path = name;
+    recmap_index_options options = options_of(kind, by, on_corrupt);
+    index_build("a.rmx", &options, &path, 1);
+}
+
+static void test_whole(void **state) {
+    (void)state;
+    rng random = {1};
+    bool has[RECORDS];
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        for (compression by = COMPRESSION_GZIP; by <= COMPRESSION_ZLIB; by++) {
+            shard *made = make_shard(kind, by, &random);
+            file_write(name, made->file.data, made->file.size);
+            build(kind, by, RECMAP_ON_CORRUPT_RAISE);
+            assert_int_equal(check_records(made, has), RECORDS);
+            free_shard(made);
+        }
+    }
+}
+
+/* A wrong checksum takes the records of its member, and where a next record begins behind it all
+ * but what is known. */
+static void test_wrong_sum(void **state) {
+    (void)state;
+    rng random = {2};
+    bool has[RECORDS];
+    for (size_t round = 0; round < KINDS * MEMBERS; round++) {
+        size_t kind = round % KINDS, m = round / KINDS;
+        const char *path = name;
+        recmap_error error = RECMAP_ERROR_INIT;
+        shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
+        file_write(name, made->file.data, made->file.size);
+        build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
+        uint8_t *sum = made->file.data + made->member_end[m] - 8;
+        sum[1] ^= 0x10;
+        /* In place, behind the index's back: verify sees it. */
+        file_alter(name, 0, made->file.data, made->file.size);
+        recmap_dataset *dataset = dataset_open("a.rmx", NULL);
+        assert_true(count_findings(dataset) > 0);
+        recmap_dataset_close(dataset);
+        recmap_index_options raises = options_of(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
+        assert_int_equal(index_try("a.rmx", &raises, &path, 1, &error), RECMAP_CORRUPT);
+        build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_SKIP);
+        size_t count = check_records(made, has);
+        bool goes_on = kind < 2;
+        for (size_t i = 0; i < RECORDS; i++) {
+            /* Well inside of a member: sizes differ a little. */
+            double place = (double)i / RECORDS * MEMBERS - (double)m;
+            if (place > 0.2 && place < 0.8) assert_false(has[i]);
+            if (place < -0.2) assert_true(has[i]);
+            if (place > 1.2) assert_int_equal(has[i], goes_on);
+        }
+        assert_true(count > 0 || m == 0);
+        free_shard(made);
+    }
+}
+
+/* Cuts, and flipped bytes that a member follows: nothing that is handed out is wrong. (A flip in
+ * the last member may look like a cut.) */
+static void test_damage_anywhere(void **state) {
+    (void)state;
+    rng random = {3};
+    bool has[RECORDS];
+    size_t found = 0, rounds = is_long() ? 8000 : 800;
+    for (size_t round = 0; round < rounds; round++) {
+        size_t kind = round % KINDS;
+        compression by = round / KINDS % 4 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
+        shard *made = make_shard(kind, by, &random);
+        bool cuts = by == COMPRESSION_ZLIB || rng_one_in(&random, 3);
+        size_t most = cuts ? made->file.size : made->member_end[MEMBERS - 2];
+        size_t at = 16 + (size_t)rng_below(&random, most - 16);
+        if (cuts) made->file.size = at;
+        else made->file.data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
+        file_write(name, made->file.data, made->file.size);
+        build(kind, by, RECMAP_ON_CORRUPT_SKIP);
+        found += check_records(made, has);
+        free_shard(made);
+    }
+    assert_true(found > rounds * RECORDS / 8);
+}
+
+static int register_short(void **state) {
+    (void)state;
+    return recmap_framing_register(&short_framing, NULL) != RECMAP_OK;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(whole), TEST(wrong_sum), TEST(damage_anywhere)};
+    return cmocka_run_group_tests(tests, register_short, NULL);
+}
