@@ -31,7 +31,9 @@ static char damaged[PATH_MOST]; /* a shard in it with one bad record, */
 static char skipped[PATH_MOST]; /* its index, */
 static char listed[PATH_MOST];  /* a list file, */
 static char written[PATH_MOST]; /* a shard that is written, */
-static char indexed[PATH_MOST]; /* and its index */
+static char indexed[PATH_MOST]; /* and its index, */
+static char lines[PATH_MOST];   /* an index of the list's lines, */
+static char by_idx[PATH_MOST];  /* and one that is made by a text index */
 
 enum { DAMAGED_RECORDS = 20, WRITTEN_RECORDS = 30 };
 
@@ -78,6 +80,42 @@ static recmap_status skip_damage(session *session, recmap_error *error) {
                "damage was missed");
     recmap_index_builder_destroy(builder);
     return status;
+}
+
+static recmap_status index_one(const char *path, const char *shard, recmap_index_options options,
+                               recmap_error *error) {
+    recmap_index_builder *builder = NULL;
+    options.thread_count = 1;
+    recmap_status status = recmap_index_builder_create(&builder, path, &options, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_add_shard(builder, shard, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, error);
+    recmap_index_builder_destroy(builder);
+    return status;
+}
+
+static recmap_status read_lines(session *session, recmap_error *error) {
+    recmap_dataset *dataset = NULL;
+    recmap_record record;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.framing = "lines";
+    recmap_status status = index_one(lines, listed, options, error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_open(&dataset, lines, &session->reading, error);
+    if (status == RECMAP_OK) status = recmap_dataset_get(dataset, 1, &record, error);
+    if (status == RECMAP_OK)
+        expect(session,
+               record.size == strlen(data.shards[1]) &&
+                   !memcmp(record.data, data.shards[1], record.size),
+               "another line");
+    recmap_dataset_close(dataset);
+    return status;
+}
+
+static recmap_status take_text_index(session *session, recmap_error *error) {
+    (void)session;
+    recmap_index_options options = fixture_options();
+    options.idx_folder = other;
+    return index_one(by_idx, data.shards[0], options, error);
 }
 
 static recmap_status look_at_damage(session *session, recmap_error *error) {
@@ -232,6 +270,8 @@ static const step steps[] = {
     {"append", append, false},
     {"skip", skip_damage, false},
     {"damage", look_at_damage, false},
+    {"lines", read_lines, false},
+    {"text index", take_text_index, false},
     {"writer", write_shard, false},
     {"open", open_dataset, false},
     {"get", get, true},
@@ -280,6 +320,8 @@ static void clear_other(void) {
     unlink(skipped);
     unlink(written);
     unlink(indexed);
+    unlink(lines);
+    unlink(by_idx);
 }
 
 static const char *run_case(void *context, size_t number) {
@@ -389,6 +431,21 @@ static void test_threads(void **state) {
         cases_run("memory, threads", 2 * count, step_between_cases(), run_threaded, NULL), 0);
 }
 
+/* OTHER/NAME.idx for a shard. */
+static void write_text_index(const char *shard) {
+    char path[2 * PATH_MOST];
+    file_bytes bytes;
+    snprintf(path, sizeof path, "%s%s.idx", other, strrchr(shard, '/'));
+    require(file_bytes_load(&bytes, shard), "load a shard");
+    FILE *text = fopen(path, "w");
+    for (size_t at = 0, size; text && at < bytes.size; at += size) {
+        size = bytes.bytes[at] + ((size_t)bytes.bytes[at + 1] << 8) + 16;
+        fprintf(text, "%zu %zu\n", at, size);
+    }
+    require(text && !fclose(text), "write a text index");
+    free(bytes.bytes);
+}
+
 static int enter(void **state) {
     (void)state;
     fixture_create(&data);
@@ -398,6 +455,9 @@ static int enter(void **state) {
     snprintf(listed, sizeof listed, "%s/list", other);
     snprintf(written, sizeof written, "%s/written", other);
     snprintf(indexed, sizeof indexed, "%s/written.rmx", other);
+    snprintf(lines, sizeof lines, "%s/lines.rmx", other);
+    snprintf(by_idx, sizeof by_idx, "%s/by-idx.rmx", other);
+    write_text_index(data.shards[0]);
     shard_write(damaged, 0, DAMAGED_RECORDS);
     file_bytes shard;
     require(file_bytes_load(&shard, damaged), "load a shard");
