@@ -10,8 +10,8 @@
 #define RECMAP_COLUMNS_HEADS_H
 
 #include "base/bytes.h"
-#include "example/names.h"
 #include "columns/slot.h"
+#include "example/names.h"
 
 enum {
     HEAD_SIZE = 32,

@@ -8,9 +8,9 @@
 #ifndef RECMAP_COLUMNS_LIST_DECODE_H
 #define RECMAP_COLUMNS_LIST_DECODE_H
 
-#include "example/feature.h"
 #include "columns/read_fault.h"
 #include "columns/slot.h"
+#include "example/feature.h"
 
 typedef enum list_trouble {
     LIST_FINE = 0,

@@ -9,8 +9,8 @@
 
 #include "columns/arena.h"
 #include "columns/heads.h"
-#include "example/names.h"
 #include "columns/slot.h"
+#include "example/names.h"
 
 /* How one column is made. */
 typedef struct column_plan {

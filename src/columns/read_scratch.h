@@ -2,8 +2,8 @@
 #ifndef RECMAP_COLUMNS_READ_SCRATCH_H
 #define RECMAP_COLUMNS_READ_SCRATCH_H
 
-#include "example/feature.h"
 #include "columns/read_record.h"
+#include "example/feature.h"
 
 enum {
     UNASKED_MOST = 1024, /* so many entries and one a slot the fast way takes in one record */

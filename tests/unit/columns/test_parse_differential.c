@@ -15,10 +15,10 @@
 #include <recmap/parser.h>
 
 #include "columns/varints.h"
+#include "unit/columns/parse_against.h"
 #include "unit/example/build.h"
 #include "unit/example/cases.h"
 #include "unit/example/data.h"
-#include "unit/columns/parse_against.h"
 #include "unit/example/random_example.h"
 
 static bool is_long(void) {

@@ -13,11 +13,11 @@
 #include <recmap/parser.h>
 
 #include "columns/read_ways.h"
+#include "unit/columns/row_model.h"
 #include "unit/example/build.h"
 #include "unit/example/cases.h"
 #include "unit/example/data.h"
 #include "unit/example/random_example.h"
-#include "unit/columns/row_model.h"
 
 enum { ROWS = 24, WAYS_MOST = 3, SLOTS_MOST = 24 };
 
