@@ -254,5 +254,5 @@ def _gathered(parts: Sequence[Any]) -> Iterable[str]:
         for part in parts:
             ray.cancel(part)
         ray.wait(list(parts), num_returns=len(parts), timeout=60)  # none writes a part any more
-        raise error.as_instanceof_cause() from None
+        raise error.cause from None
     return paths

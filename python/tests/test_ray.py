@@ -172,6 +172,7 @@ def test_index_says_which_shard_is_bad(copied_digits):
     flip(copied_digits / "digits-00002-of-00004.tfrecord", 5000)
     with pytest.raises(recmap.CorruptRecordError, match="digits-00002") as caught:
         recmap.ray.index(copied_digits, id="id")
+    assert type(caught.value) is recmap.CorruptRecordError  # not wrapped in one of Ray's
     assert caught.value.path.endswith("digits-00002-of-00004.tfrecord")
     assert caught.value.record is not None
     assert list(copied_digits.glob("*.rmx")) + list(copied_digits.glob(".*")) == []
