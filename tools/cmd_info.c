@@ -90,6 +90,38 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
     return RECMAP_OK;
 }
 
+/* From a span of this size on it takes long to reach one record. */
+#define LARGE_SPAN ((uint64_t)64 << 20)
+
+static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *error) {
+    recmap_span_info spans;
+    char text[HUMAN_SIZE];
+    recmap_status status = recmap_dataset_get_span_info(&spans, dataset, error);
+    if (status != RECMAP_OK || !spans.shard_count) return status;
+    printf("compressed   %llu shard%s, inflated %s in %llu span%s",
+           (unsigned long long)spans.shard_count, plural(spans.shard_count),
+           human_bytes(text, (double)spans.inflated_size), (unsigned long long)spans.span_count,
+           plural(spans.span_count));
+    printf(" of %s on average",
+           human_bytes(text, (double)spans.inflated_size / (double)spans.span_count));
+    printf(", %s at most\n", human_bytes(text, (double)spans.largest_size));
+    bool is_slow = spans.inflated_size > spans.keep_size,
+         is_large = spans.largest_size > LARGE_SPAN;
+    if (is_large)
+        puts("             in a span that large every record costs much: it has no seek points");
+    if (is_slow)
+        printf(
+            "             a true shuffle is slow: it inflates a span for %.0f %% of the records, "
+            "since %s are kept\n",
+            100 - 100 * (double)spans.keep_size / (double)spans.inflated_size,
+            human_bytes(text, (double)spans.keep_size));
+    if (is_slow || is_large)
+        puts(
+            "             `recmap cat --format tfrecord` writes the records plain; orders within a "
+            "window\n             (in C and Python) inflate span after span");
+    return RECMAP_OK;
+}
+
 static recmap_status print_shards(recmap_dataset *dataset, uint64_t count, recmap_error *error) {
     puts("\n   shard  first record       records           bytes  path");
     for (uint64_t i = 0; i < count; i++) {
@@ -110,6 +142,7 @@ static recmap_status print_human(recmap_dataset *dataset, const char *path, bool
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     print_totals(path, info);
     recmap_status status = print_columns(dataset, info, error);
+    if (status == RECMAP_OK) status = print_compressed(dataset, error);
     if (status == RECMAP_OK) status = print_damage(dataset, info, error);
     if (status == RECMAP_OK && with_shards)
         status = print_shards(dataset, info->shard_count, error);

@@ -100,8 +100,8 @@ typedef struct recmap_dataset_info {
 RECMAP_API const recmap_dataset_info *recmap_dataset_get_info(const recmap_dataset *dataset);
 RECMAP_API uint64_t recmap_dataset_count(const recmap_dataset *dataset);
 
-/* One JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns, damage. With
- * `with_shards`, "shard_table" lists every shard. Errors: CORRUPT (the index), NO_MEMORY. */
+/* One JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns, damage,
+ * compressed. With `with_shards`, "shard_table" lists every shard. Errors: CORRUPT (the index), NO_MEMORY. */
 RECMAP_API recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dataset,
                                                      int with_shards, recmap_error *error);
 
@@ -132,6 +132,23 @@ typedef struct recmap_span_statistics {
 
 /* Never fails. Threads: any. */
 RECMAP_API recmap_span_statistics recmap_dataset_get_span_statistics(const recmap_dataset *dataset);
+
+/* The compressed shards of a data set, all zeros where there are none. Where the spans together are
+ * larger than what is kept, many records in random order cost a span each. */
+typedef struct recmap_span_info {
+    uint64_t shard_count;   /* compressed ones */
+    uint64_t byte_count;    /* of their files */
+    uint64_t inflated_size; /* what they inflate to: all spans together */
+    uint64_t point_count;
+    uint64_t span_count;
+    uint64_t largest_size; /* of a span, inflated */
+    uint64_t keep_size;    /* most bytes of spans that are kept */
+} recmap_span_info;
+
+/* Errors: CORRUPT (the index), NO_MEMORY. Cost: reads all points. Threads: any. */
+RECMAP_API recmap_status recmap_dataset_get_span_info(recmap_span_info *info,
+                                                      const recmap_dataset *dataset,
+                                                      recmap_error *error);
 
 /* Bytes of a shard that are no record. */
 typedef struct recmap_damage {

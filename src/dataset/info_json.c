@@ -63,6 +63,32 @@ static void write_damage(json_writer *json, recmap_dataset *dataset) {
     json_close(json, ']');
 }
 
+static void write_compressed(json_writer *json, const recmap_span_info *spans) {
+    const struct {
+        const char *key;
+        uint64_t value;
+    } sizes[] = {
+        {"shards", spans->shard_count},
+        {"bytes", spans->byte_count},
+        {"inflated_bytes", spans->inflated_size},
+        {"points", spans->point_count},
+        {"spans", spans->span_count},
+        {"largest_span", spans->largest_size},
+        {"kept_bytes", spans->keep_size},
+    };
+    json_key(json, "compressed");
+    if (!spans->shard_count) {
+        json_none(json);
+        return;
+    }
+    json_open(json, '{');
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        json_key(json, sizes[i].key);
+        json_uint64(json, sizes[i].value);
+    }
+    json_close(json, '}');
+}
+
 static void write_shard(json_writer *json, const recmap_shard_info *shard) {
     json_open(json, '{');
     json_key(json, "path");
@@ -103,12 +129,16 @@ static void write_totals(json_writer *json, const recmap_dataset_info *info) {
 
 recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dataset,
                                           int with_shards, recmap_error *error) {
+    recmap_span_info spans;
+    recmap_status status = recmap_dataset_get_span_info(&spans, dataset, error);
+    if (status != RECMAP_OK) return status;
     json_writer json = json_begin(text);
     json_open(&json, '{');
     write_totals(&json, &dataset->info);
     write_ids(&json, dataset);
     write_columns(&json, dataset);
     write_damage(&json, dataset);
+    write_compressed(&json, &spans);
     if (with_shards) {
         json_key(&json, "shard_table");
         json_open(&json, '[');

@@ -54,7 +54,6 @@ enum { SHARE_OF_LIMITS = 2, MAPS_MOST = 32000, FILES_LEAST = 4 };
 enum { SAMPLES_STEP = 8 };
 
 /* Spans that are kept, in bytes of what they inflate to, but for those in use. */
-#define SPANS_MOST ((uint64_t)1 << 30)
 
 static size_t default_limit(recmap_access access) {
     if (access == RECMAP_ACCESS_MAP) return MAPS_MOST;
@@ -73,7 +72,7 @@ recmap_status shard_cache_create(shard_cache **cache, index_file *index,
     made->limit = options->limit ? options->limit : default_limit(options->access);
     made->evicts = made->shard_count > made->limit;
     made->slots = calloc(made->shard_count + 1, sizeof *made->slots);
-    made->spans = span_cache_create(SPANS_MOST);
+    made->spans = span_cache_create(SPANS_KEPT_MOST);
     recmap_status status = made->slots && made->spans ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK)
         /* Absolute, as the process may change its folder before a shard is opened. */

@@ -9,6 +9,8 @@
 
 #include <recmap/dataset.h>
 
+#define SPANS_KEPT_MOST ((uint64_t)1 << 30)
+
 typedef struct span_cache span_cache;
 
 typedef struct span_key {

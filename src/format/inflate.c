@@ -39,8 +39,8 @@ struct inflater {
     bool checks;
     bool is_bad; /* nothing more comes but what is held back */
     bool is_unreadable;
-    uint64_t taken;  /* bytes of the source handed to ISA-L */
-    uint64_t offset; /* of what came out */
+    uint64_t taken;     /* bytes of the source handed to ISA-L */
+    uint64_t offset;    /* of what came out */
     uint64_t member_at; /* of the source */
     uint64_t member_size;
     uint64_t unsure_from;

@@ -185,6 +185,37 @@ class Building(CliTest):
             f"recmap: no: cannot resolve the path: No such file or directory\n{CHECK_PATH}"))
 
 
+class Compressed(CliTest):
+    def spans(self, member, count):
+        self.write("a.gz", member * count)
+        self.index("--framing", "fixed:0,1048576,0", "a.gz")
+        out = self.run_recmap("info", "a.rmx").out.decode()
+        return out, json.loads(self.run_recmap("info", "--json", "a.rmx").out)["compressed"]
+
+    def test_info_tells_spans_and_when_a_shuffle_is_slow(self):
+        member = gzip.compress(bytes(16 << 20), 6)
+        out, found = self.spans(member, 2)
+        self.assertIn("compressed   1 shard, inflated 33.6 MB in ", out)
+        self.assertNotIn("slow", out)
+        self.assertEqual(found["shards"], 1)
+        self.assertEqual(found["bytes"], 2 * len(member))
+        self.assertEqual(found["inflated_bytes"], 32 << 20)
+        self.assertEqual(found["spans"], found["points"] + 1)
+        self.assertGreaterEqual(found["spans"], 4)
+        self.assertLess(found["largest_span"], 13 << 20)
+        self.assertEqual(found["kept_bytes"], 1 << 30)
+        out, found = self.spans(member, 65)
+        self.assertEqual(found["inflated_bytes"], 65 << 24)
+        self.assertIn("a true shuffle is slow", out)
+        self.assertIn("recmap cat --format tfrecord", out)
+
+    def test_info_of_plain_shards(self):
+        self.write("a", tfrecord(EXAMPLES))
+        self.index("a")
+        self.assertIsNone(json.loads(self.run_recmap("info", "--json", "a.rmx").out)["compressed"])
+        self.assertNotIn("compressed", self.run_recmap("info", "a.rmx").out.decode())
+
+
 class Ids(CliTest):
     def test_ids_and_columns(self):
         self.write("a", tfrecord([*EXAMPLES, example(x=1), example(id="id-3", label=9)]))

@@ -1,0 +1,34 @@
+/* What the compressed shards of a data set come to. */
+#include "base/bytes.h"
+#include "dataset/dataset.h"
+#include "dataset/span.h"
+
+static void add_shard(recmap_span_info *info, const shard_entry *entry, const point_list *points) {
+    span_source source = {.entry = entry, .points = points, .fd = -1};
+    info->shard_count++;
+    info->byte_count += entry->file_size;
+    info->inflated_size += entry->size;
+    info->point_count += points->count;
+    info->span_count += points->count + 1;
+    for (uint64_t i = 0; i <= points->count; i++) {
+        uint64_t size = span_end(&source, i) - span_begin(&source, i);
+        if (info->largest_size < size) info->largest_size = size;
+    }
+}
+
+recmap_status recmap_dataset_get_span_info(recmap_span_info *info, const recmap_dataset *dataset,
+                                           recmap_error *error) {
+    recmap_span_info made = {.keep_size = SPANS_KEPT_MOST};
+    for (size_t i = 0; i < dataset->info.shard_count; i++) {
+        const shard_entry *entry = &index_shards(dataset->index)[i].entry;
+        point_list points = {0};
+        if (entry->compression == COMPRESSION_NONE) continue;
+        recmap_status status = index_points(&points, dataset->index, i, error);
+        if (status != RECMAP_OK) return status;
+        add_shard(&made, entry, &points);
+        points_free(&points);
+    }
+    if (!made.shard_count) made.keep_size = 0;
+    *info = made;
+    return RECMAP_OK;
+}
