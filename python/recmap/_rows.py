@@ -15,9 +15,9 @@ __all__ = ["plain", "rows_of"]
 def rows_of(columns: ColumnBatch) -> list[dict[str, Any]]:
     """A dict for each row: {name: value}; equal whichever rows it was parsed with.
 
-    Numbers are NumPy scalars and arrays over the batch's memory, bytes are copies; a row of a padded
-    sequence ends where its own steps do; one of nested rows is a list; one of coordinates is
-    (indices [n, dimensions], values [n]).
+    Numbers are NumPy scalars and arrays over the batch's memory, bytes are copies; a row of a
+    padded sequence ends where its own steps do; one of nested rows is a list; one of coordinates
+    is (indices [n, dimensions], values [n]).
     """
     lengths = columns.lengths
     values = [_values(columns[name], lengths.get(name)) for name in columns]

@@ -1,11 +1,11 @@
-"""recmap in Arrow, pandas, Polars and DuckDB: tables that keep no shard mapped, and streams of a loader.
+"""recmap in Arrow, pandas, Polars and DuckDB: tables without views, streams of a loader.
 
 A batch is a table already: ``pyarrow.table(batch)``, ``polars.DataFrame(batch)`` copy nothing, and
-their bytes are views into the mapped shards (Arrow's ``binary_view``). What is here copies bytes, for
-those who cannot take views, or who keep little of much:
+their bytes are views into the mapped shards (Arrow's ``binary_view``). What is here copies bytes,
+for those who cannot take views, or who keep little of much:
 
     pandas = recmap.arrow.table(ds.parse(range(1000), features)).to_pandas()
-    for batch in recmap.arrow.reader(loader): ...           # pyarrow.RecordBatchReader, to the epoch's end
+    for batch in recmap.arrow.reader(loader): ...           # to the epoch's end
 
 Needs the package pyarrow (``pip install recmap[arrow]``).
 """
@@ -63,7 +63,7 @@ def lists(array: Any) -> Any:
 
 
 def reader(loader: Loader, *, views: bool = False) -> Any:
-    """A ``pyarrow.RecordBatchReader`` of the loader's batches, from where it stands to the epoch's end.
+    """A ``pyarrow.RecordBatchReader`` of a loader's batches, to the end of the epoch.
 
     Whatever takes Arrow streams takes it: ``polars.DataFrame``, ``duckdb.from_arrow``, dataset
     writers. One iterator of a loader at a time; its `state_dict` tells what was taken out.

@@ -1,7 +1,8 @@
 """recmap in Grain: a random access source, recmap's orders as samplers, whole batches at once.
 
     source = recmap.grain.DataSource(ds, features)
-    dataset = recmap.grain.Ordered(grain.MapDataset.source(source), recmap.Shuffled(len(ds), seed=7))
+    order = recmap.Shuffled(len(ds), seed=7)
+    dataset = recmap.grain.Ordered(grain.MapDataset.source(source), order)
 
 Needs the package grain (``pip install recmap[grain]``).
 """
@@ -117,8 +118,8 @@ class _Run:
 class Sampler:
     """An order as the sampler of ``grain.DataLoader``.
 
-    Give the loader the shard options: shard s of S takes the positions s, s + S, s + 2 S, ... of the
-    one order, so that all shards together read each record of an epoch once.
+    Give the loader the shard options: shard s of S takes the positions s, s + S, s + 2 S, ... of
+    the one order, so that all shards together read each record of an epoch once.
 
     Args:
         order: of as many records as the source has.

@@ -43,7 +43,7 @@ class Datasource(_Datasource):
     """A data set or view for ``ray.data.read_datasource``.
 
     Without features a row is {"bytes": record}; with features {name: value}: numbers, tensors where
-    a record has a shape, bytes, lists. Read tasks are ``ds.split(n)``: ranges that lie side by side;
+    a record has a shape, bytes, lists. Read tasks are ``ds.split(n)``: ranges side by side;
     with an order they are ranges of its *positions*, so that together they are its epoch, whichever
     node reads which: a true shuffle over the cluster needs no shuffle stage, and moves no rows
     between nodes. The rows come in the order of the positions where Ray preserves it

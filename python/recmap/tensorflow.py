@@ -1,7 +1,7 @@
 """recmap in TensorFlow: a loader as a tf.data.Dataset of batches.
 
     loader = recmap.Loader(ds, 256, shuffle=True, seed=7, features=features)
-    for batch in recmap.tensorflow.dataset(loader): ...      # one epoch; the next `for` the next one
+    for batch in recmap.tensorflow.dataset(loader): ...      # one epoch
 
 Needs the package tensorflow (``pip install recmap[tensorflow]``).
 """
@@ -83,7 +83,7 @@ def _of_transformed(loader: Loader, state: bool, signature: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Form:
-    """How a column becomes a tensor: parts that tf.data takes from NumPy, and what is built of them."""
+    """How a column becomes a tensor: parts that tf.data takes from NumPy, and what they make."""
 
     specs: list[Any]
     take: Callable[[Any], list[Any]]
