@@ -101,7 +101,8 @@ RECMAP_API const recmap_dataset_info *recmap_dataset_get_info(const recmap_datas
 RECMAP_API uint64_t recmap_dataset_count(const recmap_dataset *dataset);
 
 /* One JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns, damage,
- * compressed. With `with_shards`, "shard_table" lists every shard. Errors: CORRUPT (the index), NO_MEMORY. */
+ * compressed. With `with_shards`, "shard_table" lists every shard. Errors: CORRUPT (the index),
+ * NO_MEMORY. */
 RECMAP_API recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dataset,
                                                      int with_shards, recmap_error *error);
 
