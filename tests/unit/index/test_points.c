@@ -1,0 +1,169 @@
+/* The table of seek points: what is written is read; what was never written is refused, by the
+ * table's reader or, where the window is at fault, by who wants to use it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "index/points.h"
+#include "support/build.h"
+#include "support/deflate.h"
+#include "support/folder.h"
+#include "support/forged.h"
+#include "support/oracle.h"
+
+enum { COUNT = 50, FILE_SIZE = 1 << 24, IMAGE_SIZE = 1 << 26, HEAD = 8, ENTRY = 24 };
+
+static uint8_t windows[COUNT][INFLATE_WINDOW_MOST];
+
+static point_list make_points(rng *random) {
+    point_list made = {0};
+    uint64_t bit = 80, offset = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        for (size_t b = 0; b < INFLATE_WINDOW_MOST; b++)
+            windows[i][b] = (uint8_t)(i % 2 ? rng_next(random) : rng_below(random, 4));
+        bit += 1 + rng_below(random, 2000000);
+        offset += 1 + rng_below(random, 1000000);
+        uint32_t size = i % 7 == 0 ? 0 : 1 + (uint32_t)rng_below(random, INFLATE_WINDOW_MOST);
+        if (size > offset) size = (uint32_t)offset;
+        assert_true(points_add(&made, &(seek_point){bit, offset, windows[i], size}));
+    }
+    return made;
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    rng random = {1};
+    point_list made = make_points(&random), read = {0};
+    size_t size;
+    uint8_t *bytes = points_encode(&size, &made, 0, COUNT);
+    assert_int_equal(points_decode(&read, bytes, size, COUNT, FILE_SIZE, IMAGE_SIZE), POINTS_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        uint8_t window[INFLATE_WINDOW_MOST];
+        assert_int_equal(read.at[i].bit, made.at[i].bit);
+        assert_int_equal(read.at[i].offset, made.at[i].offset);
+        assert_true(points_unpack(window, &read.at[i]));
+        assert_memory_equal(window, windows[i], read.at[i].window_size);
+        assert_int_equal(points_find(&read, read.at[i].offset), i);
+        assert_int_equal(points_find(&read, read.at[i].offset - 1), i - 1);
+    }
+    points_free(&read);
+    points_free(&made);
+    free(bytes);
+}
+
+/* Writes a number over one of an encoded list, and holds what comes of it against what is due. */
+static void check_forged(const point_list *made, size_t at, size_t width, uint64_t number) {
+    size_t size;
+    point_list read = {0};
+    uint8_t *bytes = points_encode(&size, made, 0, COUNT);
+    if (width == 8) store64(bytes + at, number);
+    else store32(bytes + at, (uint32_t)number);
+    assert_int_equal(points_decode(&read, bytes, size, COUNT, FILE_SIZE, IMAGE_SIZE), POINTS_BAD);
+    points_free(&read);
+    free(bytes);
+}
+
+static void test_forged_numbers(void **state) {
+    (void)state;
+    rng random = {2};
+    point_list made = make_points(&random);
+    check_forged(&made, 0, 4, COUNT - 1);
+    check_forged(&made, 0, 4, UINT32_MAX);
+    check_forged(&made, 4, 4, 1);
+    for (size_t i = 1; i + 1 < COUNT; i++) {
+        size_t entry = HEAD + i * ENTRY;
+        check_forged(&made, entry, 8, (uint64_t)FILE_SIZE * 8);
+        check_forged(&made, entry, 8, UINT64_MAX);
+        check_forged(&made, entry, 8, made.at[i - 1].bit);
+        check_forged(&made, entry, 8, made.at[i + 1].bit);
+        check_forged(&made, entry + 8, 8, IMAGE_SIZE);
+        check_forged(&made, entry + 8, 8, UINT64_MAX);
+        check_forged(&made, entry + 8, 8, made.at[i - 1].offset);
+        check_forged(&made, entry + 8, 8, made.at[i + 1].offset);
+        check_forged(&made, entry + 16, 4, INFLATE_WINDOW_MOST + 1);
+        check_forged(&made, entry + 16, 4, UINT32_MAX);
+        check_forged(&made, entry + 16, 4, made.at[i].window_size ? 0 : 1);
+        check_forged(&made, entry + 20, 4, UINT32_MAX);
+    }
+    points_free(&made);
+}
+
+/* Cut or grown anywhere. */
+static void test_other_sizes(void **state) {
+    (void)state;
+    rng random = {3};
+    point_list made = make_points(&random);
+    size_t size;
+    uint8_t *bytes = points_encode(&size, &made, 0, COUNT);
+    for (size_t cut = 0; cut < size; cut += cut < 2000 ? 1 : 997) {
+        point_list read = {0};
+        uint8_t *exact = must_copy(bytes, cut);
+        assert_int_equal(points_decode(&read, exact, cut, COUNT, FILE_SIZE, IMAGE_SIZE),
+                         POINTS_BAD);
+        points_free(&read);
+        free(exact);
+    }
+    points_free(&made);
+    free(bytes);
+}
+
+/* An index whose seal holds but whose windows lie: their spans cannot be read, or give records that
+ * fail their check; all others can. */
+static void test_forged_windows(void **state) {
+    (void)state;
+    rng random = {4};
+    const char *name = "a.gz";
+    buffer content = BUFFER_INIT, file = BUFFER_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    while (content.size < (8 << 20)) {
+        uint8_t text[3000];
+        for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)('a' + rng_below(&random, 20));
+        oracle_add_record(&content, text, sizeof text);
+    }
+    deflate_way way = {.level = 6, .memory = 8};
+    add_deflated(&file, COMPRESSION_GZIP, &content, &way);
+    file_write(name, file.data, file.size);
+    index_build("a.rmx", NULL, &name, 1);
+    for (int round = 0; round < 20; round++) {
+        forged index = forged_read("a.rmx");
+        forged_table *table = &index.tables[STORE_POINTS];
+        assert_int_equal(table->count, 1);
+        size_t count = load32(table->values[0].data), heads = HEAD + count * ENTRY;
+        assert_true(count > 2);
+        size_t at = heads + (size_t)rng_below(&random, table->values[0].size - heads);
+        table->values[0].data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
+        forged_write(&index, "forged.rmx");
+        forged_free(&index);
+        recmap_dataset *dataset = dataset_open("forged.rmx", NULL);
+        uint64_t records = recmap_dataset_count(dataset), lost = 0;
+        for (uint64_t i = 0; i < records; i++) {
+            recmap_record record;
+            if (recmap_dataset_get(dataset, i, &record, &error) != RECMAP_OK) {
+                assert_true(error.message[0] && error.record == i);
+                lost++;
+                continue;
+            }
+            assert_memory_equal(record.data, content.data + i * 3016 + 12, 3000);
+            recmap_record_release(&record);
+        }
+        assert_true(lost < records * 3 / 4);
+        recmap_dataset_close(dataset);
+    }
+    buffer_free(&content);
+    buffer_free(&file);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_forged_numbers),
+        cmocka_unit_test(test_other_sizes),
+        cmocka_unit_test_setup_teardown(test_forged_windows, folder_enter, folder_leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
