@@ -1,0 +1,86 @@
+/* Any bytes as a compressed stream, and as what a stream is made of: inflating ends, what comes out
+ * is what zlib makes of it, and goes on the same from every point. The first two bytes choose. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "format/inflate.h"
+#include "fuzz/fuzz.h"
+#include "support/deflate.h"
+
+enum { OUT_MOST = 1 << 20, BEHIND_MOST = 4096 };
+
+static void check(bool holds) {
+    if (!holds) abort();
+}
+
+/* What zlib makes of a stream, member after member, as far as it goes. */
+static size_t inflate_by_zlib(uint8_t *out, compression kind, const buffer *stream) {
+    z_stream zs = {0};
+    check(inflateInit2(&zs, kind == COMPRESSION_GZIP ? 31 : 15) == Z_OK);
+    zs.next_in = stream->data;
+    zs.avail_in = (uInt)stream->size;
+    zs.next_out = out;
+    zs.avail_out = OUT_MOST;
+    while (inflate(&zs, Z_SYNC_FLUSH) == Z_STREAM_END && zs.avail_in && zs.avail_out)
+        check(inflateReset(&zs) == Z_OK);
+    inflateEnd(&zs);
+    return OUT_MOST - zs.avail_out;
+}
+
+/* From a point on come the bytes that come without it. */
+static void check_point(inflater *other, const seek_point *point, const uint8_t *due,
+                        size_t due_size) {
+    uint8_t out[BEHIND_MOST];
+    if (point->offset >= due_size) return;
+    size_t size, most = due_size - (size_t)point->offset;
+    check(inflater_start_at(other, point));
+    inflater_read(&size, other, out, most < sizeof out ? most : sizeof out, false);
+    check(size == (most < sizeof out ? most : sizeof out));
+    check(!memcmp(out, due + point->offset, size));
+}
+
+static void check_stream(compression kind, const buffer *stream, bool is_good, size_t step) {
+    static uint8_t due[OUT_MOST], out[OUT_MOST];
+    size_t due_size = inflate_by_zlib(due, kind, stream), count = 0;
+    inflate_source source = {.bytes = stream->data, .size = stream->size};
+    inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
+    check(in && other);
+    inflate_verdict verdict = INFLATE_OK;
+    for (bool wants = false; count < OUT_MOST;) {
+        size_t size, room = step < OUT_MOST - count ? step : OUT_MOST - count;
+        verdict = inflater_read(&size, in, out + count, room, wants);
+        count += size;
+        if (verdict == INFLATE_AT_POINT && is_good) {
+            seek_point point = inflater_point(in);
+            check_point(other, &point, due, due_size);
+        }
+        if (verdict == INFLATE_END || verdict == INFLATE_BAD) break;
+        wants = verdict == INFLATE_OK && !wants;
+    }
+    check(!memcmp(out, due, count < due_size ? count : due_size));
+    check(!is_good || (count == due_size && (verdict == INFLATE_END || count == OUT_MOST)));
+    inflater_find_member(in, 1);
+    inflater_destroy(in);
+    inflater_destroy(other);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 3 || size > OUT_MOST / 2) return 0;
+    compression kind = data[0] & 1 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
+    size_t step = 1 + (size_t)(data[1] & 15) * 777;
+    buffer bytes = {(uint8_t *)data + 2, size - 2, 0}, stream = BUFFER_INIT;
+    check_stream(kind, &bytes, false, step);
+    deflate_way way = {.level = data[0] >> 1 & 7,
+                       .memory = 1 + (data[1] >> 4) % 9,
+                       .strategy = data[0] >> 4 & 3,
+                       .flush = data[0] & 64 ? Z_FULL_FLUSH : 0,
+                       .every = 1 + (size_t)data[1]};
+    add_deflated(&stream, kind, &bytes, &way);
+    if (kind == COMPRESSION_GZIP) add_deflated(&stream, kind, &bytes, &way);
+    check_stream(kind, &stream, true, step);
+    buffer_free(&stream);
+    return 0;
+}
