@@ -2,9 +2,9 @@
 
 usage: resume.py FOLDER COPIES SET [REPEATS]
 
-Each makes its loader anew, loads the state of half an epoch, and takes one batch of 256. Opening the
-data is outside the time, but where worker processes do it. Batches are of records as they are, of a
-shuffled epoch.
+Each makes its loader anew, loads the state of half an epoch (tf.data: of 100 batches), and takes
+one batch of 256 records as they are, of a shuffled epoch. Opening is outside the time, but
+where worker processes do it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The three data sets, their features in the words of each library, and copies in each peer's format."""
+"""The three data sets, their features, and copies of them in each peer's format."""
 
 import contextlib
 import glob

@@ -39,7 +39,8 @@ def versions():
             found[name] = "not installed"
     with open("/proc/cpuinfo", encoding="ascii") as file:
         model = next((line.split(":")[1].strip() for line in file if "model name" in line), "?")
-    machine = f"{model}, {len(os.sched_getaffinity(0))} cores, Linux {platform.release()}"
+    kernel = ".".join(platform.release().split(".")[:2])
+    machine = f"{model}, {len(os.sched_getaffinity(0))} cores, Linux {kernel}"
     load = f"{os.getloadavg()[0]:.1f}"
     return {"versions": found, "machine": machine, "load": load}
 
@@ -92,7 +93,8 @@ def main():
         if "absent" in row:
             print(f"\n{row['name']} was not there ({row['question']}): {row['absent']}")
     print(f"\nMachine: {first['machine']}; load when it began: {first['load']}.")
-    print("Versions: " + ", ".join(f"{name} {its}" for name, its in first["versions"].items()) + ".")
+    found = ", ".join(f"{name} {its}" for name, its in first["versions"].items())
+    print(f"Versions: {found}.")
 
 
 if __name__ == "__main__":

@@ -35,3 +35,15 @@ def test_page(name, tmp_path, monkeypatch):
 def test_pages_are_all_tested():
     found = {page.stem[5:] for page in (ROOT / "docs" / "python").glob("from-*.md")}
     assert found == set(PAGES)
+
+
+def test_readme(tmp_path, monkeypatch):
+    """What the first page shows, in a folder with the digits where it has them."""
+    shutil.copytree(DIGITS, tmp_path / "data" / "digits")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    assert len(blocks) >= 2
+    names = {"__name__": "__main__"}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)
+    assert len(names["threes"]) and names["image"].shape == (8, 8)
