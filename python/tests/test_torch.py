@@ -268,8 +268,20 @@ def test_a_walk_that_was_broken_off_begins_again():
     sampler.set_epoch(7)
     assert flat(list(sampler)) == order.at(7, range(50)).tolist()
     sampler.load_state_dict(sampler.state_after(2))
-    sampler.set_epoch(8)
-    assert sampler.position == 20
+    sampler.set_epoch(7)
+    assert (sampler.epoch, sampler.position) == (7, 20)
+
+
+def test_the_state_of_a_sampler_whose_numbers_are_taken_ahead(digits):
+    sampler = recmap.torch.Sampler(recmap.Shuffled(200, seed=3), 20)
+    dataset = recmap.torch.MapDataset(digits, LABEL)
+    ahead = DataLoader(dataset, batch_sampler=sampler, num_workers=2)
+    for epoch in range(2):
+        for step, _ in enumerate(ahead, 1):
+            state = sampler.state_after(step)
+            done = epoch * 200 + step * 20
+            assert (state["epoch"], state["position"]) == (done // 200, done % 200)
+        assert sampler.epoch == epoch + 1
 
 
 def test_sampler_refuses(digits):
@@ -452,6 +464,16 @@ def test_epochs_run_on_over_workers(digits):
         of(workers_of(iterable(digits[:3], epochs=2, last="drop"), 1))
 
 
+def test_the_state_by_the_batches_that_were_delivered(digits):
+    """Right also where the workers have read ahead to the end."""
+    plain, dataset = iterable(digits[:230]), iterable(digits[:230])
+    for epoch in range(2):
+        states = [plain.state_dict() for _ in plain]
+        for step, _ in enumerate(workers_of(dataset)):
+            assert dataset.state_after(step + 1) == states[step]
+        assert dataset.state_dict()["epoch"] == epoch + 1
+
+
 def test_workers_and_plain_by_turns(digits):
     dataset, order = iterable(digits), recmap.Shuffled(1797, seed=3)
     loader = workers_of(dataset)
@@ -557,6 +579,26 @@ def test_stateful_data_loader_that_saves_now_and_then(digits):
     alone = iterable(digits)
     alone.load_state_dict(state)
     assert taken + of(alone) == of(iterable(digits))
+
+
+@pytest.mark.parametrize("steps", range(0, 7))
+def test_the_state_of_workers_in_other_epochs(digits, steps):
+    """Two steps an epoch, three workers, three epochs: workers go on to other epochs early."""
+
+    def make():
+        data = iterable(digits[:70], epochs=3)
+        return stateful(data, batch_size=None, num_workers=3)
+
+    loader, expected = make(), of(iterable(digits[:70], epochs=3))
+    taken = of(itertools.islice(loader, steps))
+    state = loader.state_dict()
+    again = make()
+    again.load_state_dict(state)
+    for saved in (state, again.state_dict()):
+        alone = iterable(digits[:70], epochs=3)
+        alone.load_state_dict(saved)
+        assert taken + of(alone) == expected
+    assert taken + of(again) == expected
 
 
 def test_workers_refuse_states_of_something_else(digits):

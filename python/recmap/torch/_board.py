@@ -41,17 +41,24 @@ class Board:
         self.cells = memory.share_memory_()
         self._array = memory.numpy()
 
+    def walk(self, stand: tuple[int, int]) -> tuple[int, int]:
+        """Where the newest walk began, of a loader that stands at `stand` in the main process."""
+        if tuple(self._array[:2].tolist()) != stand:
+            return stand  # it was moved since
+        return int(self._array[2]), int(self._array[3])
+
+    def next(self, stand: tuple[int, int]) -> tuple[int, int]:
+        """Where the next walk begins."""
+        walk = self.walk(stand)
+        ended = self._array[5 : 5 + 3 * max(int(self._array[4]), 0)].reshape(-1, 3)
+        if len(ended) and (ended[:, :2] == walk).all():
+            return int(ended[:, 2].min()), 0
+        return walk
+
     def begin(self, stand: tuple[int, int]) -> tuple[int, int]:
-        """Where the next walk begins, of a loader that stands at `stand` in the main process."""
-        array = self._array
-        begin = stand
-        if tuple(array[:2].tolist()) == stand:
-            begin = int(array[2]), int(array[3])
-        ended = array[5 : 5 + 3 * max(int(array[4]), 0)].reshape(-1, 3)
-        if len(ended) and (ended[:, :2] == begin).all():
-            begin = int(ended[:, 2].min()), 0
-        array[2:4] = begin
-        array[:2] = stand
+        """Begins the next walk, and says where."""
+        begin = self.next(stand)
+        self.resume(stand, begin)
         return begin
 
     def set(self, stand: tuple[int, int]) -> None:

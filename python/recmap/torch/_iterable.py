@@ -73,6 +73,7 @@ class IterableDataset(data.IterableDataset[Any]):
         self._deal: Deal = arguments["world_size"], size, _LAST[arguments["last"]]
         self._worker: tuple[int, int] | None = None  # which of how many
         self._place: Place | None = None  # in a worker
+        self._given = Place(0, 0)  # where the worker stood behind the last batch that it gave
         self._walk = 0, 0
         self._is_loaded = False
 
@@ -106,7 +107,7 @@ class IterableDataset(data.IterableDataset[Any]):
         self._worker = info.id, info.num_workers
         if not self._is_loaded:
             self._walk = self._board.begin(self._stood())
-            self._place = Place(*self._walk)
+            self._place = self._given = Place(*self._walk)
             self._board.join(*self._worker)
         self._is_loaded = False
         self._leave_epochs()
@@ -121,7 +122,7 @@ class IterableDataset(data.IterableDataset[Any]):
 
     def _settled(self) -> Loader:
         """The loader of this process, where the last walk led, whoever walked."""
-        begin = self._board.begin(self._stood())
+        begin = self._board.next(self._stood())
         if self._loader is None:
             self._loader = Loader(**self._arguments)
         if begin != self._stood():
@@ -134,7 +135,7 @@ class IterableDataset(data.IterableDataset[Any]):
         while not self._is_over(self._place.epoch):
             place = self._place
             for steps, batch in enumerate(self._steps(place), place.steps + 1):
-                self._place = replace(place, steps=steps)
+                self._place = self._given = replace(place, steps=steps)
                 yield tensors(batch, self._numbers)
             if self._leave_epochs():
                 return
@@ -212,18 +213,19 @@ class IterableDataset(data.IterableDataset[Any]):
     def state_dict(self) -> dict[str, Any]:
         """Where the walk stands; with workers under a plain DataLoader: where it began."""
         if self._place is not None and self._worker is not None:
-            place, deal = asdict(self._place), list(self._deal)
-            at = {"walk": list(self._walk), "place": place, "deal": deal}
-            where = self._state(self._place.epoch, self._place.position)
-            return {"worker": list(self._worker), **at, "state": where}
-        return self._state(*self._board.begin(self._stood()))
+            return {
+                "worker": list(self._worker),
+                "walk": list(self._walk),
+                "deal": list(self._deal),
+                "place": asdict(self._place),
+                "given": asdict(self._given),
+                "state": self._state(self._place.epoch, self._place.position),
+            }
+        return self._state(*self._board.next(self._stood()))
 
     def state_after(self, steps: int) -> dict[str, Any]:
-        """The state when a plain DataLoader delivered `steps` batches of the walk that begins here.
-
-        Call it before the walk ends.
-        """
-        begin = self._board.begin(self._stood())
+        """The state when a plain DataLoader delivered `steps` batches of the walk that began last."""
+        begin = self._board.walk(self._stood())
         return self._state(*self._advance(*begin, steps, self._deal))
 
     def _state(self, epoch: int, position: int) -> dict[str, Any]:
@@ -263,7 +265,7 @@ class IterableDataset(data.IterableDataset[Any]):
         self._check(state["state"])
         assert info is not None
         self._worker = info.id, info.num_workers
-        self._place = Place(**state["place"])
+        self._place, self._given = Place(**state["place"]), Place(**state["given"])
         self._walk = state["walk"][0], state["walk"][1]
         self._board.resume(self._stood(), self._walk)
         self._board.join(*self._worker)
@@ -287,13 +289,13 @@ class IterableDataset(data.IterableDataset[Any]):
         """What the worker that gave the last step knows, and `more` steps behind it."""
 
         def reached(saved: Any) -> tuple[int, int]:
-            place, (worker, count) = Place(**saved["place"]), saved["worker"]
+            place, (worker, count) = Place(**saved["given"]), saved["worker"]
             steps = place.first(worker, count) + (place.steps - 1) * count + 1
             return place.epoch, steps if place.steps else 0
 
         newest = max(workers, key=reached)
         self._check(newest["state"])
-        place = Place(**newest["place"])
+        place = Place(**newest["given"])
         steps = reached(newest)[1] + more
         world_size, size, last = newest["deal"]
         deal = world_size, size, last

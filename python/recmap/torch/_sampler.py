@@ -65,6 +65,7 @@ class Sampler(data.Sampler[Any]):
         self._deal = world_size, batch_size or 1, _one_of("last", last, _LAST)
         self._begin = 0, 0  # where the walk began
         self._taken = 0  # what it gave
+        self._is_over = False  # whether it came to the epoch's end
         self._share(0, 0, 0)  # wrong arguments raise here
 
     def _share(self, epoch: int, position: int, step: int) -> tuple[int, int, int]:
@@ -74,14 +75,13 @@ class Sampler(data.Sampler[Any]):
     # ---- Walking.
 
     def __iter__(self) -> Iterator[Any]:
-        epoch, position = self._stand()
-        if epoch == self._begin[0]:
-            epoch, position = self._begin
+        stand = self._stand()
+        epoch, position = self._begin if stand[0] == self._begin[0] else stand
         self._set(epoch, position)
         for item in self._items(epoch, position):
             self._taken += 1
             yield item
-        self._set(epoch + 1, 0)
+        self._is_over = True
 
     def _items(self, epoch: int, position: int) -> Iterator[Any]:
         steps = self._share(epoch, position, 0)[0]
@@ -120,14 +120,17 @@ class Sampler(data.Sampler[Any]):
     # ---- Where it stands.
 
     def _set(self, epoch: int, position: int) -> None:
-        self._begin, self._taken = (epoch, position), 0
+        self._begin, self._taken, self._is_over = (epoch, position), 0, False
 
-    def _stand(self, taken: int | None = None) -> tuple[int, int]:
-        taken = self._taken if taken is None else taken
-        if not taken:
+    def _stand(self) -> tuple[int, int]:
+        return (self._begin[0] + 1, 0) if self._is_over else self._behind(self._taken)
+
+    def _behind(self, items: int) -> tuple[int, int]:
+        """Where the sampler stands behind so many items of its walk."""
+        if not items:
             return self._begin
-        taken = min(taken, self._share(*self._begin, 0)[0])
-        return self.order._order.state_after(*self._begin, *self._deal, taken)
+        items = min(items, self._share(*self._begin, 0)[0])
+        return self.order._order.state_after(*self._begin, *self._deal, items)
 
     @property
     def epoch(self) -> int:
@@ -152,8 +155,8 @@ class Sampler(data.Sampler[Any]):
         return self._state(self._stand())
 
     def state_after(self, items: int) -> dict[str, Any]:
-        """The state when `items` items of this walk were delivered (batches or numbers, as given)."""
-        return self._state(self._stand(items))
+        """The state when `items` items (batches or numbers) of the newest walk were delivered."""
+        return self._state(self._behind(items))
 
     def _state(self, stand: tuple[int, int]) -> dict[str, Any]:
         order = {"order": self.order.describe(), "position_count": len(self.order)}
