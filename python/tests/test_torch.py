@@ -514,11 +514,15 @@ def test_an_error_in_a_worker(tmp_path, payloads):
         list(loader)
 
 
-@pytest.mark.parametrize(("workers", "method"), [(0, None), (2, "fork"), (3, "fork"), (2, "spawn")])
-@pytest.mark.parametrize("epochs", [None, 2])
+HOW = [
+    (workers, method, epochs)
+    for workers, method in [(0, None), (2, "fork"), (3, "fork")]
+    for epochs in (None, 2)
+]
+
+
+@pytest.mark.parametrize(("workers", "method", "epochs"), [*HOW, (2, "spawn", None)])
 def test_stateful_data_loader(digits, workers, method, epochs):
-    if method == "spawn" and epochs:
-        pytest.skip("spawn takes long; once is enough")
     small = digits[:777]  # 16 steps
 
     def make():
