@@ -9,6 +9,7 @@ is what TensorFlow's NumPy iterator hands out. Ours walks the whole set; peers w
 same everywhere walk a part of it: the first shards, or a few seconds.
 """
 
+import importlib
 import os
 import struct
 import sys
@@ -210,7 +211,9 @@ def tfrecord_package(data):
 
 
 class Bagz:
-    """Picklable, as workers want it; opened where it is used."""
+    """Opened where it is used: in the worker."""
+
+    package = "bagz"
 
     def __init__(self, data):
         self.path = data.path("data.bag")
@@ -240,6 +243,8 @@ class Bagz:
 
 
 class Lmdb(Bagz):
+    package = "lmdb"
+
     def __init__(self, data):
         super().__init__(data)
         self.path = data.path("data.lmdb")
@@ -256,6 +261,8 @@ class Lmdb(Bagz):
 
 
 class ArrayRecord(Bagz):
+    package = "array_record.python.array_record_data_source"
+
     def __init__(self, data):
         super().__init__(data)
         self.path = data.path("data.array_record")
@@ -279,7 +286,8 @@ def data_loader(kind, workers):
         from torch.utils.data import DataLoader
 
         source = kind(data)
-        source.open()  # says at once what is not there
+        # Says at once what is not there; opening it here would leave workers half of its threads.
+        importlib.import_module(source.package)
         loader = DataLoader(source, BATCH, shuffle=True, num_workers=workers, collate_fn=as_is)
         return lambda: some(loader)
 
