@@ -61,12 +61,14 @@ static recmap_status fail_span(const span_source *source, inflate_verdict verdic
     return status;
 }
 
-static bool start(inflater *in, const span_source *source, uint64_t span_index) {
-    if (!span_index) return true;
+static points_verdict start(inflater *in, const span_source *source, uint64_t span_index) {
+    if (!span_index) return POINTS_OK;
     const stored_point *point = &source->points->at[span_index - 1];
     uint8_t window[INFLATE_WINDOW_MOST];
     seek_point from = {point->bit, point->offset, window, point->window_size};
-    return points_unpack(window, point) && inflater_start_at(in, &from);
+    points_verdict verdict = points_unpack(window, point);
+    if (verdict != POINTS_OK) return verdict;
+    return inflater_start_at(in, &from) ? POINTS_OK : POINTS_BAD;
 }
 
 /* Room for more, but never more than is due; what comes out sizes it, not what an index says. */
@@ -87,6 +89,13 @@ static void fail_without_memory(span *filled) {
     filled->is_passing = true;
 }
 
+static void fail_point(span *filled, const span_source *source) {
+    fail(&filled->error, RECMAP_CORRUPT,
+         "the index is damaged or forged: a point of this shard cannot be used");
+    fail_at(&filled->error, source->entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(&filled->error, "build the index again with `recmap index`");
+}
+
 void span_inflate(span *filled, const span_source *source, uint64_t span_index) {
     uint64_t due = span_end(source, span_index) - span_begin(source, span_index);
     inflate_source bytes = {.bytes = source->map ? source->map->data : NULL,
@@ -100,13 +109,10 @@ void span_inflate(span *filled, const span_source *source, uint64_t span_index) 
         return;
     }
     inflate_verdict verdict = INFLATE_OK;
-    if (!start(in, source, span_index)) {
-        fail(&filled->error, RECMAP_CORRUPT,
-             "the index is damaged or forged: a point of this shard cannot be used");
-        fail_at(&filled->error, source->entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-        fail_advise(&filled->error, "build the index again with `recmap index`");
-        due = 0;
-    }
+    points_verdict started = start(in, source, span_index);
+    if (started == POINTS_NO_MEMORY) fail_without_memory(filled);
+    if (started == POINTS_BAD) fail_point(filled, source);
+    if (started != POINTS_OK) due = 0;
     while (filled->size < due && (verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM)) {
         size_t size;
         if (filled->size == capacity && !grow(filled, &capacity, due)) {

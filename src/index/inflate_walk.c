@@ -149,7 +149,7 @@ static bool resume_at_point(passage *at, uint64_t end) {
     for (; window && next < known->count && !resumed; next++) {
         const stored_point *point = &known->at[next];
         seek_point from = {point->bit, point->offset, window, point->window_size};
-        resumed = points_unpack(window, point) && inflater_start_at(at->in, &from);
+        resumed = points_unpack(window, point) == POINTS_OK && inflater_start_at(at->in, &from);
         if (resumed) at->origin = point->offset;
     }
     free(window);

@@ -148,10 +148,10 @@ size_t points_find(const point_list *points, uint64_t offset) {
     return low - 1;
 }
 
-bool points_unpack(uint8_t *window, const stored_point *point) {
-    if (!point->window_size) return true;
+points_verdict points_unpack(uint8_t *window, const stored_point *point) {
+    if (!point->window_size) return POINTS_OK;
     struct inflate_state *state = malloc(sizeof *state);
-    if (!state) return false;
+    if (!state) return POINTS_NO_MEMORY;
     isal_inflate_init(state);
     state->next_in = (uint8_t *)point->packed;
     state->avail_in = point->packed_size;
@@ -161,5 +161,5 @@ bool points_unpack(uint8_t *window, const stored_point *point) {
     bool is_good = result == ISAL_DECOMP_OK && state->block_state == ISAL_BLOCK_FINISH &&
                    INFLATE_WINDOW_MOST - state->avail_out == point->window_size;
     free(state);
-    return is_good;
+    return is_good ? POINTS_OK : POINTS_BAD;
 }

@@ -55,7 +55,7 @@ points_verdict points_decode(point_list *points, const uint8_t *data, size_t siz
 /* The last point at or before `offset` of the image; SIZE_MAX: the shard's beginning. */
 size_t points_find(const point_list *points, uint64_t offset);
 
-/* Inflates a point's window into INFLATE_WINDOW_MOST bytes. False when it is none. */
-bool points_unpack(uint8_t *window, const stored_point *point);
+/* Inflates a point's window into INFLATE_WINDOW_MOST bytes. BAD when it is none. */
+points_verdict points_unpack(uint8_t *window, const stored_point *point);
 
 #endif

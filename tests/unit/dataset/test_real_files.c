@@ -48,13 +48,15 @@ static buffer inflate_by_zlib(const buffer *file) {
     return content;
 }
 
-/* Every record is what a plain reader finds in `bytes`. */
+/* Every record is what a plain reader finds in `bytes`, in file order and in any other. */
 static void assert_records(recmap_dataset *dataset, const buffer *bytes) {
     recmap_error error = RECMAP_ERROR_INIT;
     oracle_file due = oracle_read(bytes->data, bytes->size, false);
     assert_int_equal(due.damage_count, 0);
     assert_int_equal(due.record_count, recmap_dataset_count(dataset));
-    for (size_t i = 0; i < due.record_count; i++) {
+    rng random = {due.record_count};
+    for (size_t n = 0; n < 2 * due.record_count; n++) {
+        size_t i = n < due.record_count ? n : (size_t)rng_below(&random, due.record_count);
         recmap_record record;
         ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
         assert_int_equal(record.size, due.records[i].size);
