@@ -17,6 +17,8 @@
 #include "fault/cases.h"
 #include "fault/fixture.h"
 #include "fault/interpose.h"
+#include "support/deflate.h"
+#include "support/folder.h"
 
 /* What the steps work on. */
 typedef struct session {
@@ -26,14 +28,16 @@ typedef struct session {
 } session;
 
 static fixture data;
-static char other[128];         /* a second folder */
-static char damaged[PATH_MOST]; /* a shard in it with one bad record, */
-static char skipped[PATH_MOST]; /* its index, */
-static char listed[PATH_MOST];  /* a list file, */
-static char written[PATH_MOST]; /* a shard that is written, */
-static char indexed[PATH_MOST]; /* and its index, */
-static char lines[PATH_MOST];   /* an index of the list's lines, */
-static char by_idx[PATH_MOST];  /* and one that is made by a text index */
+static char other[128];            /* a second folder */
+static char damaged[PATH_MOST];    /* a shard in it with one bad record, */
+static char skipped[PATH_MOST];    /* its index, */
+static char listed[PATH_MOST];     /* a list file, */
+static char written[PATH_MOST];    /* a shard that is written, */
+static char indexed[PATH_MOST];    /* and its index, */
+static char lines[PATH_MOST];      /* an index of the list's lines, */
+static char compressed[PATH_MOST]; /* a shard that is, */
+static char inflated[PATH_MOST];   /* and its index */
+static char by_idx[PATH_MOST];     /* and one that is made by a text index */
 
 enum { DAMAGED_RECORDS = 20, WRITTEN_RECORDS = 30 };
 
@@ -107,6 +111,30 @@ static recmap_status read_lines(session *session, recmap_error *error) {
                record.size == strlen(data.shards[1]) &&
                    !memcmp(record.data, data.shards[1], record.size),
                "another line");
+    recmap_dataset_close(dataset);
+    return status;
+}
+
+/* The last record lies behind seek points. */
+static recmap_status read_compressed(session *session, recmap_error *error) {
+    recmap_dataset *dataset = NULL;
+    recmap_record record;
+    recmap_span_info spans;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    recmap_status status = index_one(inflated, compressed, options, error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_open(&dataset, inflated, &session->reading, error);
+    if (status == RECMAP_OK) status = recmap_dataset_get_span_info(&spans, dataset, error);
+    if (status == RECMAP_OK) expect(session, spans.point_count > 0, "no seek points");
+    if (status == RECMAP_OK)
+        status = recmap_dataset_get(dataset, recmap_dataset_count(dataset) - 1, &record, error);
+    if (status == RECMAP_OK) {
+        uint8_t due[PAYLOAD_MOST];
+        size_t size = payload_make(due, FIXTURE_RECORDS - 1);
+        expect(session, record.size == size && !memcmp(record.data, due, size),
+               "another record of the compressed shard");
+        recmap_record_release(&record);
+    }
     recmap_dataset_close(dataset);
     return status;
 }
@@ -271,6 +299,7 @@ static const step steps[] = {
     {"skip", skip_damage, false},
     {"damage", look_at_damage, false},
     {"lines", read_lines, false},
+    {"compressed", read_compressed, false},
     {"text index", take_text_index, false},
     {"writer", write_shard, false},
     {"open", open_dataset, false},
@@ -322,6 +351,7 @@ static void clear_other(void) {
     unlink(indexed);
     unlink(lines);
     unlink(by_idx);
+    unlink(inflated);
 }
 
 static const char *run_case(void *context, size_t number) {
@@ -446,6 +476,21 @@ static void write_text_index(const char *shard) {
     free(bytes.bytes);
 }
 
+/* The same records over and over, some MiB. */
+static void write_compressed(void) {
+    enum { SIZE = 9 << 18 };
+    buffer content = BUFFER_INIT, file = BUFFER_INIT;
+    shard_write(compressed, 0, FIXTURE_RECORDS);
+    buffer once = file_read(compressed);
+    while (content.size < SIZE) buffer_add(&content, once.data, once.size);
+    deflate_way way = {.level = 0, .memory = 8};
+    add_deflated(&file, COMPRESSION_GZIP, &content, &way);
+    file_write(compressed, file.data, file.size);
+    buffer_free(&once);
+    buffer_free(&content);
+    buffer_free(&file);
+}
+
 static int enter(void **state) {
     (void)state;
     fixture_create(&data);
@@ -453,6 +498,9 @@ static int enter(void **state) {
     snprintf(damaged, sizeof damaged, "%s/damaged", other);
     snprintf(skipped, sizeof skipped, "%s/skipped.rmx", other);
     snprintf(listed, sizeof listed, "%s/list", other);
+    snprintf(compressed, sizeof compressed, "%s/compressed", other);
+    snprintf(inflated, sizeof inflated, "%s/compressed.rmx", other);
+    write_compressed();
     snprintf(written, sizeof written, "%s/written", other);
     snprintf(indexed, sizeof indexed, "%s/written.rmx", other);
     snprintf(lines, sizeof lines, "%s/lines.rmx", other);
