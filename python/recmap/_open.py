@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from . import _recmap
@@ -18,10 +19,12 @@ Path: TypeAlias = "str | os.PathLike[str]"
 Source: TypeAlias = "Path | Iterable[Path]"
 OnCorrupt: TypeAlias = Literal["raise", "skip"]
 Access: TypeAlias = Literal["map", "read", "direct"]
+Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
 Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
 
 _ACCESS = {"map": 0, "read": 1, "direct": 2}
-REBUILD = "rebuild=True builds the index again"
+_COMPRESSION = {"auto": 0, "none": 1, "gzip": 2, "zlib": 3}
+REBUILD = "rebuild=True builds the index again, where the shards are named"
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,11 @@ class Options:
     guard: bool = False
     shard_limit: int = 0
     allow_absolute_paths: bool = False
+    framing_path: str | None = None  # of a shared object, where the framing is the user's own
 
     def open(self) -> Dataset:
+        if self.framing_path is not None:
+            _recmap.framing_load(self.framing_path)
         if self.access not in _ACCESS:
             raise ValueError(f"access is one of {', '.join(_ACCESS)}, not {self.access!r}")
         if self.check not in ("data", "header"):
@@ -68,6 +74,8 @@ class _Plan:
     threads: int
     guard: bool
     progress: Progress
+    framing: str
+    compression: Compression
 
     def build(self, behind: Iterable[str] = (), shards: list[str] | None = None) -> dict[str, int]:
         with shown(self.progress, "indexing") as call:
@@ -81,13 +89,15 @@ class _Plan:
                 threads=self.threads,
                 guard=self.guard,
                 progress=call,
+                framing=self.framing,
+                compression=_COMPRESSION[self.compression],
             )
 
 
 def _names(source: Source) -> list[str]:
-    if isinstance(source, (str, os.PathLike)):
-        return [os.fspath(source)]
-    names = [os.fspath(name) for name in source]
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return [os.fsdecode(source)]
+    names = [os.fsdecode(name) for name in source]
     if not names:
         raise ValueError("a list of no shards")
     return names
@@ -103,6 +113,15 @@ def _lifts(lift: Lift) -> list[tuple[str, str | None]]:
     if isinstance(lift, Mapping):
         return [(name, None if value is None else str(value)) for name, value in lift.items()]
     return [(name, None) for name in lift]
+
+
+def _framing_of(framing: str | os.PathLike[str]) -> tuple[str, str | None]:
+    """Its name, and the path of the shared object that it was loaded from, if it was."""
+    text = os.fspath(framing)
+    if "/" not in text:
+        return text, None
+    path = os.path.abspath(text)
+    return _recmap.framing_load(path), path
 
 
 def _absolute(path: str, folder: str = "") -> str:
@@ -124,6 +143,24 @@ def _check_options(dataset: Dataset, plan: _Plan) -> None:
         if default is not None and default != defaults[name]:
             has = "no default" if defaults[name] is None else f"the default {defaults[name]!r}"
             raise _stale(plan.path, f"column {name!r} has {has}, asked for is {default!r}")
+
+
+def _lies(dataset: Dataset) -> list[tuple[str, str]]:
+    """(framing, compression) of each shard."""
+    shards = json.loads(dataset._info_json(True))["shard_table"]
+    return [(shard["framing"], shard["compression"]) for shard in shards]
+
+
+def _check_framing(dataset: Dataset, plan: _Plan) -> None:
+    """What "auto" asks for is what is there."""
+    if plan.framing == plan.compression == "auto":
+        return
+    for framing, compression in _lies(dataset):
+        if plan.framing not in ("auto", framing):
+            raise _stale(plan.path, f"the index is of {framing}, asked for is {plan.framing}")
+        if plan.compression not in ("auto", compression):
+            asked = f"asked for is {plan.compression}"
+            raise _stale(plan.path, f"the index is of compression {compression}, {asked}")
 
 
 def _check_shards(dataset: Dataset, plan: _Plan) -> int:
@@ -149,16 +186,26 @@ def _check_contents(dataset: Dataset, plan: _Plan) -> None:
             dataset[first]
 
 
+def _as_it_is(plan: _Plan, options: Options) -> Dataset:
+    """The data set of an index that was named itself, if it has what is asked for."""
+    dataset = options.open()
+    _check_options(dataset, plan)
+    return dataset
+
+
 def _opened(plan: _Plan, options: Options) -> Dataset:
     """The data set, if its index has the shards; those behind them are appended first."""
     dataset = options.open()
     _check_options(dataset, plan)
+    _check_framing(dataset, plan)
     known = _check_shards(dataset, plan)
     _check_contents(dataset, plan)
     if known == len(plan.shards):
         return dataset
     columns = [(name, default) for name, _, default in dataset._column_table()[1:]]
     same = {**plan.__dict__, "id": dataset._id_name(), "lift": columns}
+    if known and plan.framing == "auto":
+        same["framing"] = _lies(dataset)[-1][0]
     dataset.close()
     _Plan(**same).build([plan.path], plan.shards[known:])
     return options.open()
@@ -171,6 +218,8 @@ def open(
     lift: Lift = (),
     on_corrupt: OnCorrupt = "raise",
     index: Path | None = None,
+    framing: Path = "auto",
+    compression: Compression = "auto",
     rebuild: bool = False,
     threads: int = 0,
     progress: Progress = "auto",
@@ -190,12 +239,17 @@ def open(
 
     Args:
         source: a file, a glob, a folder, ``@listfile``, a list of such, or an ``.rmx``, which is
-            opened as it is.
+            opened as it is: only checked for the ids and columns asked for.
         id: a bytes or int64 feature by which records can be found.
         lift: features with one value, kept in the index as columns; {name: default} where records
             may lack one.
         on_corrupt: "skip" leaves damaged records out and lists them.
         index: the path of the index.
+        framing: how records lie in the shards: "tfrecord", which "auto" is for new indexes,
+            "ofrecord", "lines", "fixed:HEADER,RECORD,FOOTER" in bytes, or, with a slash, the path
+            of a shared object with a framing of your own, which is loaded (docs/framings.md). An
+            ``.rmx`` knows its framings, and only takes such a path.
+        compression: "none", "gzip" or "zlib"; "auto" goes by each shard's first bytes.
         rebuild: build the index anew, whatever is there.
         threads: for indexing; 0: one a core.
         progress: "auto" (tqdm in a notebook, a bar on a terminal, else silence), None, or a
@@ -225,6 +279,7 @@ def open(
         paths, beside = _recmap.shards_expand(names)
         given = given if given is not None else beside
     assert given is not None
+    name, framing_path = _framing_of(framing)
     options = Options(
         os.path.abspath(given),
         access,
@@ -234,12 +289,17 @@ def open(
         guard,
         shard_limit,
         allow_absolute_paths or not _is_index(names),  # who names the shards allows them
+        framing_path,
     )
     if _is_index(names):
         if rebuild:
             raise ValueError("rebuild=True needs the shards, not an index")
-        return options.open()
-    plan = _plan(options.path, paths, id, lift, on_corrupt, threads, guard, progress)
+        if (name != "auto" and framing_path is None) or compression != "auto":
+            raise ValueError("an index knows how its shards lie: name the shards to say it")
+    how = name, compression
+    plan = _plan(options.path, paths, id, lift, on_corrupt, threads, guard, progress, *how)
+    if _is_index(names):
+        return _as_it_is(plan, options)
     if not rebuild and os.path.lexists(options.path):
         return _opened(plan, options)
     plan.build()
@@ -255,11 +315,16 @@ def _plan(
     threads: int,
     guard: bool,
     progress: Progress,
+    framing: str,
+    compression: Compression,
 ) -> _Plan:
+    if compression not in _COMPRESSION:
+        raise ValueError(f"compression is one of {', '.join(_COMPRESSION)}, not {compression!r}")
     if on_corrupt not in ("raise", "skip"):
         raise ValueError(f'on_corrupt is "raise" or "skip", not {on_corrupt!r}')
     skip = on_corrupt == "skip"
-    return _Plan(path, shards, id, _lifts(lift), skip, threads, guard, progress)
+    lifts = _lifts(lift)
+    return _Plan(path, shards, id, lifts, skip, threads, guard, progress, framing, compression)
 
 
 def index(
@@ -269,13 +334,16 @@ def index(
     id: str | None = None,
     lift: Lift = (),
     on_corrupt: OnCorrupt = "raise",
+    framing: Path = "auto",
+    compression: Compression = "auto",
     threads: int = 0,
     progress: Progress = "auto",
 ) -> str:
     """Builds an index of shards, whatever is there, and returns its path; arguments as of `open`."""
+    how = _framing_of(framing)[0], compression
     shards, beside = _recmap.shards_expand(_names(source))
     at = os.path.abspath(path if path is not None else beside)
-    _plan(at, shards, id, lift, on_corrupt, threads, False, progress).build()
+    _plan(at, shards, id, lift, on_corrupt, threads, False, progress, *how).build()
     return at
 
 
@@ -294,7 +362,8 @@ def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> 
         raise ValueError("no indexes to merge")
     first = Options(os.path.abspath(names[0])).open()
     columns = [(name, default) for name, _, default in first._column_table()[1:]]
-    plan = _Plan(
-        os.path.abspath(path), [], first._id_name(), columns, False, 0, False, progress
+    plan = _plan(
+        os.path.abspath(path), [], first._id_name(), (), "raise", 0, False, progress, "auto", "auto"
     )
+    plan = replace(plan, lift=columns)
     return plan.build(names)

@@ -18,7 +18,10 @@ def index_build(
     threads: int,
     guard: bool,
     progress: Progress,
+    framing: str,
+    compression: int,
 ) -> dict[str, int]: ...
+def framing_load(path: str) -> str: ...
 def shards_expand(names: Sequence[str]) -> tuple[list[str], str]: ...
 def state_make(
     fingerprint: bytes, records: int, positions: int, epoch: int, position: int, order: str

@@ -87,23 +87,39 @@ static PyObject *build(const char *path, PyObject *indexes, PyObject *shards,
     return added ? summary_of(&summary) : NULL;
 }
 
-/* index_build(path, indexes, shards, id, lifts, skip_corrupt, threads, guard, progress) */
+/* framing_load(path) -> the name of the framing that the shared object has */
+PyObject *framing_load(PyObject *module, PyObject *object) {
+    (void)module;
+    PyObject *path = NULL;
+    if (!take_path(object, &path)) return NULL;
+    const char *name = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_framing_load(&name, PyBytes_AsString(path), &error);
+    Py_DECREF(path);
+    return status == RECMAP_OK ? PyUnicode_FromString(name) : raise_error(&error);
+}
+
+/* index_build(path, indexes, shards, id, lifts, skip_corrupt, threads, guard, progress, framing,
+ *             compression) */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"path",         "indexes", "shards", "id",       "lift",
-                            "skip_corrupt", "threads", "guard",  "progress", NULL};
+    static char *names[] = {"path",     "indexes",      "shards",      "id",
+                            "lift",     "skip_corrupt", "threads",     "guard",
+                            "progress", "framing",      "compression", NULL};
     (void)module;
     PyObject *path = NULL, *indexes, *shards;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     progress_call progress = PROGRESS_CALL_INIT;
     lift_list lifts = {NULL, 0};
-    int skips = 0;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&OOzO&pO&pO:index_build", names,
+    int skips = 0, compression = 0;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&OOzO&pO&pOsi:index_build", names,
                                      take_path, &path, &indexes, &shards, &options.id_feature,
                                      take_lifts, &lifts, &skips, take_unsigned,
-                                     &options.thread_count, &options.guard, &progress.callable)) {
+                                     &options.thread_count, &options.guard, &progress.callable,
+                                     &options.framing, &compression)) {
         return NULL;
     }
     options.on_corrupt = skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE;
+    options.compression = (recmap_compression)compression;
     options.lifts = lifts.lifts;
     options.lift_count = lifts.count;
     PyObject *summary = build(PyBytes_AsString(path), indexes, shards, &options, &progress);

@@ -32,6 +32,7 @@ extern PyType_Spec parser_spec;
 
 /* Functions of the module that are no methods of an object: name, C function, how it is called. */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords);
+PyObject *framing_load(PyObject *module, PyObject *path);
 PyObject *shards_expand(PyObject *module, PyObject *names);
 PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *state_make(PyObject *module, PyObject *arguments);

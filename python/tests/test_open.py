@@ -23,7 +23,7 @@ def test_index_lies_beside_the_first_shard(copied_digits):
 def test_glob_list_folder_and_index_are_one(copied_digits):
     first = recmap.open(str(copied_digits / "digits-*.tfrecord"))
     before = os.stat(first.index_path).st_ino
-    for source in (shards(copied_digits), copied_digits, first.index_path):
+    for source in (shards(copied_digits), copied_digits, first.index_path, bytes(copied_digits)):
         assert recmap.open(source).fingerprint == first.fingerprint
     assert os.stat(first.index_path).st_ino == before
 
@@ -86,6 +86,11 @@ def test_other_ids_and_columns_are_stale(copied_digits):
     for wish in ({"id": "id"}, {"lift": ["id"]}, {"lift": {"label": -1}}):
         with pytest.raises(recmap.StaleIndexError):
             recmap.open(copied_digits, **wish)
+    index = recmap.open(copied_digits).index_path
+    assert len(recmap.open(index, lift=["label"])) == 1797
+    for wish in ({"id": "id"}, {"lift": ["id"]}):
+        with pytest.raises(recmap.StaleIndexError):
+            recmap.open(index, **wish)
     ds = recmap.open(copied_digits, id="id", rebuild=True)
     assert ds.find("digit-00000") == 0
 
