@@ -50,11 +50,11 @@ class _Step:
 class _Iterator(Iterator[Any]):
     """One walk of a `for`; its end, or making another one, ends it."""
 
-    def __init__(self, loader: Loader) -> None:
-        self._loader = loader
+    def __init__(self, loader: Loader, walk: int) -> None:
+        self._loader, self._walk = loader, walk
 
     def __next__(self) -> Any:
-        return self._loader._next(self)
+        return self._loader._next(self._walk)
 
 
 class Loader:
@@ -115,6 +115,8 @@ class Loader:
         transform_threads: int | None = None,
     ) -> None:
         self._arguments = {key: value for key, value in locals().items() if key != "self"}
+        if epochs is not None and epochs != math.inf and not epochs >= 0:  # or no number
+            raise ValueError(f"epochs is {epochs}")
         if epochs is not None and epochs != math.inf and epochs != int(epochs):
             raise ValueError(f"epochs is None, a whole number or math.inf, not {epochs}")
         self.dataset = dataset
@@ -140,7 +142,10 @@ class Loader:
         )
         self._identity = dataset._fingerprint(), dataset._record_count()
         self._epoch, self._position = 0, 0
-        self._iterator: _Iterator | None = None
+        self._is_end_next = False  # the epoch's last step was delivered, its end was not yet
+        self._walk = 0  # the number of the iterator that may go on: it keeps the loader, not the
+        # loader it, so that both go at once
+        self._owner = os.getpid()
         self._lock = threading.RLock()
         self._ahead: deque[_Step] = deque()
         self._work = transform
@@ -170,12 +175,14 @@ class Loader:
         with self._lock:
             if self._epochs is not None and self._epochs > 0 and not len(self.order):
                 raise ValueError("epochs of no records have no end")
-            self._iterator = _Iterator(self)
-            return self._iterator
+            if self._epochs is None and self._is_end_next:
+                self._deliver()  # the walk before was left at its last step
+            self._walk += 1
+            return _Iterator(self, self._walk)
 
-    def _next(self, iterator: _Iterator) -> Any:
+    def _next(self, walk: int) -> Any:
         with self._lock:
-            if iterator is not self._iterator:
+            if walk != self._walk:
                 raise StopIteration
             while self._epochs is None or self._epoch < self._epochs:
                 step = self._deliver()
@@ -183,7 +190,7 @@ class Loader:
                     return step.batch
                 if self._epochs is None:
                     break
-            self._iterator = None
+            self._walk += 1
             raise StopIteration
 
     def _deliver(self) -> _Step:
@@ -199,6 +206,7 @@ class Loader:
         if step.error is not None:
             raise step.error
         self._epoch, self._position = step.epoch, step.position
+        self._is_end_next = not step.is_end and step.position == 0
         return step
 
     @staticmethod
@@ -219,6 +227,8 @@ class Loader:
 
     def _fill(self) -> None:
         """Takes steps until two for each thread are being worked on, never past an error."""
+        if self._owner != os.getpid():
+            self._take()  # raises: a fork has none of the threads
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._workers, "recmap-transform")
         if self._ahead and self._ahead[0].work is None:
@@ -310,6 +320,7 @@ class Loader:
             if step.work is not None:
                 step.work.cancel()
         self._ahead.clear()
+        self._is_end_next = False
         self._epoch, self._position = self._loader.tell()
 
     # ---- The rest.
@@ -328,12 +339,13 @@ class Loader:
     def close(self) -> None:
         """Ends the threads of `transform`; those of the library end with the loader."""
         with self._lock:
-            self._iterator = None
+            self._walk += 1
             if self._pool is not None:
                 self._pool.shutdown(wait=True, cancel_futures=True)
                 self._pool = None
             self._loader.seek(self._epoch, self._position)
             self._ahead.clear()
+            self._is_end_next = False
 
     def __enter__(self) -> Loader:
         return self

@@ -1,5 +1,6 @@
 """The loader: order, epochs, ranks, state at every step, transform, errors."""
 
+import gc
 import json
 import math
 import os
@@ -7,6 +8,7 @@ import pickle
 import signal
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -72,6 +74,35 @@ def test_a_for_that_breaks_is_gone_on_with(small):
     assert loader.position == 40 and loader.steps_left == 7 and len(loader) == 11
     assert flat(numbers_of(loader)) == list(range(40, 103))
     assert flat(numbers_of(loader)) == list(range(103))
+
+
+@pytest.mark.parametrize("transform", [None, lambda batch: batch])
+def test_a_for_that_breaks_at_its_last_step_has_walked_the_epoch(small, transform):
+    loader = recmap.Loader(small, 10, transform=transform)
+    for epoch in range(3):
+        walk = iter(loader)
+        for _ in range(len(loader)):
+            next(walk)
+        assert (loader.epoch, loader.position, loader.steps_left) == (epoch + 1, 0, 11)
+    assert list(walk) == [] and loader.epoch == 3
+    assert flat(numbers_of(loader)) == list(range(103))
+    for _ in range(len(loader)):
+        next(walk := iter(loader))
+    loader.seek(1)
+    assert flat(numbers_of(loader)) == list(range(103))
+
+
+@pytest.mark.parametrize("transform", [None, lambda batch: batch])
+def test_a_loader_goes_with_its_last_reference(small, transform):
+    loader = recmap.Loader(small, 10, transform=transform)
+    next(iter(loader))
+    gone = weakref.ref(loader)
+    gc.disable()
+    try:
+        del loader
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_one_iterator_at_a_time(small):
@@ -200,6 +231,8 @@ def test_orders_that_make_their_own_batches(digits):
         {"batch_size": 5, "last": "none"},
         {"batch_size": 5, "on_error": "ignore"},
         {"batch_size": 5, "epochs": 1.5},
+        {"batch_size": 5, "epochs": -1},
+        {"batch_size": 5, "epochs": math.nan},
         {"batch_size": 5, "order": recmap.Sequential(10**6)},
         {"batch_size": 5, "order": recmap.Sequential(10), "shuffle": True},
     ],
@@ -311,9 +344,10 @@ def test_pickle_goes_on_where_it_stood(small):
     assert numbers_of(again) == numbers_of(loader)
 
 
-def test_a_child_makes_its_own(small):
+@pytest.mark.parametrize("transform", [None, lambda batch: batch])
+def test_a_child_makes_its_own(small, transform):
     """After fork the parent's loader is an error there; pickled, it goes on where it stood."""
-    loader = recmap.Loader(small, 10)
+    loader = recmap.Loader(small, 10, transform=transform)
     assert next(iter(loader)).numbers[0] == 0
     read, write_end = os.pipe()
     child = os.fork()
