@@ -6,6 +6,7 @@ import json
 from collections import abc
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from numbers import Rational
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast, overload
 
@@ -405,6 +406,8 @@ class Dataset(_recmap.Dataset):
         >>> digits().schema()["label"]["kind"]
         'int64'
         """
+        if sample is not None and sample < 0:
+            raise ValueError(f"a sample of {sample} records")
         count = len(self)
         taken = count if sample is None else min(sample, count)
         spread = [i * count // taken for i in range(taken)]
@@ -468,16 +471,21 @@ def _reopen(options: Options, fingerprint: str, view: tuple[Any, ...] | None) ->
 
 def _limits(shares: Mapping[str, float]) -> dict[str, int]:
     """Below which 64-bit hash each part ends."""
-    if not shares or any(share < 0 for share in shares.values()):
-        raise ValueError("shares of parts are above 0")
-    total = sum(map(Fraction, shares.values()), Fraction(0))
+    if not shares or not all(0 <= share <= 2 for share in shares.values()):
+        raise ValueError("shares of parts are numbers from 0 to 1")
+    exact = {name: _fraction(share) for name, share in shares.items()}
+    total = sum(exact.values(), Fraction(0))
     if abs(total - 1) > Fraction(1, 10**9):
         raise ValueError(f"the shares are {float(total)} together, not 1")
     limits, end = {}, Fraction(0)
-    for name, share in shares.items():
-        end += Fraction(share)
+    for name, share in exact.items():
+        end += share
         limits[name] = min(int(end * (1 << 64)), 1 << 64)
     return {**limits, list(limits)[-1]: 1 << 64}
+
+
+def _fraction(share: float) -> Fraction:
+    return Fraction(share if isinstance(share, Rational) else float(share))
 
 
 def _mix(values: UInt64s) -> UInt64s:

@@ -31,7 +31,8 @@ class Error(Exception):
 
     Attributes:
         message: what was found and what was expected, one line.
-        path: the file it is about, or None.
+        path: the file it is about, or None. A shard's is as its index names it: absolute, or
+            relative to the index's folder.
         record: the record's number in the data set, or None.
         offset: the byte in that file (in what it inflates to, where it is compressed), or None.
             Of a record that cannot be parsed, the byte in the record.

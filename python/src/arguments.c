@@ -88,8 +88,13 @@ static int take_int64(PyObject *object, recmap_value *value) {
     }
     value->type = RECMAP_TYPE_INT64;
     value->as.int64 = PyLong_AsLongLong(index);
+    int failed = value->as.int64 == -1 && PyErr_Occurred();
+    if (failed && PyErr_ExceptionMatches(PyExc_OverflowError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_ValueError, "the id %S does not fit 64 bits", index);
+    }
     Py_DECREF(index);
-    return !PyErr_Occurred();
+    return !failed;
 }
 
 int take_value(PyObject *object, void *to) {

@@ -26,6 +26,10 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
     return handle_view(self->handle, number);
 }
 
+static Py_ssize_t length(PyObject *object) {
+    return (Py_ssize_t)((dataset_object *)object)->count;
+}
+
 static PyObject *subscript(PyObject *object, PyObject *key) {
     if (PyLong_CheckExact(key)) {
         Py_ssize_t small = PyLong_AsSsize_t(key);
@@ -35,12 +39,9 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
     if (!PyIndex_Check(key)) return PyObject_CallMethod(object, "_view", "O", key);
     Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
     if (index == -1 && PyErr_Occurred()) return NULL;
-    if (index < 0) index += (Py_ssize_t)((dataset_object *)object)->count;
-    return item(object, index);
-}
-
-static Py_ssize_t length(PyObject *object) {
-    return (Py_ssize_t)((dataset_object *)object)->count;
+    Py_ssize_t count = length(object);
+    if (index < -count) return PyErr_Format(PyExc_IndexError, "record %zd of %zd", index, count);
+    return item(object, index < 0 ? index + count : index);
 }
 
 /* ---- Many records. */

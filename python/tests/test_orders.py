@@ -1,6 +1,7 @@
 """Orders through Python: arrays in and out, numbers that do not fit, pickle; and partitions."""
 
 import json
+import math
 import pickle
 from pathlib import Path
 
@@ -139,6 +140,11 @@ def test_partition_is_a_partition(digits):
         assert abs(len(parts[name]) - mean) < 5 * np.sqrt(mean * (1 - share)), name
     again = digits.partition({"train": 0.8, "validation": 0.1, "test": 0.1}, seed=3)
     assert (again["test"].numbers == parts["test"].numbers).all()
+    halves = digits.partition({"a": np.float32(0.5), "b": np.float64(0.5)})
+    assert sum(map(len, halves.values())) == len(digits)
+    for wrong in {}, {"a": 0.5}, {"a": math.nan}, {"a": 1.5, "b": -0.5}, {"a": math.inf}:
+        with pytest.raises(ValueError, match="shares"):
+            digits.partition(wrong)
     other = digits.partition({"train": 0.8, "validation": 0.1, "test": 0.1}, seed=4)
     assert other["test"].numbers.tolist() != parts["test"].numbers.tolist()
 
