@@ -453,6 +453,31 @@ def test_persistent_workers(digits, epochs):
         assert of(loader) == of(plain)
 
 
+def _walk_on(board, worker, workers, line, begun):
+    for _ in range(100):
+        line.wait()
+        walk = board.begin((0, 0), worker, workers)
+        begun.put(walk)
+        board.end(worker, walk, walk[0] + 1)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_that_begin_at_once_begin_the_same(method):
+    context = torch.multiprocessing.get_context(method)
+    workers, begun = 3, context.Queue()
+    shared = recmap.torch._board.Board(), workers, context.Barrier(workers), begun
+    board, *rest = shared
+    some = [
+        context.Process(target=_walk_on, args=(board, worker, *rest)) for worker in range(workers)
+    ]
+    for process in some:
+        process.start()
+    walks = sorted(begun.get(timeout=60) for _ in range(100 * workers))
+    for process in some:
+        process.join()
+    assert walks == [(epoch, 0) for epoch in range(100) for _ in range(workers)]
+
+
 def test_epochs_run_on_over_workers(digits):
     """35 steps an epoch, so that the second one begins with the other worker."""
     plain = of(iterable(digits, epochs=3, last="drop"))

@@ -78,7 +78,7 @@ class IterableDataset(data.IterableDataset[Any]):
         self._is_loaded = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = self._arguments, self._numbers, self._identity, self._board.cells
+        parts = self._arguments, self._numbers, self._identity, self._board
         return _reopen, (*parts, self._stood())
 
     def _stood(self) -> tuple[int, int]:
@@ -106,9 +106,8 @@ class IterableDataset(data.IterableDataset[Any]):
             return self._here()
         self._worker = info.id, info.num_workers
         if not self._is_loaded:
-            self._walk = self._board.begin(self._stood())
+            self._walk = self._board.begin(self._stood(), *self._worker)
             self._place = self._given = Place(*self._walk)
-            self._board.join(*self._worker)
         self._is_loaded = False
         self._leave_epochs()
         return self._in_worker()
@@ -267,8 +266,7 @@ class IterableDataset(data.IterableDataset[Any]):
         self._worker = info.id, info.num_workers
         self._place, self._given = Place(**state["place"]), Place(**state["given"])
         self._walk = state["walk"][0], state["walk"][1]
-        self._board.resume(self._stood(), self._walk)
-        self._board.join(*self._worker)
+        self._board.resume(self._stood(), self._walk, *self._worker)
         self._is_loaded = True
 
     def _check(self, state: Mapping[str, Any]) -> None:
@@ -309,10 +307,10 @@ def _reopen(
     arguments: dict[str, Any],
     numbers: str | None,
     identity: Any,
-    cells: torch.Tensor,
+    board: Board,
     stood: tuple[int, int],
 ) -> IterableDataset:
     made = IterableDataset.__new__(IterableDataset)
-    made._set_up(arguments, numbers, identity, Board(cells))
+    made._set_up(arguments, numbers, identity, board)
     made._seen = stood
     return made
