@@ -30,8 +30,8 @@ class Place:
 
 @contextlib.contextmanager
 def _turn(name: str) -> Iterator[None]:
-    """One process at a time, wherever it was forked, spawned or unpickled: an abstract socket's name
-    can be bound once, and is free again when its process ends."""
+    """One process at a time, wherever it was forked, spawned or unpickled: the name of an abstract
+    socket can be bound once, and is free again when its process ends."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as taken:
         while True:
             try:
