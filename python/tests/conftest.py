@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 import recmap
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# Who runs the tests in the background may have this ignored, and Python then leaves it so.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 DIGITS = ROOT / "data" / "digits"
 
 

@@ -9,6 +9,11 @@ import recmap
 from conftest import write
 
 grain = pytest.importorskip("grain")
+absl_flags = pytest.importorskip("absl.flags")
+
+# Where JAX is installed too, Grain's worker processes ask for a flag of absl, which only absl's own
+# main function would have parsed.
+absl_flags.FLAGS.mark_as_parsed()
 
 FEATURES = {"label": recmap.FixedLen(), "id": recmap.FixedLen((), bytes)}
 

@@ -373,7 +373,7 @@ static recmap_element converted_element_of(recmap_type kind) {
     return kind == RECMAP_TYPE_FLOAT ? RECMAP_ELEMENT_FLOAT64 : RECMAP_ELEMENT_INT32;
 }
 
-enum { NAME_SIZE = 16, COLUMNS_MOST = 2 * ASKED_MOST };
+enum { NAME_SIZE = 24, COLUMNS_MOST = 2 * ASKED_MOST };
 
 static void column_name(char name[NAME_SIZE], char kind, size_t index) {
     snprintf(name, NAME_SIZE, "%c%zu", kind, index);
