@@ -227,10 +227,11 @@ class Loader:
 
     def _fill(self) -> None:
         """Takes steps until two for each thread are being worked on, never past an error."""
-        if self._owner != os.getpid():
-            self._take()  # raises: a fork has none of the threads
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._workers, "recmap-transform")
+            self._owner = os.getpid()
+        elif self._owner != os.getpid():
+            self._take()  # raises: a fork has none of the threads
         if self._ahead and self._ahead[0].work is None:
             self._begin(self._ahead[0])  # what failed is tried again
         while len(self._ahead) < 2 * self._workers and not self._is_over():

@@ -367,6 +367,16 @@ def test_a_child_makes_its_own(small, transform):
     assert next(iter(loader)).numbers[0] == 10
 
 
+@pytest.mark.parametrize("transform", [None, lambda batch: batch])
+def test_a_child_walks_what_was_not_begun(small, transform):
+    loader = recmap.Loader(small, 10, transform=transform)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if flat(numbers_of(loader)) == list(range(103)) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert flat(numbers_of(loader)) == list(range(103))
+
+
 def test_threads_share_a_loader(made):
     loader = recmap.Loader(made, 7, shuffle=True)
     walk, seen = iter(loader), []
