@@ -7,6 +7,7 @@
 #include "columns/columns.h"
 #include "columns/own_row.h"
 #include "columns/read_lists.h"
+#include "columns/read_ways.h"
 #include "columns/row_checks.h"
 
 /* Records ahead whose first bytes are asked for: docs/benchmarks.md. */
@@ -118,6 +119,8 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
          read_lists(lists, memory->found, plan, record->data, record->size, row, fault)) &&
         (!plan->needs_checks || row_checks(memory, row, fault)))
         return true;
+    if (fault->slot != SIZE_MAX)
+        fault->offset = read_entry_offset(plan, fault->slot, record->data, record->size);
     read_roll_back(memory->sinks, plan, row);
     return false;
 }

@@ -12,6 +12,7 @@ typedef struct cut {
     const int64_t *said;
     int64_t said_count;
     int64_t count; /* of what is cut */
+    size_t slot;   /* that holds what it says; of a uniform one, the values */
     read_fault *fault;
 } cut;
 
@@ -21,8 +22,9 @@ static bool refuse(const cut *c, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    return fault_set(c->fault, RECMAP_FEATURE, SIZE_MAX, "feature '%s': its partition '%s' %s",
-                     c->feature->name, c->partition->key ? c->partition->key : "uniform", why);
+    fault_set(c->fault, RECMAP_FEATURE, SIZE_MAX, "feature '%s': its partition '%s' %s",
+              c->feature->name, c->partition->key ? c->partition->key : "uniform", why);
+    return fault_blame(c->fault, c->slot);
 }
 
 size_t ragged_tail_count(const recmap_feature *feature) {
@@ -176,16 +178,20 @@ bool ragged_add_row(batch_memory *memory, size_t column_index, size_t row, read_
     const int64_t *rows = buffer_int64(&batch_memory_sink(memory, false, plan->values_slot)->rows);
     size_t cut_count = feature->partition_count - ragged_tail_count(feature);
     int64_t count = rows[row + 1] - rows[row], stride = (int64_t)tail_stride(feature);
-    if (count % stride)
-        return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                         "feature '%s': %lld values where uniform rows hold %lld", feature->name,
-                         (long long)count, (long long)stride);
+    if (count % stride) {
+        fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                  "feature '%s': %lld values where uniform rows hold %lld", feature->name,
+                  (long long)count, (long long)stride);
+        return fault_blame(fault, plan->values_slot);
+    }
     count /= stride;
     for (size_t i = cut_count; i > 0; i--) {
         cut c = {.feature = feature, .partition = &feature->partitions[i - 1], .count = count};
         c.fault = fault;
+        c.slot = plan->values_slot;
         if (c.partition->kind != RECMAP_PARTITION_UNIFORM) {
-            const sink *said = batch_memory_sink(memory, false, plan->other_slots[i - 1]);
+            c.slot = plan->other_slots[i - 1];
+            const sink *said = batch_memory_sink(memory, false, c.slot);
             int64_t begin = buffer_int64(&said->rows)[row];
             c.said = buffer_int64(&said->values) + begin;
             c.said_count = buffer_int64(&said->rows)[row + 1] - begin;

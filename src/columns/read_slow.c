@@ -54,3 +54,14 @@ bool read_slow(sink *sinks, read_scratch *scratch, const recmap_parser *plan, co
             return false;
     return true;
 }
+
+size_t read_entry_offset(const recmap_parser *plan, size_t slot, const uint8_t *data, size_t size) {
+    const example_names *names = plan->features.names;
+    example_reader reader = example_reader_begin(data, size);
+    example_entry entry;
+    size_t index, offset = SIZE_MAX;
+    while (example_reader_next_asked(&entry, &index, &reader, names))
+        if (index == example_names_first(names, slot))
+            offset = (size_t)(entry.feature.entry.at - data);
+    return offset;
+}

@@ -8,6 +8,10 @@
 bool read_slow(sink *sinks, read_scratch *scratch, const recmap_parser *plan, const uint8_t *data,
                size_t size, size_t row, read_fault *fault);
 
+/* The byte at which the entry of a slot's feature begins in a record that was read; SIZE_MAX where
+ * it has none. */
+size_t read_entry_offset(const recmap_parser *plan, size_t slot, const uint8_t *data, size_t size);
+
 extern read_fast_function read_fast_portable;
 #if defined(__x86_64__) && !defined(RECMAP_PORTABLE)
 #define READ_FAST_X86 1

@@ -18,16 +18,20 @@ static bool check_key(const batch_memory *memory, const column_plan *plan, size_
     int64_t begin = key_rows(memory, plan, key)[row];
     int64_t count = key_rows(memory, plan, key)[row + 1] - begin;
     const int64_t *at = key_values(memory, plan, key) + begin;
-    if (count != value_count)
-        return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                         "feature '%s': %lld values, and %lld indices in '%s'", feature->name,
-                         (long long)value_count, (long long)count, feature->index_keys[key]);
-    for (int64_t i = 0; i < count; i++)
-        if ((uint64_t)at[i] >= feature->sizes[key])
-            return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                             "feature '%s': index %lld in '%s' is not in [0, %llu)", feature->name,
-                             (long long)at[i], feature->index_keys[key],
-                             (unsigned long long)feature->sizes[key]);
+    if (count != value_count) {
+        fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                  "feature '%s': %lld values, and %lld indices in '%s'", feature->name,
+                  (long long)value_count, (long long)count, feature->index_keys[key]);
+        return fault_blame(fault, plan->other_slots[key]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if ((uint64_t)at[i] < feature->sizes[key]) continue;
+        fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                  "feature '%s': index %lld in '%s' is not in [0, %llu)", feature->name,
+                  (long long)at[i], feature->index_keys[key],
+                  (unsigned long long)feature->sizes[key]);
+        return fault_blame(fault, plan->other_slots[key]);
+    }
     return true;
 }
 

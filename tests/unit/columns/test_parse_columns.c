@@ -214,6 +214,11 @@ static void test_failures_are_collected(void **state) {
         assert_int_equal(failure.number, 1000 + expected[i].row);
         assert_int_equal(failure.status, RECMAP_FEATURE);
         assert_string_equal(failure.message, expected[i].message);
+        if (expected[i].message[9] != 'p') continue;
+        /* Not the values are to blame, but what says where they are. */
+        const recmap_record *record = &batch.records[failure.row];
+        assert_true(failure.offset + 3 <= record->size);
+        assert_memory_equal(record->data + failure.offset, "\n\1x", 3);
     }
 }
 
@@ -263,6 +268,10 @@ static void expect_uncut(recmap_partition_kind kind, const char *said, const cha
     snprintf(expected, sizeof expected, "feature 'r'%s", message);
     assert_int_equal(PARSE(features, RAISE, text), RECMAP_FEATURE);
     assert_string_equal(p.error.message, expected);
+    /* The byte lies in the entry of what says the wrong thing. */
+    const uint8_t *blamed = batch.records[0].data + p.error.offset;
+    assert_true(p.error.offset + 3 <= batch.records[0].size);
+    assert_memory_equal(blamed, kind == RECMAP_PARTITION_UNIFORM ? "\n\1v" : "\n\1n", 3);
     end(NULL);
 }
 
