@@ -112,6 +112,28 @@ void check_inverse(const recmap_order *order, uint64_t epoch) {
     free(whole);
 }
 
+void check_once(recmap_order *order) {
+    for (uint64_t epoch = 0; epoch < 3; epoch++) {
+        uint64_t *whole = whole_epoch(order, epoch);
+        if (!is_permutation(whole, recmap_order_count(order), recmap_order_number_limit(order))) {
+            recmap_text text = RECMAP_TEXT_INIT;
+            recmap_order_describe(&text, order, NULL);
+            fail_msg("epoch %u has not each record once: %s", (unsigned)epoch, text.data);
+        }
+        free(whole);
+        check_access(order, epoch);
+        check_inverse(order, epoch);
+    }
+    check_access(order, UINT64_MAX);
+    recmap_order_release(order);
+}
+
+char *describe(const recmap_order *order) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    MUST(recmap_order_describe(&text, order, &error));
+    return text.data;
+}
+
 bool is_long(void) {
     const char *asked = getenv("RECMAP_TEST_LONG");
     return asked && *asked == '1';

@@ -1,4 +1,4 @@
-/* What the tests of orders share: making orders that must work, and checking what an order must
+/* What the tests of orders share: calls that must work or fail, and checking what an order must
  * always hold, whatever its kind. */
 #ifndef RECMAP_TESTS_UNIT_ORDER_CHECK_H
 #define RECMAP_TESTS_UNIT_ORDER_CHECK_H
@@ -41,6 +41,13 @@ void check_access(const recmap_order *order, uint64_t epoch);
 
 /* Checks that position_of is the inverse for each record, once. */
 void check_inverse(const recmap_order *order, uint64_t epoch);
+
+/* Checks that an order, which it takes over, has each record once in an epoch, and all of the
+ * above. */
+void check_once(recmap_order *order);
+
+/* What the order says of itself; malloc'ed. */
+char *describe(const recmap_order *order);
 
 /* Whether the whole campaigns are asked for: RECMAP_TEST_LONG=1. */
 bool is_long(void);

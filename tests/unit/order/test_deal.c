@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "make.h"
 #include "order/random.h"
 
 #include <cmocka.h>
@@ -20,12 +21,6 @@ static recmap_deal_options options_of(uint32_t world, uint64_t batch, recmap_las
     options.batch_size = batch;
     options.last = last;
     return options;
-}
-
-static recmap_order *sequential(uint64_t n) {
-    recmap_order *made = NULL;
-    MUST(recmap_order_sequential(&made, n, &error));
-    return made;
 }
 
 /* Checks what rank `rank` gets in all steps of an epoch of n records: `expected`, ended by -1. */

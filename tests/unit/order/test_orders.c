@@ -6,98 +6,15 @@
 #include <string.h>
 
 #include "check.h"
+#include "make.h"
 #include "order/alias.h"
 #include "order/random.h"
-#include "order/wide.h"
 
 #include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static recmap_order *sequential(uint64_t n) {
-    recmap_order *made = NULL;
-    MUST(recmap_order_sequential(&made, n, &error));
-    return made;
-}
-
-static recmap_order *shuffled(uint64_t n, uint64_t seed) {
-    recmap_order *made = NULL;
-    MUST(recmap_order_shuffled(&made, n, seed, &error));
-    return made;
-}
-
-static recmap_order *windowed(uint64_t n, uint64_t block, uint64_t window, uint64_t seed) {
-    recmap_order *made = NULL;
-    MUST(recmap_order_windowed(&made, n, block, window, seed, &error));
-    return made;
-}
-
-/* A view of `base`, which it takes over, through random numbers below 3 * count. */
-static recmap_order *listed(recmap_order *base, uint64_t seed) {
-    size_t count = recmap_order_number_limit(base);
-    uint64_t *list = make_array(count, sizeof *list);
-    recmap_order *spread = shuffled(3 * count, seed), *made = NULL;
-    MUST(recmap_order_run(list, spread, 0, 0, count, &error));
-    MUST(recmap_order_view_list(&made, base, list, count, &error));
-    recmap_order_release(spread);
-    recmap_order_release(base);
-    free(list);
-    return made;
-}
-
-/* A mixture that takes its sources over. */
-static recmap_order *mixed(recmap_order **sources, const double *weights, size_t count,
-                           recmap_stop stop) {
-    recmap_order *made = NULL;
-    MUST(recmap_order_mixture(&made, sources, weights, count, stop, &error));
-    for (size_t i = 0; i < count; i++) recmap_order_release(sources[i]);
-    return made;
-}
-
-/* Labels of `classes` classes, skewed: small ones are rare. */
-static int64_t *make_labels(size_t n, uint64_t classes, uint64_t seed) {
-    int64_t *labels = make_array(n, sizeof *labels);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t a = random_below(random_word(seed, 2 * i), classes);
-        uint64_t b = random_below(random_word(seed, 2 * i + 1), classes);
-        labels[i] = (int64_t)(a > b ? a : b) * 10 - 15;
-    }
-    return labels;
-}
-
-static recmap_order *grouped(size_t n, uint64_t classes, uint64_t batch, uint64_t seed) {
-    int64_t *labels = make_labels(n, classes, seed);
-    recmap_order *made = NULL;
-    MUST(recmap_order_grouped(&made, labels, n, batch, seed, &error));
-    free(labels);
-    return made;
-}
-
-static recmap_order *stratified(size_t n, uint64_t classes, uint64_t batch, uint64_t seed) {
-    int64_t *labels = make_labels(n, classes, seed);
-    recmap_order *made = NULL;
-    MUST(recmap_order_stratified(&made, labels, n, batch, seed, &error));
-    free(labels);
-    return made;
-}
-
 /* ---- Orders that have each record once an epoch. */
-
-static void check_once(recmap_order *order) {
-    for (uint64_t epoch = 0; epoch < 3; epoch++) {
-        uint64_t *whole = whole_epoch(order, epoch);
-        if (!is_permutation(whole, recmap_order_count(order), recmap_order_number_limit(order))) {
-            recmap_text text = RECMAP_TEXT_INIT;
-            recmap_order_describe(&text, order, NULL);
-            fail_msg("epoch %u has not each record once: %s", (unsigned)epoch, text.data);
-        }
-        free(whole);
-        check_access(order, epoch);
-        check_inverse(order, epoch);
-    }
-    check_access(order, UINT64_MAX);
-    recmap_order_release(order);
-}
 
 static void test_each_record_once(void **state) {
     (void)state;
@@ -406,7 +323,6 @@ static void test_nested_mixture(void **state) {
     recmap_order_release(order);
 }
 
-/* position_of in a mixture against looking through the epoch. */
 /* Each record's position is where it comes, if it comes once. */
 static void check_positions(const recmap_order *order, uint64_t epoch) {
     uint64_t *whole = whole_epoch(order, epoch);
@@ -672,12 +588,6 @@ static void test_repeated_numbers(void **state) {
 
 /* ---- Descriptions. */
 
-static char *describe(const recmap_order *order) {
-    recmap_text text = RECMAP_TEXT_INIT;
-    MUST(recmap_order_describe(&text, order, &error));
-    return text.data;
-}
-
 static void check_same(recmap_order *a, recmap_order *b, bool is_same) {
     char *x = describe(a), *y = describe(b);
     if (!strcmp(x, y) != is_same) fail_msg("%s\n%s", x, y);
@@ -717,215 +627,6 @@ static void test_descriptions(void **state) {
     check_same(listed(shuffled(9, 1), 5), listed(shuffled(9, 2), 5), false);
 }
 
-/* ---- Arguments that cannot be. */
-
-static void test_hostile_counts(void **state) {
-    (void)state;
-    const uint64_t large = RECMAP_ORDER_COUNT_MOST + 1;
-    recmap_order *order = NULL;
-    MUST_FAIL(RECMAP_INVALID, "2^62", recmap_order_sequential(&order, large, &error));
-    MUST_FAIL(RECMAP_INVALID, "2^62", recmap_order_shuffled(&order, UINT64_MAX, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "2^62", recmap_order_windowed(&order, large, 1, 1, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "block", recmap_order_windowed(&order, 5, 0, 1, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "window", recmap_order_windowed(&order, 5, 1, 0, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "2^62", recmap_order_with_replacement(&order, large, 1, 0, &error));
-    MUST_FAIL(RECMAP_INVALID, "2^62", recmap_order_with_replacement(&order, 5, 1, large, &error));
-    MUST_FAIL(RECMAP_INVALID, "no records", recmap_order_with_replacement(&order, 0, 1, 5, &error));
-    MUST_FAIL(RECMAP_INVALID, "batch", recmap_order_grouped(&order, NULL, 0, 0, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "batch", recmap_order_stratified(&order, NULL, 0, 0, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "2^32",
-              recmap_order_grouped(&order, NULL, (size_t)1 << 32, 1, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "2^32",
-              recmap_order_stratified(&order, NULL, (size_t)1 << 32, 1, 1, &error));
-    assert_null(order);
-}
-
-/* The largest orders work. */
-static void test_largest(void **state) {
-    (void)state;
-    const uint64_t most = RECMAP_ORDER_COUNT_MOST;
-    recmap_order *orders[] = {sequential(most),
-                              shuffled(most, 1),
-                              windowed(most, 1000, 5, 1),
-                              windowed(most - 1, 1 << 20, 1 << 20, 1),
-                              windowed(most, most, most, 1),
-                              windowed(most - 12345, UINT64_MAX, UINT64_MAX, 1)};
-    for (size_t i = 0; i < COUNT(orders); i++) {
-        uint64_t count = recmap_order_count(orders[i]);
-        for (uint64_t j = 0; j < 200; j++) {
-            uint64_t position = j < 3   ? j
-                                : j < 6 ? count + 2 - j
-                                        : random_below(random_word(1, j), count);
-            uint64_t number, back;
-            position = j == 3 ? count - 1 : position % count;
-            MUST(recmap_order_at(&number, orders[i], 5, &position, 1, &error));
-            MUST(recmap_order_position_of(&back, orders[i], 5, number, &error));
-            assert_true(number < count && back == position);
-        }
-        recmap_order_release(orders[i]);
-    }
-}
-
-static void test_hostile_weights(void **state) {
-    (void)state;
-    const double bad[] = {NAN, -1, INFINITY, -INFINITY, -5e-324};
-    recmap_order *order = NULL, *sources[] = {shuffled(3, 1), shuffled(0, 1), shuffled(4, 1)};
-    recmap_order *good[] = {sources[0], sources[2]};
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        double weights[] = {1, bad[i], 2};
-        MUST_FAIL(RECMAP_INVALID, "record 1",
-                  recmap_order_weighted(&order, weights, 3, 1, 0, &error));
-        MUST_FAIL(RECMAP_INVALID, "source 1",
-                  recmap_order_mixture(&order, good, weights, 2, RECMAP_STOP_FIRST, &error));
-    }
-    const double zeros[] = {0, 0, 0}, ones[] = {1, 1, 1};
-    MUST_FAIL(RECMAP_INVALID, "no weight", recmap_order_weighted(&order, zeros, 3, 1, 0, &error));
-    MUST_FAIL(RECMAP_INVALID, "no weight", recmap_order_weighted(&order, zeros, 0, 1, 0, &error));
-    MUST_FAIL(RECMAP_INVALID, "source 0",
-              recmap_order_mixture(&order, good, zeros, 2, RECMAP_STOP_FIRST, &error));
-    MUST_FAIL(RECMAP_INVALID, "source 1 of the mixture is empty",
-              recmap_order_mixture(&order, sources, ones, 3, RECMAP_STOP_FIRST, &error));
-    MUST_FAIL(RECMAP_INVALID, "at least one",
-              recmap_order_mixture(&order, good, ones, 0, RECMAP_STOP_FIRST, &error));
-    MUST_FAIL(RECMAP_INVALID, "at most",
-              recmap_order_mixture(&order, good, ones, 5000, RECMAP_STOP_FIRST, &error));
-    MUST_FAIL(RECMAP_INVALID, "end",
-              recmap_order_mixture(&order, good, ones, 2, (recmap_stop)7, &error));
-    recmap_order *large[] = {sequential(RECMAP_ORDER_COUNT_MOST), sequential(1)};
-    MUST_FAIL(RECMAP_INVALID, "2^62",
-              recmap_order_mixture(&order, large, ones, 2, RECMAP_STOP_LAST, &error));
-    const double uneven[] = {1e-9, 1};
-    recmap_order *half[] = {sequential(RECMAP_ORDER_COUNT_MOST / 2), sequential(1)};
-    MUST_FAIL(RECMAP_INVALID, "positions",
-              recmap_order_mixture(&order, half, uneven, 2, RECMAP_STOP_LAST, &error));
-    for (size_t i = 0; i < 3; i++) recmap_order_release(sources[i]);
-    for (size_t i = 0; i < 2; i++) recmap_order_release(large[i]);
-    for (size_t i = 0; i < 2; i++) recmap_order_release(half[i]);
-    assert_null(order);
-}
-
-static void test_hostile_groups(void **state) {
-    (void)state;
-    const int64_t lengths[] = {5, -1, 7}, fine[] = {5, 1, 7}, bounds[] = {3, 3}, down[] = {3, 2};
-    recmap_order *order = NULL;
-    const recmap_bucket_size both = {1, 1}, none = {0, 0}, two = {2, 0}, six = {0, 6};
-    MUST_FAIL(RECMAP_INVALID, "either",
-              recmap_order_bucketed(&order, fine, 3, bounds, 1, both, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "either",
-              recmap_order_bucketed(&order, fine, 3, bounds, 1, none, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "record 1 is -1",
-              recmap_order_bucketed(&order, lengths, 3, bounds, 1, two, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "record 2 has 7 tokens",
-              recmap_order_bucketed(&order, fine, 3, bounds, 1, six, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "bound 1, 3",
-              recmap_order_bucketed(&order, fine, 3, bounds, 2, two, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "bound 1, 2",
-              recmap_order_bucketed(&order, fine, 3, down, 2, two, 1, &error));
-    assert_null(order);
-    const int64_t extremes[] = {INT64_MIN, INT64_MAX, 0, INT64_MIN};
-    MUST(recmap_order_grouped(&order, extremes, 4, UINT64_MAX, 1, &error));
-    assert_int_equal(recmap_order_batch_count(order), 3);
-    check_once(order);
-    MUST(recmap_order_stratified(&order, extremes, 4, UINT64_MAX, 1, &error));
-    assert_int_equal(recmap_order_batch_count(order), 1);
-    check_once(order);
-}
-
-static void test_hostile_views(void **state) {
-    (void)state;
-    const uint64_t most = RECMAP_ORDER_COUNT_MOST, list[] = {1, most, 3};
-    const uint8_t mask[] = {1, 0, 1, 0};
-    recmap_order *base = shuffled(3, 1), *order = NULL;
-    MUST_FAIL(RECMAP_INVALID, "step", recmap_order_view_range(&order, base, 0, 3, 0, &error));
-    MUST_FAIL(RECMAP_INVALID, "3 numbers", recmap_order_view_range(&order, base, 0, 2, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "leaves", recmap_order_view_range(&order, base, 1, 3, -1, &error));
-    MUST_FAIL(RECMAP_INVALID, "leaves", recmap_order_view_range(&order, base, most, 3, -1, &error));
-    MUST_FAIL(RECMAP_INVALID, "leaves",
-              recmap_order_view_range(&order, base, most - 2, 3, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "leaves",
-              recmap_order_view_range(&order, base, 0, 3, INT64_MAX, &error));
-    MUST_FAIL(RECMAP_INVALID, "leaves",
-              recmap_order_view_range(&order, base, most - 1, 3, INT64_MIN, &error));
-    MUST_FAIL(RECMAP_INVALID, "leaves",
-              recmap_order_view_range(&order, base, 0, UINT64_MAX, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "item 1", recmap_order_view_list(&order, base, list, 3, &error));
-    MUST_FAIL(RECMAP_INVALID, "3 numbers", recmap_order_view_list(&order, base, list, 2, &error));
-    MUST_FAIL(RECMAP_INVALID, "only 2", recmap_order_view_mask(&order, base, mask, 4, &error));
-    assert_null(order);
-    MUST(recmap_order_view_range(&order, base, most - 3, 3, 1, &error));
-    assert_true(recmap_order_number_limit(order) == most);
-    check_inverse(order, 0);
-    recmap_order_release(order);
-    recmap_order_release(base);
-}
-
-static void test_hostile_positions(void **state) {
-    (void)state;
-    recmap_order *order = shuffled(300, 1), *draws = NULL, *groups = grouped(30, 3, 4, 1);
-    const uint64_t positions[] = {0, 300}, far = UINT64_MAX;
-    uint64_t numbers[] = {77, 77}, first = 77, count = 77;
-    MUST_FAIL(RECMAP_INVALID, "position 300 is not below 300",
-              recmap_order_at(numbers, order, 0, positions, 2, &error));
-    MUST_FAIL(RECMAP_INVALID, "position 18446744073709551615",
-              recmap_order_at(numbers, order, 0, &far, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "position 300", recmap_order_run(numbers, order, 0, 299, 2, &error));
-    MUST_FAIL(RECMAP_INVALID, "position",
-              recmap_order_run(numbers, order, 0, UINT64_MAX, 2, &error));
-    assert_true(numbers[0] == 77 && numbers[1] == 77);
-    MUST_FAIL(RECMAP_NOT_FOUND, "record 300",
-              recmap_order_position_of(&first, order, 0, 300, &error));
-    MUST_FAIL(RECMAP_INVALID, "no batches",
-              recmap_order_batch(&first, &count, order, 0, 0, &error));
-    MUST_FAIL(RECMAP_INVALID, "no batches", recmap_order_batch_of(&first, order, 0, 0, &error));
-    MUST_FAIL(RECMAP_INVALID, "batch 99",
-              recmap_order_batch(&first, &count, groups, 0, 99, &error));
-    MUST_FAIL(RECMAP_INVALID, "position 30", recmap_order_batch_of(&first, groups, 0, 30, &error));
-    MUST(recmap_order_with_replacement(&draws, 5, 1, 0, &error));
-    assert_int_equal(recmap_order_count(draws), 5);
-    MUST_FAIL(RECMAP_INVALID, "can come again",
-              recmap_order_position_of(&first, draws, 0, 1, &error));
-    assert_true(first == 77 && count == 77);
-    recmap_order_release(order);
-    recmap_order_release(draws);
-    recmap_order_release(groups);
-    recmap_order *sources[] = {sequential(1 << 20)};
-    const double one = 1;
-    recmap_order *mixture = mixed(sources, &one, 1, RECMAP_STOP_FIRST);
-    MUST(recmap_order_run(numbers, mixture, ((uint64_t)1 << 43) - 1, 5, 1, &error));
-    assert_int_equal(numbers[0], 5);
-    MUST_FAIL(RECMAP_INVALID, "2^63",
-              recmap_order_run(numbers, mixture, (uint64_t)1 << 43, 5, 1, &error));
-    recmap_order_release(mixture);
-}
-
-static void test_empty(void **state) {
-    (void)state;
-    recmap_order *orders[] = {sequential(0),
-                              shuffled(0, 1),
-                              windowed(0, 5, 5, 1),
-                              grouped(0, 3, 4, 1),
-                              stratified(0, 3, 4, 1),
-                              NULL,
-                              NULL};
-    MUST(recmap_order_view_range(&orders[5], orders[0], 7, 0, 1, &error));
-    MUST(recmap_order_view_list(&orders[6], orders[1], NULL, 0, &error));
-    for (size_t i = 0; i < COUNT(orders); i++) {
-        uint64_t number;
-        assert_int_equal(recmap_order_count(orders[i]), 0);
-        assert_int_equal(recmap_order_number_limit(orders[i]), 0);
-        assert_int_equal(recmap_order_batch_count(orders[i]), 0);
-        MUST(recmap_order_at(&number, orders[i], 0, NULL, 0, &error));
-        MUST(recmap_order_run(&number, orders[i], 0, 0, 0, &error));
-        MUST_FAIL(RECMAP_INVALID, "position 0",
-                  recmap_order_run(&number, orders[i], 0, 0, 1, &error));
-        MUST_FAIL(RECMAP_NOT_FOUND, "record 0",
-                  recmap_order_position_of(&number, orders[i], 0, 0, &error));
-        free(describe(orders[i]));
-    }
-    for (size_t i = 0; i < COUNT(orders); i++) recmap_order_release(orders[i]);
-    recmap_order_release(NULL);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_record_once),
@@ -948,13 +649,6 @@ int main(void) {
         cmocka_unit_test(test_views),
         cmocka_unit_test(test_repeated_numbers),
         cmocka_unit_test(test_descriptions),
-        cmocka_unit_test(test_hostile_counts),
-        cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_hostile_weights),
-        cmocka_unit_test(test_hostile_groups),
-        cmocka_unit_test(test_hostile_views),
-        cmocka_unit_test(test_hostile_positions),
-        cmocka_unit_test(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
