@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, overlo
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import Error, exception_of_status
+from ._errors import Error, OutOfRangeError, exception_of_status
 from ._numbers import Int64s
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class BytesColumn(_Exported, Sequence[Any]):
             return BytesColumn(self._views.part(first * size, rows * size), (rows, *self.shape[1:]))
         row = index.__index__()
         if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
+            raise OutOfRangeError(f"row {row} of {len(self)}")
         row %= len(self)
         if len(self.shape) == 1:
             return self._views[row]
@@ -163,7 +163,7 @@ class RaggedColumn(_Exported, Sequence[Any]):
             return [self[i] for i in range(*index.indices(len(self)))]
         row = index.__index__()
         if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
+            raise OutOfRangeError(f"row {row} of {len(self)}")
         row %= len(self)
         first, end = int(self.offsets[row]), int(self.offsets[row + 1])
         if isinstance(self.values, RaggedColumn):

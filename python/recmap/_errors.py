@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from typing import Any
 
 __all__ = [
@@ -28,6 +29,8 @@ class Error(Exception):
     """What every exception of recmap derives from.
 
     Each is also the built-in exception that fits, so that ``except ValueError`` works as well.
+    Wrong arguments are TypeError and ValueError, as everywhere; those that the library finds are
+    `InvalidError`, a ValueError, too.
 
     Attributes:
         message: what was found and what was expected, one line.
@@ -106,7 +109,7 @@ class InvalidError(Error, ValueError):
 
 
 class OutOfRangeError(Error, IndexError):
-    """There is no such record."""
+    """There is no such record, position or row."""
 
 
 class UnsupportedError(Error, ValueError):
@@ -146,6 +149,10 @@ class CancelledError(Error):
     """A long operation was stopped."""
 
 
+for _name in __all__:
+    globals()[_name].__module__ = "recmap"  # where they are found, and what tracebacks print
+
+
 _CLASSES: dict[str, type[Error]] = {
     "NOT_FOUND": IdNotFoundError,
     "INVALID": InvalidError,
@@ -165,6 +172,36 @@ _BY_ERRNO: dict[int, type[Error]] = {
 }
 
 
+def _code(code: str) -> str:
+    """What ``--on-corrupt skip`` and ``recmap index --lift label`` are in Python."""
+    command, dashes, option = code.partition("--")
+    if command not in ("", "recmap index", "recmap index "):
+        return code  # that is for the shell, here too
+    call = "recmap.index" if command else ""
+    if not dashes:
+        return call or code
+    name, _, value = option.partition(" ")
+    feature = value.removesuffix("=DEFAULT")
+    if name == "lift":
+        given = f'["{value}"]' if feature == value else f'{{"{feature}": DEFAULT}}'
+    else:
+        given = f'"{value}"'
+    keyword = f"{name.replace('-', '_')}={given}"
+    return f"{call}(..., {keyword})" if call else keyword
+
+
+def in_python(advice: str) -> str:
+    """Advice of the library, which names options as the command has them, in Python's words."""
+    parts = advice.split("`")  # every other one is code
+    for i, part in enumerate(parts):
+        if i % 2:
+            parts[i] = _code(part)
+        else:
+            words = re.sub(r"(?<= )--([a-z-]+)", lambda at: f"{at[1].replace('-', '_')}=", part)
+            parts[i] = words.replace("(-o NAME.rmx)", '(index="NAME.rmx")')
+    return "`".join(parts)
+
+
 def exception_of_status(
     status: str,
     message: str,
@@ -181,4 +218,4 @@ def exception_of_status(
         kind = CorruptIndexError if record is None else CorruptRecordError
     else:
         kind = _CLASSES.get(status, Error)
-    return kind(message, path, record, offset, advice, error_number)
+    return kind(message, path, record, offset, in_python(advice), error_number)

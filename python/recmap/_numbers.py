@@ -9,13 +9,15 @@ from typing import Any, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ._errors import OutOfRangeError
+
 Numbers: TypeAlias = "Iterable[SupportsIndex] | npt.NDArray[np.integer[Any]] | slice"
 UInt64s: TypeAlias = npt.NDArray[np.uint64]
 Int64s: TypeAlias = npt.NDArray[np.int64]
 
 
 def as_integers(values: object, what: str) -> npt.NDArray[Any]:
-    """One dimension of integers; TypeError for anything else, IndexError beyond 64 bits."""
+    """One dimension of integers; TypeError for anything else, OutOfRangeError beyond 64 bits."""
     if isinstance(values, np.ndarray):
         array = values
     else:
@@ -32,7 +34,7 @@ def as_integers(values: object, what: str) -> npt.NDArray[Any]:
         return np.empty(0, np.int64)
     if array.dtype.kind not in "iu":
         if array.dtype.kind == "O":
-            raise IndexError(f"{what} do not fit 64 bits")
+            raise OutOfRangeError(f"{what} do not fit 64 bits")
         raise TypeError(f"{what} are integers, not {array.dtype}")
     return array
 
@@ -43,9 +45,9 @@ def as_items(values: object, count: int) -> UInt64s:
     if array.dtype.kind == "i" and array.size and int(array.min()) < 0:
         array = np.where(array < 0, array + count, array)
         if int(array.min()) < 0:
-            raise IndexError(f"record {int(array.min()) - count} of {count}")
+            raise OutOfRangeError(f"record {int(array.min()) - count} of {count}")
     if array.size and int(array.max()) >= count:
-        raise IndexError(f"record {int(array.max())} of {count}")
+        raise OutOfRangeError(f"record {int(array.max())} of {count}")
     return np.ascontiguousarray(array, dtype=np.uint64)
 
 
@@ -54,7 +56,7 @@ def as_mask_or_items(values: object, count: int) -> UInt64s:
     array = np.asarray(values) if not isinstance(values, np.ndarray) else values
     if array.dtype == np.bool_:
         if array.shape != (count,):
-            raise IndexError(f"a mask of shape {array.shape} for {count} records")
+            raise OutOfRangeError(f"a mask of shape {array.shape} for {count} records")
         return np.flatnonzero(array).astype(np.uint64)
     return as_items(values, count)
 

@@ -22,6 +22,7 @@ import grain
 from . import _recmap
 from ._columns import columns_of
 from ._dataset import Dataset
+from ._errors import OutOfRangeError
 from ._features import Features, parser_of
 from ._orders import Order, check_fits
 from ._rows import plain, rows_of
@@ -148,7 +149,7 @@ class Sampler:
 
     def __getitem__(self, index: int) -> Any:
         if not 0 <= index < self._length:
-            raise IndexError(f"position {index} of {self._length}")
+            raise OutOfRangeError(f"position {index} of {self._length}")
         rng = None
         if self._seed is not None:
             rng = np.random.Generator(np.random.Philox(key=self._seed + index))

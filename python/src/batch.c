@@ -105,7 +105,7 @@ static const recmap_record *records_of(PyObject *object) {
 static PyObject *item(PyObject *object, Py_ssize_t index) {
     Py_ssize_t count = length(object);
     if (index < 0 || index >= count)
-        return PyErr_Format(PyExc_IndexError, "record %zd of a batch of %zd", index, count);
+        return PyErr_Format(OutOfRangeError, "record %zd of a batch of %zd", index, count);
     const recmap_record *record = &records_of(object)[index];
     return view_make(object, record->data, record->size);
 }
@@ -125,7 +125,7 @@ static PyObject *slice(PyObject *object, PyObject *key) {
 
 static PyObject *subscript(PyObject *object, PyObject *key) {
     if (PySlice_Check(key)) return slice(object, key);
-    Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    Py_ssize_t index = PyNumber_AsSsize_t(key, OutOfRangeError);
     if (index == -1 && PyErr_Occurred()) return NULL;
     return item(object, index < 0 ? index + length(object) : index);
 }

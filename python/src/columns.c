@@ -2,6 +2,7 @@
  * views. All of them keep the batch. */
 #include "arguments.h"
 #include "batch.h"
+#include "errors.h"
 #include "module.h"
 #include "view.h"
 
@@ -134,7 +135,7 @@ static Py_ssize_t views_length(PyObject *object) {
 static PyObject *views_item(PyObject *object, Py_ssize_t index) {
     views_object *self = (views_object *)object;
     if (index < 0 || index >= self->count)
-        return PyErr_Format(PyExc_IndexError, "value %zd of %zd", index, self->count);
+        return PyErr_Format(OutOfRangeError, "value %zd of %zd", index, self->count);
     return view_make(object, self->views[index].data, self->views[index].size);
 }
 
@@ -144,7 +145,7 @@ static PyObject *views_part(PyObject *object, PyObject *arguments) {
     Py_ssize_t first, count;
     if (!PyArg_ParseTuple(arguments, "nn:part", &first, &count)) return NULL;
     if (first < 0 || count < 0 || first > self->count || count > self->count - first)
-        return PyErr_Format(PyExc_IndexError, "values %zd to %zd of %zd", first, first + count,
+        return PyErr_Format(OutOfRangeError, "values %zd to %zd of %zd", first, first + count,
                             self->count);
     return views_make(self->owner, self->views + first, count);
 }

@@ -19,7 +19,7 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
     dataset_object *self = (dataset_object *)object;
     if (__builtin_expect(!dataset_handle(self), 0)) return NULL;
     if (index < 0 || (uint64_t)index >= self->count)
-        return PyErr_Format(PyExc_IndexError, "record %zd of %llu", index,
+        return PyErr_Format(OutOfRangeError, "record %zd of %llu", index,
                             (unsigned long long)self->count);
     uint64_t number = self->numbers.data ? ((const uint64_t *)self->numbers.data)[index]
                                          : self->first + (uint64_t)index * (uint64_t)self->step;
@@ -37,10 +37,10 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
         PyErr_Clear(); /* it is negative, or too large: once more, with its own error */
     }
     if (!PyIndex_Check(key)) return PyObject_CallMethod(object, "_view", "O", key);
-    Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    Py_ssize_t index = PyNumber_AsSsize_t(key, OutOfRangeError);
     if (index == -1 && PyErr_Occurred()) return NULL;
     Py_ssize_t count = length(object);
-    if (index < -count) return PyErr_Format(PyExc_IndexError, "record %zd of %zd", index, count);
+    if (index < -count) return PyErr_Format(OutOfRangeError, "record %zd of %zd", index, count);
     return item(object, index < 0 ? index + count : index);
 }
 
@@ -399,14 +399,14 @@ static int check_numbers(const dataset_object *self) {
     const uint64_t *numbers = self->numbers.data;
     for (uint64_t i = 0; numbers && i < self->count; i++)
         if (numbers[i] >= have) {
-            PyErr_Format(PyExc_IndexError, "record %llu of %llu", (unsigned long long)numbers[i],
+            PyErr_Format(OutOfRangeError, "record %llu of %llu", (unsigned long long)numbers[i],
                          (unsigned long long)have);
             return -1;
         }
     if (numbers || !self->count) return 0;
     __int128 last = (__int128)self->first + (__int128)(self->count - 1) * self->step;
     if (self->first < have && last >= 0 && last < (__int128)have) return 0;
-    PyErr_SetString(PyExc_IndexError, "a range of records leaves the data set");
+    PyErr_SetString(OutOfRangeError, "a range of records leaves the data set");
     return -1;
 }
 

@@ -2,14 +2,16 @@
 
 #include <string.h>
 
+PyObject *OutOfRangeError;
 static PyObject *exception_of_status;
 
 int errors_load(void) {
     PyObject *module = PyImport_ImportModule("recmap._errors");
     if (!module) return 0;
     exception_of_status = PyObject_GetAttrString(module, "exception_of_status");
+    OutOfRangeError = PyObject_GetAttrString(module, "OutOfRangeError");
     Py_DECREF(module);
-    return exception_of_status != NULL;
+    return exception_of_status && OutOfRangeError;
 }
 
 static PyObject *text_of(const char *bytes) {

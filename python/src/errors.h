@@ -4,6 +4,9 @@
 
 #include "python.h"
 
+/* The exception of a number that a sequence does not have; an IndexError. */
+extern PyObject *OutOfRangeError;
+
 /* Finds the exceptions (recmap._errors). False with an exception set. */
 int errors_load(void);
 

@@ -63,7 +63,7 @@ static recmap_status set_type(column_stage *stage, recmap_type type, recmap_erro
         fail(error, RECMAP_INVALID,
              "the default \"%s\" of column \"%s\" is no %s, as its values are",
              stage->default_value, stage->name, column_type_name(type));
-        fail_advise(error, "give a default of that type: --lift %s=DEFAULT", stage->name);
+        fail_advise(error, "give a default of that type: `--lift %s=DEFAULT`", stage->name);
         return RECMAP_INVALID;
     }
     stage->type = type;
@@ -77,7 +77,7 @@ static recmap_status check_value(column_stage *stage, const recmap_value *value,
         if (stage->default_value) return RECMAP_OK;
         fail(error, RECMAP_FEATURE, "has no value of feature \"%s\", which is to be lifted",
              stage->name);
-        fail_advise(error, "build the index with a default for such records: --lift %s=DEFAULT",
+        fail_advise(error, "build the index with a default for such records: `--lift %s=DEFAULT`",
                     stage->name);
         return RECMAP_FEATURE;
     }

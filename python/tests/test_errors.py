@@ -1,0 +1,98 @@
+"""What an exception says, and what it is."""
+
+import pickle
+import re
+import traceback
+
+import pytest
+import recmap
+from conftest import ROOT, flip
+from recmap._errors import in_python
+
+ADVICE = {
+    "index with `--on-corrupt skip`": 'index with `on_corrupt="skip"`',
+    "build it with `recmap index --id FEATURE`": (
+        'build it with `recmap.index(..., id="FEATURE")`'
+    ),
+    "build it with `recmap index --lift a`": 'build it with `recmap.index(..., lift=["a"])`',
+    "build the index again with `recmap index`": "build the index again with `recmap.index`",
+    "a default: `--lift a=DEFAULT`": 'a default: `lift={"a": DEFAULT}`',
+    "load it with `--framing ./PLUGIN.so` or": 'load it with `framing="./PLUGIN.so"` or',
+    "see `recmap info`, name the same with --id and --lift, or not": (
+        "see `recmap info`, name the same with id= and lift=, or not"
+    ),
+    "another name (-o NAME.rmx)": 'another name (index="NAME.rmx")',
+    "run `recmap verify a--b.rmx` to list": "run `recmap verify a--b.rmx` to list",
+    "": "",
+}
+
+
+@pytest.mark.parametrize("given", ADVICE)
+def test_advice_names_keywords(given):
+    assert in_python(given) == ADVICE[given]
+
+
+def test_no_advice_of_the_library_names_an_option_of_the_command():
+    if not (ROOT / "src").is_dir():
+        pytest.skip("the library's source is not here")
+    texts = []
+    for source in (ROOT / "src").rglob("*.c"):
+        literals = re.finditer(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*', source.read_text())
+        texts += [re.sub(r'"\s*"', "", literal[0])[1:-1] for literal in literals]
+    named = [text for text in texts if re.search(r"(^|[ `(])--?[a-z]|`recmap index", text)]
+    assert len(named) > 20
+    for text in named:
+        told = in_python(text)
+        assert not re.search(r"--[a-z]|[( ]-o |`recmap index", told), told
+
+
+def test_a_damaged_shard(copied_digits):
+    flip(copied_digits / "digits-00001-of-00004.tfrecord", 300)
+    with pytest.raises(recmap.CorruptRecordError) as raised:
+        recmap.open(copied_digits, progress=None)
+    assert 'on_corrupt="skip"' in raised.value.advice
+    assert len(recmap.open(copied_digits, on_corrupt="skip", progress=None)) == 1796
+
+
+def test_a_feature_that_records_lack(copied_digits):
+    with pytest.raises(recmap.FeatureError) as raised:
+        recmap.open(copied_digits, lift=["weight"], progress=None)
+    assert '`lift={"weight": DEFAULT}`' in str(raised.value)
+    with pytest.raises(recmap.Error, match=r"recmap\.index\(\.\.\., id="):
+        recmap.open(copied_digits, progress=None).find("digit-00001")
+
+
+def test_exceptions_are_named_as_they_are_found(digits):
+    with pytest.raises(recmap.Error) as raised:
+        digits.find("no such")
+    last = traceback.format_exception_only(raised.value)[0]
+    assert last.startswith("recmap.IdNotFoundError: ")
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert type(again) is recmap.IdNotFoundError and str(again) == str(raised.value)
+
+
+def test_a_record_that_is_not_there(digits):
+    batch = digits.gather([1, 2])
+    order = recmap.Shuffled(5)
+    tries = [
+        lambda: digits[1797],
+        lambda: digits[-1798],
+        lambda: digits[1 << 70],
+        lambda: digits.gather([1797]),
+        lambda: digits.gather([1 << 70]),
+        lambda: digits.select([-1798]),
+        lambda: digits.select([True]),
+        lambda: digits[5:9][4],
+        lambda: batch[2],
+        lambda: batch[-3],
+        lambda: digits.parse([0], {"id": recmap.FixedLen((), bytes)})["id"][1],
+        lambda: digits.parse([0], {"id": recmap.VarLen(bytes)})["id"][1],
+        lambda: order.at(0, 5),
+        lambda: order.at(0, range(6)),
+        lambda: order.select([-1]),
+        lambda: order.position_of(0, -1),
+    ]
+    for number, call in enumerate(tries):
+        with pytest.raises(IndexError) as raised:
+            call()
+        assert type(raised.value) is recmap.OutOfRangeError, number
