@@ -10,16 +10,7 @@ TARGET static inline __attribute__((always_inline)) vector broadcast(uint32_t x)
     return (vector)_mm512_set1_epi32((int)x);
 }
 
-/* Shifting each lane by its own count is one step here, all by one number two. */
-typedef vector shift_count;
-
-TARGET static inline __attribute__((always_inline)) shift_count shift_by(unsigned n) {
-    return broadcast(n);
-}
-
-TARGET static inline __attribute__((always_inline)) vector multiply(vector a, vector b) {
-    return a * b;
-}
+#include "order/rounds_wide.inc"
 
 /* Products are made of the even lanes, then of the odd ones, which a shuffle brings down. */
 TARGET static inline __attribute__((always_inline)) vector multiply_high(vector a, vector b) {
