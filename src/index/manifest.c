@@ -3,10 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/proto.h"
 #include "index.pb-c.h"
 
 static char *no_text(void) {
     return (char *)protobuf_c_empty_string;
+}
+
+static void fill_column(Recmap__Column *message, const manifest_column *column) {
+    recmap__column__init(message);
+    message->name = column->name;
+    message->type = (Recmap__ValueType)column->type;
+    message->first_value = column->first_value;
+    message->has_default = column->default_value != NULL;
+    message->default_value = column->default_value ? column->default_value : no_text();
 }
 
 uint8_t *manifest_encode(size_t *size, const manifest *from) {
@@ -16,13 +26,7 @@ uint8_t *manifest_encode(size_t *size, const manifest *from) {
     uint8_t *packed = NULL;
     if (columns && pointers) {
         for (size_t i = 0; i < from->column_count; i++) {
-            const manifest_column *column = &from->columns[i];
-            recmap__column__init(&columns[i]);
-            columns[i].name = column->name;
-            columns[i].type = (Recmap__ValueType)column->type;
-            columns[i].first_value = column->first_value;
-            columns[i].has_default = column->default_value != NULL;
-            columns[i].default_value = column->default_value ? column->default_value : no_text();
+            fill_column(&columns[i], &from->columns[i]);
             pointers[i] = &columns[i];
         }
         message.format_version = from->format_version;
@@ -39,9 +43,7 @@ uint8_t *manifest_encode(size_t *size, const manifest *from) {
         message.skips_damage = from->skips_damage;
         message.n_columns = from->column_count;
         message.columns = pointers;
-        *size = recmap__manifest__get_packed_size(&message);
-        packed = malloc(*size + 1);
-        if (packed) recmap__manifest__pack(&message, packed);
+        packed = proto_pack(size, &message.base, 0);
     }
     free(columns);
     free(pointers);
@@ -78,9 +80,7 @@ uint8_t *shards_encode(size_t *size, const shard_entry *shards, size_t count) {
         }
         message.n_shards = count;
         message.shards = pointers;
-        *size = recmap__shard_table__get_packed_size(&message);
-        packed = malloc(*size + 1);
-        if (packed) recmap__shard_table__pack(&message, packed);
+        packed = proto_pack(size, &message.base, 0);
     }
     free(entries);
     free(pointers);
@@ -103,25 +103,11 @@ uint8_t *damages_encode(size_t *size, const damage_entry *damages, size_t count)
         }
         message.n_damages = count;
         message.damages = pointers;
-        *size = recmap__damage_table__get_packed_size(&message);
-        packed = malloc(*size + 1);
-        if (packed) recmap__damage_table__pack(&message, packed);
+        packed = proto_pack(size, &message.base, 0);
     }
     free(entries);
     free(pointers);
     return packed;
-}
-
-/* protobuf-c says NULL both for bad bytes and for no memory: its allocator tells which. */
-static void *counting_alloc(void *failed, size_t size) {
-    void *memory = malloc(size ? size : 1);
-    if (!memory) *(bool *)failed = true;
-    return memory;
-}
-
-static void counting_free(void *failed, void *memory) {
-    (void)failed;
-    free(memory);
 }
 
 static decode_verdict verdict_without_message(bool out_of_memory) {
@@ -148,9 +134,9 @@ static decode_verdict copy_columns(manifest *to, const Recmap__Manifest *message
 }
 
 decode_verdict manifest_decode(manifest *to, const uint8_t *data, size_t size) {
-    bool out_of_memory = false;
-    ProtobufCAllocator allocator = {counting_alloc, counting_free, &out_of_memory};
-    Recmap__Manifest *message = recmap__manifest__unpack(&allocator, size, data);
+    bool out_of_memory;
+    Recmap__Manifest *message =
+        proto_unpack(&out_of_memory, &recmap__manifest__descriptor, data, size);
     if (!message) return verdict_without_message(out_of_memory);
     manifest made = {
         .format_version = message->format_version,
@@ -170,7 +156,7 @@ decode_verdict manifest_decode(manifest *to, const uint8_t *data, size_t size) {
         if (!made.id_name) verdict = DECODE_NO_MEMORY;
     }
     if (verdict == DECODE_OK) verdict = copy_columns(&made, message);
-    recmap__manifest__free_unpacked(message, &allocator);
+    recmap__manifest__free_unpacked(message, NULL);
     if (verdict == DECODE_OK) *to = made;
     else manifest_free(&made);
     return verdict;
@@ -222,16 +208,16 @@ static decode_verdict copy_shard(shard_entry *to, const Recmap__Shard *message) 
 
 decode_verdict shards_decode(shard_entry *shards, size_t *count, size_t capacity,
                              const uint8_t *data, size_t size) {
-    bool out_of_memory = false;
-    ProtobufCAllocator allocator = {counting_alloc, counting_free, &out_of_memory};
-    Recmap__ShardTable *message = recmap__shard_table__unpack(&allocator, size, data);
+    bool out_of_memory;
+    Recmap__ShardTable *message =
+        proto_unpack(&out_of_memory, &recmap__shard_table__descriptor, data, size);
     if (!message) return verdict_without_message(out_of_memory);
     decode_verdict verdict = message->n_shards <= capacity - *count ? DECODE_OK : DECODE_BAD;
     for (size_t i = 0; verdict == DECODE_OK && i < message->n_shards; i++) {
         verdict = copy_shard(&shards[*count], message->shards[i]);
         if (verdict == DECODE_OK) ++*count;
     }
-    recmap__shard_table__free_unpacked(message, &allocator);
+    recmap__shard_table__free_unpacked(message, NULL);
     return verdict;
 }
 
@@ -243,9 +229,9 @@ void shard_entry_free(shard_entry *shard) {
 
 decode_verdict damages_decode(damage_entry *damages, size_t *count, size_t capacity,
                               const uint8_t *data, size_t size) {
-    bool out_of_memory = false;
-    ProtobufCAllocator allocator = {counting_alloc, counting_free, &out_of_memory};
-    Recmap__DamageTable *message = recmap__damage_table__unpack(&allocator, size, data);
+    bool out_of_memory;
+    Recmap__DamageTable *message =
+        proto_unpack(&out_of_memory, &recmap__damage_table__descriptor, data, size);
     if (!message) return verdict_without_message(out_of_memory);
     decode_verdict verdict = message->n_damages <= capacity - *count ? DECODE_OK : DECODE_BAD;
     for (size_t i = 0; verdict == DECODE_OK && i < message->n_damages; i++) {
@@ -258,6 +244,6 @@ decode_verdict damages_decode(damage_entry *damages, size_t *count, size_t capac
         damages[*count] = (damage_entry){damage->shard, damage->offset, damage->length, reason};
         ++*count;
     }
-    recmap__damage_table__free_unpacked(message, &allocator);
+    recmap__damage_table__free_unpacked(message, NULL);
     return verdict;
 }

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/proto.h"
 #include "state.pb-c.h"
 #include "state/state.h"
 
@@ -24,10 +25,9 @@ static uint8_t *pack(size_t *size, uint64_t *checksum, const recmap_state_info *
     message.order = (char *)info->order;
     message.epoch = info->epoch;
     message.position = info->position;
-    size_t values_size = recmap__state__get_packed_size(&message);
-    uint8_t *bytes = malloc(values_size + CHECKSUM_SIZE);
+    size_t values_size;
+    uint8_t *bytes = proto_pack(&values_size, &message.base, CHECKSUM_SIZE);
     if (!bytes) return NULL;
-    recmap__state__pack(&message, bytes);
     *checksum = XXH3_64bits(bytes, values_size);
     bytes[values_size] = CHECKSUM_TAG;
     store64(bytes + values_size + 1, *checksum);
@@ -89,31 +89,18 @@ static recmap_status create_from(recmap_state **state, const Recmap__State *mess
     return fault ? state_fail(error, fault) : recmap_state_create(state, &info, error);
 }
 
-/* protobuf-c says NULL both for bad bytes and for no memory: its allocator tells which. */
-static void *counting_alloc(void *failed, size_t size) {
-    void *memory = malloc(size ? size : 1);
-    if (!memory) *(bool *)failed = true;
-    return memory;
-}
-
-static void counting_free(void *failed, void *memory) {
-    (void)failed;
-    free(memory);
-}
-
 recmap_status recmap_state_from_bytes(recmap_state **state, const void *bytes, size_t size,
                                       recmap_error *error) {
     if (!size) return state_fail(error, "it is empty");
     if (size > STATE_SIZE_MOST) return state_fail(error, "it is larger than any state");
     if (!checksum_holds(bytes, size)) return state_fail(error, "its checksum does not hold");
-    bool out_of_memory = false;
-    ProtobufCAllocator allocator = {counting_alloc, counting_free, &out_of_memory};
-    Recmap__State *message = recmap__state__unpack(&allocator, size, bytes);
+    bool out_of_memory;
+    Recmap__State *message = proto_unpack(&out_of_memory, &recmap__state__descriptor, bytes, size);
     if (!message && out_of_memory) return fail_memory(error);
     if (!message) return state_fail(error, "it is no protobuf message");
     recmap_state *made = NULL;
     recmap_status status = create_from(&made, message, error);
-    recmap__state__free_unpacked(message, &allocator);
+    recmap__state__free_unpacked(message, NULL);
     if (status == RECMAP_OK) status = check_same(made, bytes, size, error);
     if (status == RECMAP_OK) *state = made;
     else recmap_state_destroy(made);
