@@ -32,5 +32,7 @@ static const recmap_element I64 = RECMAP_ELEMENT_INT64, F32 = RECMAP_ELEMENT_FLO
 #define PARTITIONS(...)                                                                            \
     .partitions = (const recmap_partition[]){__VA_ARGS__},                                         \
     .partition_count = sizeof((const recmap_partition[]){__VA_ARGS__}) / sizeof(recmap_partition)
+#define RAGGED_OF(column, from, of, ...)                                                           \
+    { .name = (column), .key = (from), .kind = RAGGED, .element = (of), PARTITIONS(__VA_ARGS__) }
 
 #endif

@@ -1,28 +1,10 @@
 /* Columns and records as Arrow arrays: types, values, and who holds what for how long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "helpers/arrow_text.h"
-#include "unit/columns/parse_specs.h"
-#include "unit/columns/parse_text.h"
-
-static parsing p;
-static text_batch batch;
-
-static int end(void **state) {
-    (void)state;
-    parsing_end(&p);
-    p = (parsing){0};
-    batch_free(&batch);
-    return 0;
-}
+#include "unit/columns/parse_case.h"
 
 /* Column `index` is of that type with those values; so is the schema that the parser gives. */
 static void expect_arrow(size_t index, const char *type, const char *values) {
@@ -62,9 +44,7 @@ static void test_elements(void **state) {
                                        .kind = FIXED,
                                        .element = elements[i]};
     }
-    assert_int_equal(parse_texts(&p, features, 13, RECMAP_PARSE_RAISE,
-                                 TEXTS("i=i:1 f=f:1.5", "i=i:0 f=f:-2"), &batch),
-                     RECMAP_OK);
+    assert_int_equal(PARSE(features, RAISE, "i=i:1 f=f:1.5", "i=i:0 f=f:-2"), RECMAP_OK);
     for (size_t i = 0; i < 13; i++)
         expect_arrow(i, types[i],
                      elements[i] == RECMAP_ELEMENT_BOOL       ? "[true, false]"
@@ -89,10 +69,8 @@ static void test_fixed(void **state) {
          .bytes_mode = RECMAP_BYTES_COPY},
     };
     /* The second record cannot be read: its row is null everywhere. */
-    assert_int_equal(parse_texts(&p, features, COUNT(features), RECMAP_PARSE_COLLECT,
-                                 TEXTS("a=i:1,0,0,1 t=b:short,one_of_more_than_12_bytes", "a=i:1",
-                                       "a=i:0,0,0,1 t=b:the_second_of_more_than_12,"),
-                                 &batch),
+    assert_int_equal(PARSE(features, COLLECT, "a=i:1,0,0,1 t=b:short,one_of_more_than_12_bytes",
+                           "a=i:1", "a=i:0,0,0,1 t=b:the_second_of_more_than_12,"),
                      RECMAP_OK);
     expect_arrow(0, "fixed_size_list<item: int64>[4]", "[[1, 0, 0, 1], null, [0, 0, 0, 1]]");
     expect_arrow(1,
@@ -123,10 +101,8 @@ static void test_lists(void **state) {
          DEFAULTS(TEXT("pad")),
          .bytes_mode = RECMAP_BYTES_COPY},
     };
-    assert_int_equal(parse_texts(&p, features, COUNT(features), RECMAP_PARSE_RAISE,
-                                 TEXTS("v=i:1,2,3,4 t=b:a", "",
-                                       "v=i:5,6 t=b:the_longest_one,b,another_long_one"),
-                                 &batch),
+    assert_int_equal(PARSE(features, RAISE, "v=i:1,2,3,4 t=b:a", "",
+                           "v=i:5,6 t=b:the_longest_one,b,another_long_one"),
                      RECMAP_OK);
     expect_arrow(0, "large_list<item: int64>", "[[1, 2, 3, 4], null, [5, 6]]");
     expect_arrow(1, "large_list<item: binary_view>",
@@ -144,24 +120,17 @@ static void test_lists(void **state) {
 static void test_ragged_and_sparse(void **state) {
     (void)state;
     const recmap_feature features[] = {
-        {.name = "r",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_ROW_LENGTHS, "n", 0}, {RECMAP_PARTITION_UNIFORM, NULL, 2})},
-        {.name = "q",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 1}, {RECMAP_PARTITION_ROW_SPLITS, "s", 0})},
+        RAGGED_OF("r", "v", F32, {RECMAP_PARTITION_ROW_LENGTHS, "n", 0},
+                  {RECMAP_PARTITION_UNIFORM, NULL, 2}),
+        RAGGED_OF("q", "v", F32, {RECMAP_PARTITION_UNIFORM, NULL, 1},
+                  {RECMAP_PARTITION_ROW_SPLITS, "s", 0}),
         {.name = "p", .key = "v", .kind = SPARSE, .element = F32, INDICES("x", "y"), SIZES(9, 3)},
         {.name = "o", .key = "t", .kind = SPARSE, .element = STR, INDICES("x"), SIZES(9)},
     };
-    assert_int_equal(parse_texts(&p, features, COUNT(features), RECMAP_PARSE_RAISE,
-                                 TEXTS("v=f:1,2,3,4 n=i:0,2 s=i:0,1,4 x=i:8,1,1,0 y=i:0,2,1,0 "
-                                       "t=b:one_of_many_bytes,b,two_of_many_bytes,d",
-                                       ""),
-                                 &batch),
+    assert_int_equal(PARSE(features, RAISE,
+                           "v=f:1,2,3,4 n=i:0,2 s=i:0,1,4 x=i:8,1,1,0 y=i:0,2,1,0 "
+                           "t=b:one_of_many_bytes,b,two_of_many_bytes,d",
+                           ""),
                      RECMAP_OK);
     expect_arrow(0, "large_list<item: large_list<item: fixed_size_list<item: float>[2]>>",
                  "[[[], [[1, 2], [3, 4]]], null]");
@@ -241,9 +210,7 @@ static void test_moved_children(void **state) {
     int released = 0;
     struct ArrowArray array, moved;
     struct ArrowSchema schema, moved_schema;
-    assert_int_equal(parse_texts(&p, two, 2, RECMAP_PARSE_RAISE,
-                                 TEXTS("v=i:1,2 t=b:one_of_more_than_12_bytes", "v=i:3 t=b:b"),
-                                 &batch),
+    assert_int_equal(PARSE(two, RAISE, "v=i:1,2 t=b:one_of_more_than_12_bytes", "v=i:3 t=b:b"),
                      RECMAP_OK);
     recmap_columns_set_owner(p.columns, &released, count_release);
     assert_int_equal(recmap_columns_export_arrow(&array, &schema, p.columns, NULL), RECMAP_OK);
@@ -275,8 +242,7 @@ static void test_exports_outlive_batches(void **state) {
     struct ArrowSchema schemas[ROUNDS];
     int released[ROUNDS] = {0};
     text_batch batches[ROUNDS];
-    assert_int_equal(parse_texts(&p, two, 2, RECMAP_PARSE_RAISE, TEXTS("t=b:x"), &batch),
-                     RECMAP_OK);
+    assert_int_equal(PARSE(two, RAISE, "t=b:x"), RECMAP_OK);
     for (int i = 0; i < ROUNDS; i++) {
         char text[64];
         snprintf(text, sizeof text, "v=i:%d,%d t=b:number_%d_of_many_bytes", i, i + 1, i);
@@ -344,8 +310,6 @@ static void test_records(void **state) {
     assert_int_equal(array.length, 0);
     array.release(&array);
 }
-
-#define TEST(name) cmocka_unit_test_teardown(name, end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -1,30 +1,9 @@
 /* The cases of TensorFlow's own tests of tf.io.parse_example, with what recmap makes of them. Those
  * that recmap answers in another way say so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "unit/columns/parse_specs.h"
-#include "unit/columns/parse_text.h"
-
-static parsing p;
-static text_batch batch;
-
-#define PARSE(features, ...)                                                                       \
-    parse_texts(&p, features, COUNT(features), RECMAP_PARSE_RAISE, TEXTS(__VA_ARGS__), &batch)
-
-static int end(void **state) {
-    (void)state;
-    parsing_end(&p);
-    p = (parsing){0};
-    batch_free(&batch);
-    return 0;
-}
+#include "unit/columns/parse_case.h"
 
 static void expect_error(recmap_status status, recmap_status expected, uint64_t row,
                          const char *message) {
@@ -51,7 +30,7 @@ static void test_12_empty_records_take_defaults(void **state) {
          SHAPE(2),
          DEFAULTS(FLOAT(1.5f), FLOAT(2))},
     };
-    assert_int_equal(PARSE(features, "", ""), RECMAP_OK);
+    assert_int_equal(PARSE(features, RAISE, "", ""), RECMAP_OK);
     expect_column(&p, "st", "[~[], ~[]]");
     expect_column(&p, "a", "[[[0, 42, 0]], [[0, 42, 0]]]");
     expect_column(&p, "b",
@@ -64,17 +43,17 @@ static void test_12_empty_records_take_defaults(void **state) {
 static void test_13_missing_without_default(void **state) {
     (void)state;
     const recmap_feature features[] = {{.name = "c", .kind = FIXED, .element = F32, SHAPE(2)}};
-    expect_error(PARSE(features, "c=f:3,4", ""), RECMAP_FEATURE, 1,
+    expect_error(PARSE(features, RAISE, "c=f:3,4", ""), RECMAP_FEATURE, 1,
                  "feature 'c' is missing and has no default");
     end(NULL);
-    expect_error(PARSE(features, "c=f:3,4", "c=?"), RECMAP_FEATURE, 1,
+    expect_error(PARSE(features, RAISE, "c=f:3,4", "c=?"), RECMAP_FEATURE, 1,
                  "feature 'c' is missing and has no default");
 }
 
 static void test_14_wrong_count(void **state) {
     (void)state;
     const recmap_feature features[] = {{.name = "a", .kind = FIXED, .element = F32, SHAPE(1, 3)}};
-    expect_error(PARSE(features, "a=f:1,1,3", "a=f:-1,-1"), RECMAP_FEATURE, 1,
+    expect_error(PARSE(features, RAISE, "a=f:1,1,3", "a=f:-1,-1"), RECMAP_FEATURE, 1,
                  "feature 'a': 2 values where [1, 3] needs 3");
     assert_true(p.error.offset != RECMAP_NO_OFFSET);
 }
@@ -83,8 +62,9 @@ static void test_16_var_len(void **state) {
     (void)state;
     const recmap_feature features[] = {{.name = "st_c", .kind = VAR, .element = F32},
                                        {.name = "st_d", .kind = VAR, .element = STR}};
-    assert_int_equal(PARSE(features, "st_c=f:3,4", "st_c=f:", "st_d=?", "st_c=f:1,2,-1 st_d=b:hi"),
-                     RECMAP_OK);
+    assert_int_equal(
+        PARSE(features, RAISE, "st_c=f:3,4", "st_c=f:", "st_d=?", "st_c=f:1,2,-1 st_d=b:hi"),
+        RECMAP_OK);
     expect_column(&p, "st_c", "[[3, 4], [], ~[], [1, 2, -1]]");
     expect_column(&p, "st_d", "[~[], ~[], ~[], [hi]]");
 }
@@ -93,7 +73,7 @@ static void test_17_sparse(void **state) {
     (void)state;
     const recmap_feature features[] = {
         {.name = "sp", .key = "val", .kind = SPARSE, .element = F32, INDICES("idx"), SIZES(13)}};
-    assert_int_equal(PARSE(features, "val=f:3,4 idx=i:5,10", "val=f: idx=i:", "val=?",
+    assert_int_equal(PARSE(features, RAISE, "val=f:3,4 idx=i:5,10", "val=f: idx=i:", "val=?",
                            "val=f:1,2,-1 idx=i:0,9,3"),
                      RECMAP_OK);
     expect_column(&p, "sp",
@@ -113,12 +93,12 @@ static void test_18_two_sparse_of_one_index(void **state) {
          INDICES("idx"),
          SIZES(12),
          .already_sorted = 1}};
-    assert_int_equal(PARSE(features, "val1=f:3,4 val2=b:a,b idx=i:5,10"), RECMAP_OK);
+    assert_int_equal(PARSE(features, RAISE, "val1=f:3,4 val2=b:a,b idx=i:5,10"), RECMAP_OK);
     expect_column(&p, "sp1", "[[3, 4]] indices [0, 5, 0, 10] shape [1, 13]");
     expect_column(&p, "sp2", "[[a, b]] indices [0, 5, 0, 10] shape [1, 12]");
     end(NULL);
     features[1].sizes = (const uint64_t[]){7};
-    expect_error(PARSE(features, "", "val1=f:3,4 val2=b:a,b idx=i:5,10"), RECMAP_FEATURE, 1,
+    expect_error(PARSE(features, RAISE, "", "val1=f:3,4 val2=b:a,b idx=i:5,10"), RECMAP_FEATURE, 1,
                  "feature 'sp2': index 10 in 'idx' is not in [0, 7)");
 }
 
@@ -130,8 +110,9 @@ static void test_19_sparse_of_two_indices(void **state) {
                                         .element = F32,
                                         INDICES("idx0", "idx1"),
                                         SIZES(13, 3)}};
-    assert_int_equal(PARSE(features, "val=f:3,4 idx0=i:5,10 idx1=i:0,2", "val=f: idx0=i: idx1=i:",
-                           "val=?", "val=f:1,2,-1 idx0=i:0,9,3 idx1=i:1,0,2"),
+    assert_int_equal(PARSE(features, RAISE, "val=f:3,4 idx0=i:5,10 idx1=i:0,2",
+                           "val=f: idx0=i: idx1=i:", "val=?",
+                           "val=f:1,2,-1 idx0=i:0,9,3 idx1=i:1,0,2"),
                      RECMAP_OK);
     expect_column(&p, "sp",
                   "[[3, 4], [], ~[], [1, -1, 2]] indices [0, 5, 0, 0, 10, 2, 3, 0, 1, 3, 3, 2, "
@@ -143,7 +124,7 @@ static void test_20_dense_without_defaults(void **state) {
     const recmap_feature features[] = {
         {.name = "a", .kind = FIXED, .element = F32, SHAPE(1, 2, 1)},
         {.name = "b*has+a:tricky_name", .kind = FIXED, .element = STR, SHAPE(1, 1, 1, 1)}};
-    assert_int_equal(PARSE(features, "a=f:1,1 b*has+a:tricky_name=b:b0_str",
+    assert_int_equal(PARSE(features, RAISE, "a=f:1,1 b*has+a:tricky_name=b:b0_str",
                            "a=f:-1,-1 b*has+a:tricky_name=b:b1"),
                      RECMAP_OK);
     expect_column(&p, "a", "[[[[1], [1]]], [[[-1], [-1]]]]");
@@ -164,7 +145,7 @@ static void test_21_concatenated(void **state) {
     put_record(&both[1], "a=f:-1,-1 b=b:b1", 0);
     const recmap_record records[] = {{.data = both[0].data, .size = both[0].size},
                                      {.data = both[1].data, .size = both[1].size}};
-    assert_int_equal(PARSE(features, "a=f:1,1 b=b:"), RECMAP_FEATURE);
+    assert_int_equal(PARSE(features, RAISE, "a=f:1,1 b=b:"), RECMAP_FEATURE);
     assert_int_equal(recmap_parser_parse(p.columns, p.parser, records, 2, RECMAP_PARSE_RAISE, NULL),
                      RECMAP_OK);
     expect_column(&p, "a", "[[[[1], [1]]], [[[-1], [-1]]]]");
@@ -175,7 +156,7 @@ static void test_22_scalar_default(void **state) {
     (void)state;
     const recmap_feature features[] = {
         {.name = "a", .kind = FIXED, .element = F32, SHAPE(1), DEFAULTS(FLOAT(-1))}};
-    assert_int_equal(PARSE(features, "a=f:1", ""), RECMAP_OK);
+    assert_int_equal(PARSE(features, RAISE, "a=f:1", ""), RECMAP_OK);
     expect_column(&p, "a", "[[1], [-1]]");
 }
 
@@ -184,7 +165,7 @@ static void test_23_defaults(void **state) {
     const recmap_feature features[] = {
         {.name = "a", .kind = FIXED, .element = F32, SHAPE(1, 2, 1), DEFAULTS(FLOAT(3), FLOAT(-3))},
         {.name = "b", .kind = FIXED, .element = STR, SHAPE(1, 1, 1, 1), DEFAULTS(TEXT("tmp_str"))}};
-    assert_int_equal(PARSE(features, "a=f:1,1", "b=b:b1", "b=?"), RECMAP_OK);
+    assert_int_equal(PARSE(features, RAISE, "a=f:1,1", "b=b:b1", "b=?"), RECMAP_OK);
     expect_column(&p, "a", "[[[[1], [1]]], [[[3], [-3]]], [[[3], [-3]]]]");
     expect_column(&p, "b", "[[[[[tmp_str]]]], [[[[b1]]]], [[[[tmp_str]]]]]");
 }
@@ -194,7 +175,8 @@ static void test_24_index_is_a_feature_too(void **state) {
     const recmap_feature features[] = {
         {.name = "idx", .kind = VAR, .element = I64},
         {.name = "sp", .key = "val", .kind = SPARSE, .element = STR, INDICES("idx"), SIZES(13)}};
-    assert_int_equal(PARSE(features, "val=b:a,b idx=i:0,3", "val=b:c,d idx=i:7,1"), RECMAP_OK);
+    assert_int_equal(PARSE(features, RAISE, "val=b:a,b idx=i:0,3", "val=b:c,d idx=i:7,1"),
+                     RECMAP_OK);
     expect_column(&p, "sp", "[[a, b], [d, c]] indices [0, 0, 0, 3, 1, 1, 1, 7] shape [2, 13]");
     expect_column(&p, "idx", "[[0, 3], [7, 1]]");
 }
@@ -249,7 +231,7 @@ static void test_27_no_whole_steps(void **state) {
     (void)state;
     const recmap_feature features[] = {
         {.name = "b", .kind = SEQUENCE, .element = STR, SHAPE(2, 1, 1)}};
-    assert_int_equal(PARSE(features, "b=b:x,y", "b=b:b0_str"), RECMAP_FEATURE);
+    assert_int_equal(PARSE(features, RAISE, "b=b:x,y", "b=b:b0_str"), RECMAP_FEATURE);
     assert_non_null(strstr(p.error.message, "feature 'b': 1 value"));
     assert_non_null(strstr(p.error.message, "[2, 1, 1]"));
     assert_int_equal(p.error.record, 1001);
@@ -264,7 +246,7 @@ static void test_29_batches(void **state) {
         {.name = "s", .kind = SEQUENCE, .element = STR, DEFAULTS(TEXT("default"))},
         {.name = "v", .kind = VAR, .element = I64}};
     for (size_t round = 0; round < COUNT(sizes); round++) {
-        assert_int_equal(PARSE(features, "a=i:1"), RECMAP_OK);
+        assert_int_equal(PARSE(features, RAISE, "a=i:1"), RECMAP_OK);
         batch_free(&batch);
         for (size_t i = 0; i < sizes[round]; i++) {
             char text[128] = "";
@@ -300,7 +282,7 @@ static void test_30_ragged_without_partitions(void **state) {
     const recmap_feature features[] = {{.name = "rt_c", .kind = VAR, .element = F32},
                                        {.name = "rt_d", .kind = VAR, .element = STR}};
     const char *texts[] = {"rt_c=f:3,4", "rt_c=f:", "rt_d=?", "rt_c=f:1,2,-1 rt_d=b:hi"};
-    assert_int_equal(PARSE(features, texts[0], texts[1], texts[2], texts[3]), RECMAP_OK);
+    assert_int_equal(PARSE(features, RAISE, texts[0], texts[1], texts[2], texts[3]), RECMAP_OK);
     expect_column(&p, "rt_c", "[[3, 4], [], ~[], [1, 2, -1]]");
     expect_column(&p, "rt_d", "[~[], ~[], ~[], [hi]]");
     end(NULL);
@@ -317,34 +299,14 @@ static void test_30_ragged_without_partitions(void **state) {
 static void test_31_partition_kinds(void **state) {
     (void)state;
     const recmap_feature features[] = {
-        {.name = "splits",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_ROW_SPLITS, "row_splits", 0})},
-        {.name = "lengths",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_ROW_LENGTHS, "row_lengths", 0})},
-        {.name = "starts",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_ROW_STARTS, "row_starts", 0})},
-        {.name = "limits",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_ROW_LIMITS, "row_limits", 0})},
-        {.name = "rowids",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_VALUE_ROW_IDS, "row_ids", 0})},
+        RAGGED_OF("splits", "v", F32, {RECMAP_PARTITION_ROW_SPLITS, "row_splits", 0}),
+        RAGGED_OF("lengths", "v", F32, {RECMAP_PARTITION_ROW_LENGTHS, "row_lengths", 0}),
+        RAGGED_OF("starts", "v", F32, {RECMAP_PARTITION_ROW_STARTS, "row_starts", 0}),
+        RAGGED_OF("limits", "v", F32, {RECMAP_PARTITION_ROW_LIMITS, "row_limits", 0}),
+        RAGGED_OF("rowids", "v", F32, {RECMAP_PARTITION_VALUE_ROW_IDS, "row_ids", 0}),
     };
     assert_int_equal(
-        PARSE(features,
+        PARSE(features, RAISE,
               "v=f:3,4,5,6 row_splits=i:0,1,4 row_lengths=i:1,3 row_starts=i:0,1 row_limits=i:1,4 "
               "row_ids=i:0,1,1,1",
               "v=f: row_splits=i:0 row_lengths=i: row_starts=i: row_limits=i: row_ids=i:",
@@ -360,25 +322,13 @@ static void test_31_partition_kinds(void **state) {
 static void test_31_uniform(void **state) {
     (void)state;
     const recmap_feature features[] = {
-        {.name = "one",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 2})},
-        {.name = "outer",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 2},
-                    {RECMAP_PARTITION_ROW_SPLITS, "row_splits", 0})},
-        {.name = "inner",
-         .key = "v",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_ROW_LENGTHS, "pairs", 0},
-                    {RECMAP_PARTITION_UNIFORM, NULL, 2})},
+        RAGGED_OF("one", "v", F32, {RECMAP_PARTITION_UNIFORM, NULL, 2}),
+        RAGGED_OF("outer", "v", F32, {RECMAP_PARTITION_UNIFORM, NULL, 2},
+                  {RECMAP_PARTITION_ROW_SPLITS, "row_splits", 0}),
+        RAGGED_OF("inner", "v", F32, {RECMAP_PARTITION_ROW_LENGTHS, "pairs", 0},
+                  {RECMAP_PARTITION_UNIFORM, NULL, 2}),
     };
-    assert_int_equal(PARSE(features, "v=f:3,4,5,6 row_splits=i:0,1,4 pairs=i:2", "",
+    assert_int_equal(PARSE(features, RAISE, "v=f:3,4,5,6 row_splits=i:0,1,4 pairs=i:2", "",
                            "v=f:1,2,-1,8,9,5 row_splits=i:0,3,3,5,6 pairs=i:0,1,2"),
                      RECMAP_OK);
     expect_column(&p, "one", "[[[3, 4], [5, 6]], ~[], [[1, 2], [-1, 8], [9, 5]]]");
@@ -388,15 +338,11 @@ static void test_31_uniform(void **state) {
 
 static void test_32_nested(void **state) {
     (void)state;
-    const recmap_feature features[] = {
-        {.name = "nested",
-         .key = "nested_values",
-         .kind = RAGGED,
-         .element = F32,
-         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 2},
-                    {RECMAP_PARTITION_ROW_LENGTHS, "lengths_axis2", 0},
-                    {RECMAP_PARTITION_ROW_SPLITS, "splits_axis3", 0})}};
-    assert_int_equal(PARSE(features,
+    const recmap_feature features[] = {RAGGED_OF("nested", "nested_values", F32,
+                                                 {RECMAP_PARTITION_UNIFORM, NULL, 2},
+                                                 {RECMAP_PARTITION_ROW_LENGTHS, "lengths_axis2", 0},
+                                                 {RECMAP_PARTITION_ROW_SPLITS, "splits_axis3", 0})};
+    assert_int_equal(PARSE(features, RAISE,
                            "nested_values=f:1,2,3,4,5,6,7 lengths_axis2=i:1,2,0,1 "
                            "splits_axis3=i:0,1,3,4,7",
                            "", "nested_values=f:1 lengths_axis2=i:0,1 splits_axis3=i:0,1"),
@@ -408,30 +354,15 @@ static void test_32_nested(void **state) {
 static void test_33_one_record_all_kinds(void **state) {
     (void)state;
     const recmap_feature features[] = {
-        {.name = "1",
-         .key = "rt_values",
-         .kind = RAGGED,
-         .element = I64,
-         PARTITIONS({RECMAP_PARTITION_ROW_SPLITS, "rt_splits", 0})},
-        {.name = "2",
-         .key = "rt_values",
-         .kind = RAGGED,
-         .element = I64,
-         PARTITIONS({RECMAP_PARTITION_VALUE_ROW_IDS, "rt_rowids", 0})},
-        {.name = "3",
-         .key = "rt_values",
-         .kind = RAGGED,
-         .element = I64,
-         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 1})},
-        {.name = "4",
-         .key = "rt_values",
-         .kind = RAGGED,
-         .element = I64,
-         PARTITIONS({RECMAP_PARTITION_ROW_SPLITS, "rt_splits2", 0},
-                    {RECMAP_PARTITION_ROW_SPLITS, "rt_splits", 0})},
+        RAGGED_OF("1", "rt_values", I64, {RECMAP_PARTITION_ROW_SPLITS, "rt_splits", 0}),
+        RAGGED_OF("2", "rt_values", I64, {RECMAP_PARTITION_VALUE_ROW_IDS, "rt_rowids", 0}),
+        RAGGED_OF("3", "rt_values", I64, {RECMAP_PARTITION_UNIFORM, NULL, 1}),
+        RAGGED_OF("4", "rt_values", I64, {RECMAP_PARTITION_ROW_SPLITS, "rt_splits2", 0},
+                  {RECMAP_PARTITION_ROW_SPLITS, "rt_splits", 0}),
     };
-    assert_int_equal(PARSE(features, "rt_values=i:5,6,7 rt_splits=i:0,1,1,3 rt_rowids=i:0,2,2 "
-                                     "rt_splits2=i:0,2,3"),
+    assert_int_equal(PARSE(features, RAISE,
+                           "rt_values=i:5,6,7 rt_splits=i:0,1,1,3 rt_rowids=i:0,2,2 "
+                           "rt_splits2=i:0,2,3"),
                      RECMAP_OK);
     expect_column(&p, "1", "[[[5], [], [6, 7]]]");
     expect_column(&p, "2", "[[[5], [], [6, 7]]]");
@@ -442,7 +373,7 @@ static void test_33_one_record_all_kinds(void **state) {
 static void test_34_longer_than_asked(void **state) {
     (void)state;
     const recmap_feature features[] = {{.name = "a", .kind = FIXED, .element = STR, SHAPE(2)}};
-    expect_error(PARSE(features, "a=b:x,y,z"), RECMAP_FEATURE, 0,
+    expect_error(PARSE(features, RAISE, "a=b:x,y,z"), RECMAP_FEATURE, 0,
                  "feature 'a': 3 values where [2] needs 2");
 }
 
@@ -530,8 +461,6 @@ static void test_39_batch_of_sequences(void **state) {
     assert_int_equal(recmap_parser_context_count(p.parser), 1);
     assert_int_equal(recmap_parser_column_count(p.parser), 4);
 }
-
-#define TEST(name) cmocka_unit_test_teardown(name, end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

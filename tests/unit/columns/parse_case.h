@@ -1,0 +1,37 @@
+/* The parse of a test of columns: what it is made of, and what ends it. */
+#ifndef RECMAP_TESTS_UNIT_COLUMNS_PARSE_CASE_H
+#define RECMAP_TESTS_UNIT_COLUMNS_PARSE_CASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/columns/parse_specs.h"
+#include "unit/columns/parse_text.h"
+
+static parsing p;
+static text_batch batch;
+
+/* Parses records given as texts; `mode` is RAISE or COLLECT. */
+#define PARSE(features, mode, ...)                                                                 \
+    parse_texts(&p, features, COUNT(features), RECMAP_PARSE_##mode, TEXTS(__VA_ARGS__), &batch)
+
+/* Parses one record with the parser at hand. */
+static inline recmap_status parse_record(const recmap_record *record) {
+    return recmap_parser_parse(p.columns, p.parser, record, 1, RECMAP_PARSE_RAISE, &p.error);
+}
+
+static int end(void **state) {
+    (void)state;
+    parsing_end(&p);
+    p = (parsing){0};
+    batch_free(&batch);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, end)
+
+#endif

@@ -1,0 +1,156 @@
+/* What a parser can be made of: features that are refused, each with its word, and the names of
+ * elements. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/columns/parse_specs.h"
+
+/* No parser can be made of the feature; the message ends so. */
+static void expect_refused(recmap_feature feature, const char *message) {
+    recmap_parser *parser = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_parser_create(&parser, &feature, 1, &error), RECMAP_INVALID);
+    assert_null(parser);
+    assert_string_equal(error.message, message);
+}
+
+static void test_features_that_cannot_be(void **state) {
+    (void)state;
+    const recmap_feature a = {.name = "a", .kind = FIXED, .element = I64};
+    recmap_feature f = a;
+    f.name = NULL;
+    expect_refused(f, "a feature has no name");
+    f = a, f.key = "\xff";
+    expect_refused(f, "feature 'a': its name is not UTF-8");
+    f = a, f.kind = (recmap_feature_kind)9;
+    expect_refused(f, "feature 'a': the kind is not known");
+    f = a, f.element = RECMAP_ELEMENT_NONE;
+    expect_refused(f, "feature 'a': the element is of no known type");
+    f = a, f.bytes_mode = RECMAP_BYTES_COPY;
+    expect_refused(f, "feature 'a': bytes_mode is for BYTES");
+    f = a, f.unpadded = 1;
+    expect_refused(f, "feature 'a': only FIXED_LEN_SEQUENCE is padded or not");
+    f = a, f.raw = 1, f.element = STR;
+    expect_refused(f, "feature 'a': raw bytes need another element than BYTES");
+    f = a, f.dimension_count = 1;
+    expect_refused(f, "feature 'a': the shape is NULL");
+    f = (recmap_feature){.name = "a", .kind = FIXED, .element = I64, SHAPE(3, 0)};
+    expect_refused(f, "feature 'a': a dimension is 0");
+    f = (recmap_feature){.name = "a", .kind = FIXED, .element = I64, SHAPE(1 << 16, 1 << 16)};
+    expect_refused(f, "feature 'a': the shape has more than 2^31 elements");
+    f = (recmap_feature){.name = "a", .kind = VAR, .element = I64, SHAPE(3)};
+    expect_refused(f, "feature 'a': only FIXED_LEN and FIXED_LEN_SEQUENCE have a shape");
+    expect_refused((recmap_feature){.name = "a", .kind = RAGGED, .element = I64},
+                   "feature 'a': RAGGED needs a partition");
+    expect_refused((recmap_feature){.name = "a", .kind = SPARSE, .element = I64},
+                   "feature 'a': SPARSE needs index keys and sizes");
+}
+
+static void test_defaults_that_cannot_be(void **state) {
+    (void)state;
+    expect_refused((recmap_feature){.name = "a", .kind = FIXED, .element = I64, DEFAULTS(FLOAT(1))},
+                   "feature 'a': a default is of another type than the feature");
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = FIXED, .element = I64, SHAPE(3), DEFAULTS(INT64(1), INT64(2))},
+        "feature 'a': 2 defaults for 3 elements");
+    expect_refused((recmap_feature){.name = "a", .kind = VAR, .element = I64, DEFAULTS(INT64(1))},
+                   "feature 'a': only FIXED_LEN and FIXED_LEN_SEQUENCE have a default");
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = FIXED, .element = RECMAP_ELEMENT_INT8, DEFAULTS(INT64(200))},
+        "feature 'a': int8 cannot hold a default");
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = SEQUENCE, .element = I64, .unpadded = 1, DEFAULTS(INT64(1))},
+        "feature 'a': nothing is padded, so there is no default");
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = SEQUENCE, .element = I64, SHAPE(2), DEFAULTS(INT64(1), INT64(2))},
+        "feature 'a': one default pads a sequence");
+}
+
+/* All of them must lie within the reach of Arrow's views, 2 GiB. Sizes alone are looked at. */
+static void test_defaults_that_are_too_large(void **state) {
+    (void)state;
+    const recmap_value half = {.type = RECMAP_TYPE_BYTES,
+                               .as.bytes = {(const uint8_t *)"", ((size_t)1 << 30) + 1}};
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = FIXED, .element = STR, SHAPE(2), DEFAULTS(half, half)},
+        "feature 'a': the defaults have more than 2 GiB");
+}
+
+static void test_partitions_that_cannot_be(void **state) {
+    (void)state;
+    recmap_feature f = {.name = "a",
+                        .kind = RAGGED,
+                        .element = I64,
+                        PARTITIONS({RECMAP_PARTITION_ROW_SPLITS, NULL, 0})};
+    expect_refused(f, "feature 'a': a partition has no key");
+    f = (recmap_feature){.name = "a",
+                         .kind = RAGGED,
+                         .element = I64,
+                         PARTITIONS({RECMAP_PARTITION_UNIFORM, NULL, 0})};
+    expect_refused(f, "feature 'a': a uniform partition has length 0");
+    f = (recmap_feature){.name = "a",
+                         .kind = RAGGED,
+                         .element = I64,
+                         PARTITIONS({(recmap_partition_kind)7, "b", 0})};
+    expect_refused(f, "feature 'a': a partition is of no known kind");
+    f = (recmap_feature){.name = "a", .kind = SPARSE, .element = I64, INDICES("i"), SIZES(0)};
+    expect_refused(f, "feature 'a': a size is not in 1 to 2^63 - 1");
+    f = (recmap_feature){.name = "a", .kind = FIXED, .element = I64, INDICES("i"), SIZES(3)};
+    expect_refused(f, "feature 'a': only SPARSE has index keys");
+}
+
+static void test_names_that_repeat(void **state) {
+    (void)state;
+    recmap_parser *parser = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    const recmap_feature features[] = {{.name = "a", .kind = FIXED, .element = I64},
+                                       {.name = "b", .kind = FIXED, .element = I64},
+                                       {.name = "a", .key = "c", .kind = VAR, .element = F32}};
+    assert_int_equal(recmap_parser_create(&parser, features, 3, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "feature 'a': two features have this name");
+    const recmap_feature lists[] = {{.name = "a", .kind = VAR, .element = I64}};
+    assert_int_equal(recmap_parser_create_sequence(&parser, features, 2, lists, 1, &error),
+                     RECMAP_OK);
+    recmap_parser_destroy(parser);
+    assert_int_equal(recmap_parser_create_sequence(&parser, NULL, 0, features, 1, &error),
+                     RECMAP_INVALID);
+    assert_string_equal(error.message,
+                        "feature 'a': a feature list is VAR_LEN or FIXED_LEN_SEQUENCE");
+    assert_int_equal(recmap_parser_create(&parser, NULL, 1, &error), RECMAP_INVALID);
+}
+
+static void test_elements_have_names(void **state) {
+    (void)state;
+    for (int i = RECMAP_ELEMENT_INT64; i <= RECMAP_ELEMENT_FLOAT64; i++) {
+        recmap_element element = (recmap_element)i;
+        assert_int_equal(recmap_element_of_name(recmap_element_name(element)), element);
+        assert_true(recmap_element_size(element) > 0);
+    }
+    assert_int_equal(recmap_element_of_name("float"), RECMAP_ELEMENT_FLOAT32);
+    assert_int_equal(recmap_element_of_name("string"), RECMAP_ELEMENT_BYTES);
+    assert_int_equal(recmap_element_of_name("complex64"), RECMAP_ELEMENT_NONE);
+    assert_null(recmap_element_name((recmap_element)99));
+    assert_null(recmap_element_name(RECMAP_ELEMENT_NONE));
+    assert_int_equal(recmap_element_size((recmap_element)-1), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_features_that_cannot_be),
+        cmocka_unit_test(test_defaults_that_cannot_be),
+        cmocka_unit_test(test_defaults_that_are_too_large),
+        cmocka_unit_test(test_partitions_that_cannot_be),
+        cmocka_unit_test(test_names_that_repeat),
+        cmocka_unit_test(test_elements_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
