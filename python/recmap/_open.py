@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from . import _recmap
 from ._dataset import Dataset
-from ._errors import StaleIndexError
+from ._errors import CorruptRecordError, StaleIndexError
 from ._progress import Progress, shown
 
 __all__ = ["index", "merge", "open"]
@@ -68,14 +68,22 @@ class _Plan:
 
     path: str
     shards: list[str]
-    id: str | None
-    lift: list[tuple[str, str | None]]
-    skip_corrupt: bool
-    threads: int
-    guard: bool
-    progress: Progress
-    framing: str
-    compression: Compression
+    id: str | None = None
+    lift: Sequence[tuple[str, str | None]] = ()
+    on_corrupt: OnCorrupt = "raise"
+    framing: str = "auto"
+    compression: Compression = "auto"
+    from_idx: Path | None = None
+    threads: int = 0
+    guard: bool = False
+    progress: Progress = "auto"
+
+    def __post_init__(self) -> None:
+        if self.compression not in _COMPRESSION:
+            has = ", ".join(_COMPRESSION)
+            raise ValueError(f"compression is one of {has}, not {self.compression!r}")
+        if self.on_corrupt not in ("raise", "skip"):
+            raise ValueError(f'on_corrupt is "raise" or "skip", not {self.on_corrupt!r}')
 
     def build(self, behind: Iterable[str] = (), shards: list[str] | None = None) -> dict[str, int]:
         with shown(self.progress, "indexing") as call:
@@ -85,12 +93,13 @@ class _Plan:
                 self.shards if shards is None else shards,
                 id=self.id,
                 lift=self.lift,
-                skip_corrupt=self.skip_corrupt,
+                skip_corrupt=self.on_corrupt == "skip",
                 threads=self.threads,
                 guard=self.guard,
                 progress=call,
                 framing=self.framing,
                 compression=_COMPRESSION[self.compression],
+                idx_folder=self.from_idx,
             )
 
 
@@ -163,6 +172,19 @@ def _check_framing(dataset: Dataset, plan: _Plan) -> None:
             raise _stale(plan.path, f"the index is of compression {compression}, {asked}")
 
 
+def _check_damage(dataset: Dataset, plan: _Plan) -> None:
+    """What building the index would raise: one of on_corrupt="skip" is not used unasked."""
+    damage = dataset.info["damage"] if plan.on_corrupt == "raise" else []
+    if damage:
+        first = damage[0]
+        raise CorruptRecordError(
+            f"{first['reason']}; the index leaves out {len(damage)} damaged stretches of bytes",
+            first["path"],
+            offset=first["offset"],
+            advice='on_corrupt="skip" goes on without what is damaged; so does naming the index',
+        )
+
+
 def _check_shards(dataset: Dataset, plan: _Plan) -> int:
     """How many of the shards the index has: the first ones, or StaleIndexError."""
     folder = os.path.dirname(os.path.realpath(plan.path))
@@ -200,14 +222,15 @@ def _opened(plan: _Plan, options: Options) -> Dataset:
     _check_framing(dataset, plan)
     known = _check_shards(dataset, plan)
     _check_contents(dataset, plan)
+    _check_damage(dataset, plan)
     if known == len(plan.shards):
         return dataset
     columns = [(name, default) for name, _, default in dataset._column_table()[1:]]
-    same = {**plan.__dict__, "id": dataset._id_name(), "lift": columns}
+    plan = replace(plan, id=dataset._id_name(), lift=columns)
     if known and plan.framing == "auto":
-        same["framing"] = _lies(dataset)[-1][0]
+        plan = replace(plan, framing=_lies(dataset)[-1][0])
     dataset.close()
-    _Plan(**same).build([plan.path], plan.shards[known:])
+    plan.build([plan.path], plan.shards[known:])
     return options.open()
 
 
@@ -220,6 +243,7 @@ def open(
     index: Path | None = None,
     framing: Path = "auto",
     compression: Compression = "auto",
+    from_idx: Path | None = None,
     rebuild: bool = False,
     threads: int = 0,
     progress: Progress = "auto",
@@ -243,19 +267,24 @@ def open(
         id: a bytes or int64 feature by which records can be found.
         lift: features with one value, kept in the index as columns; {name: default} where records
             may lack one.
-        on_corrupt: "skip" leaves damaged records out and lists them.
+        on_corrupt: "skip" leaves damaged records out and lists them. "raise" takes no index that
+            leaves some out, but one that was named itself.
         index: the path of the index.
         framing: how records lie in the shards: "tfrecord", which "auto" is for new indexes,
             "ofrecord", "lines", "fixed:HEADER,RECORD,FOOTER" in bytes, or, with a slash, the path
             of a shared object with a framing of your own, which is loaded (docs/framings.md). An
             ``.rmx`` knows its framings, and only takes such a path.
         compression: "none", "gzip" or "zlib"; "auto" goes by each shard's first bytes.
+        from_idx: a folder with a text index for each shard (NAME.idx: ``OFFSET SIZE`` a line, as
+            DALI's tfrecord2idx writes): new shards are indexed by them, without a pass over the
+            data. Headers are checked against them, the data are not.
         rebuild: build the index anew, whatever is there.
         threads: for indexing; 0: one a core.
         progress: "auto" (tqdm in a notebook, a bar on a terminal, else silence), None, or a
             callable of (bytes done, bytes in all, records, path of the shard).
         access: "map" views records where they lie; "read" copies each instead of mapping the shards;
-            "direct" has a loader read past the page cache, for data much larger than memory.
+            "direct" has a loader read past the page cache: for large records of data that do not
+            fit into memory (docs/python/records.md).
         check: "header" leaves the CRC of the data unchecked.
         check_index: hash the whole index on opening.
         index_in_memory: copy the index to memory.
@@ -265,7 +294,8 @@ def open(
 
     Raises:
         FileNotFoundError, ValueError: there is nothing of that name.
-        StaleIndexError: the index is one of other shards, or with other ids or columns.
+        StaleIndexError: the index is one of other shards, or with other ids or columns; or a text
+            index is.
         CorruptRecordError, CorruptIndexError: a shard or the index is damaged.
 
     >>> ds = recmap.open("data/digits", id="id", lift=["label"], index=folder / "digits.rmx")
@@ -291,40 +321,31 @@ def open(
         allow_absolute_paths or not _is_index(names),  # who names the shards allows them
         framing_path,
     )
+    plan = _Plan(
+        options.path,
+        paths,
+        id,
+        _lifts(lift),
+        on_corrupt,
+        name,
+        compression,
+        from_idx,
+        threads,
+        guard,
+        progress,
+    )
     if _is_index(names):
         if rebuild:
             raise ValueError("rebuild=True needs the shards, not an index")
         if (name != "auto" and framing_path is None) or compression != "auto":
             raise ValueError("an index knows how its shards lie: name the shards to say it")
-    how = name, compression
-    plan = _plan(options.path, paths, id, lift, on_corrupt, threads, guard, progress, *how)
-    if _is_index(names):
+        if from_idx is not None:
+            raise ValueError("from_idx= is for indexing: name the shards")
         return _as_it_is(plan, options)
     if not rebuild and os.path.lexists(options.path):
         return _opened(plan, options)
     plan.build()
     return options.open()
-
-
-def _plan(
-    path: str,
-    shards: list[str],
-    id: str | None,
-    lift: Lift,
-    on_corrupt: OnCorrupt,
-    threads: int,
-    guard: bool,
-    progress: Progress,
-    framing: str,
-    compression: Compression,
-) -> _Plan:
-    if compression not in _COMPRESSION:
-        raise ValueError(f"compression is one of {', '.join(_COMPRESSION)}, not {compression!r}")
-    if on_corrupt not in ("raise", "skip"):
-        raise ValueError(f'on_corrupt is "raise" or "skip", not {on_corrupt!r}')
-    skip = on_corrupt == "skip"
-    lifts = _lifts(lift)
-    return _Plan(path, shards, id, lifts, skip, threads, guard, progress, framing, compression)
 
 
 def index(
@@ -336,14 +357,32 @@ def index(
     on_corrupt: OnCorrupt = "raise",
     framing: Path = "auto",
     compression: Compression = "auto",
+    from_idx: Path | None = None,
     threads: int = 0,
+    guard: bool = False,
     progress: Progress = "auto",
 ) -> str:
-    """Builds an index of shards, whatever is there, and returns its path; arguments as of `open`."""
-    how = _framing_of(framing)[0], compression
+    """Builds an index of shards, whatever is there, and returns its path; arguments as of `open`.
+
+    >>> recmap.index("data/digits", folder / "ids.rmx", id="id") == str(folder / "ids.rmx")
+    True
+    """
+    name = _framing_of(framing)[0]
     shards, beside = _recmap.shards_expand(_names(source))
     at = os.path.abspath(path if path is not None else beside)
-    _plan(at, shards, id, lift, on_corrupt, threads, False, progress, *how).build()
+    _Plan(
+        at,
+        shards,
+        id,
+        _lifts(lift),
+        on_corrupt,
+        name,
+        compression,
+        from_idx,
+        threads,
+        guard,
+        progress,
+    ).build()
     return at
 
 
@@ -362,8 +401,5 @@ def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> 
         raise ValueError("no indexes to merge")
     first = Options(os.path.abspath(names[0])).open()
     columns = [(name, default) for name, _, default in first._column_table()[1:]]
-    plan = _plan(
-        os.path.abspath(path), [], first._id_name(), (), "raise", 0, False, progress, "auto", "auto"
-    )
-    plan = replace(plan, lift=columns)
-    return plan.build(names)
+    at = os.path.abspath(path)
+    return _Plan(at, [], first._id_name(), columns, progress=progress).build(names)

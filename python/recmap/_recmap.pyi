@@ -1,6 +1,7 @@
 """The extension, which the package wraps. Arrays come and go by the buffer protocol."""
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, SupportsIndex, TypeAlias
 
 Array: TypeAlias = Any
@@ -20,6 +21,7 @@ def index_build(
     progress: Progress,
     framing: str,
     compression: int,
+    idx_folder: str | PathLike[str] | None,
 ) -> dict[str, int]: ...
 def framing_load(path: str) -> str: ...
 def shards_expand(names: Sequence[str]) -> tuple[list[str], str]: ...

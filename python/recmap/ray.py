@@ -31,6 +31,7 @@ from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._numbers import Int64s, cuts_of
 from ._orders import Order, check_fits
+from ._progress import Progress
 
 __all__ = ["Datasource", "index"]
 
@@ -197,35 +198,52 @@ def _tensor(array: Any) -> Any:
 
 
 def index(
-    source: Any,
-    path: Any = None,
+    source: _open.Source,
+    path: _open.Path | None = None,
     *,
     id: str | None = None,
-    lift: Any = (),
+    lift: _open.Lift = (),
     on_corrupt: _open.OnCorrupt = "raise",
+    framing: _open.Path = "auto",
+    compression: _open.Compression = "auto",
+    from_idx: _open.Path | None = None,
     threads: int = 1,
-    progress: Any = "auto",
+    guard: bool = False,
+    progress: Progress = "auto",
     options: dict[str, Any] | None = None,
 ) -> str:
     """Builds an index by the cluster, a task for each shard, and returns its path.
 
     Byte for byte the index that `recmap.index` builds. The tasks write their parts beside it, and
-    they are merged here; so `path` lies where all nodes can write.
+    they are merged here; so `path` lies where all nodes can write. A framing of your own and text
+    indexes lie where all nodes can read them.
 
     Args:
-        source, path, id, lift, on_corrupt: as of `recmap.index`.
+        source, path, id, lift, on_corrupt, framing, compression, from_idx, guard: as of
+            `recmap.index`.
         threads: that each task uses.
         progress: of the merge.
         options: of the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
+    name, framing_path = _open._framing_of(framing)  # the merge needs it too
     shards, beside = _recmap.shards_expand(_open._names(source))
     at = os.path.abspath(path if path is not None else beside)
+    how = {
+        "id": id,
+        "lift": dict(_open._lifts(lift)),
+        "on_corrupt": on_corrupt,
+        "framing": framing_path or name,
+        "compression": compression,
+        "from_idx": None if from_idx is None else os.path.abspath(from_idx),
+        "threads": threads,
+        "guard": guard,
+        "progress": None,
+    }
     folder = tempfile.mkdtemp(prefix=f".{os.path.basename(at)}.parts-", dir=os.path.dirname(at))
-    lifts = dict(_open._lifts(lift))
-    task = ray.remote(_build).options(**{"num_cpus": threads, **(options or {})})
+    task = ray.remote(_open.index).options(**{"num_cpus": threads, **(options or {})})
     try:
         parts = [
-            task.remote(shard, _part(folder, i), id, lifts, on_corrupt, threads)
+            task.remote(shard, _part(folder, i), **how)
             for i, shard in enumerate(map(os.path.abspath, shards))
         ]
         _open.merge(at, _gathered(parts), progress=progress)
@@ -236,14 +254,6 @@ def index(
 
 def _part(folder: str, i: int) -> str:
     return os.path.join(folder, f"{i:08d}.rmx")
-
-
-def _build(
-    shard: str, part: str, id: str | None, lift: Any, on_corrupt: _open.OnCorrupt, threads: int
-) -> str:
-    return _open.index(
-        shard, part, id=id, lift=lift, on_corrupt=on_corrupt, threads=threads, progress=None
-    )
 
 
 def _gathered(parts: Sequence[Any]) -> Iterable[str]:

@@ -79,6 +79,10 @@ int take_path(PyObject *object, void *bytes) {
     return 0;
 }
 
+int take_path_or_none(PyObject *object, void *bytes) {
+    return object == Py_None ? 1 : take_path(object, bytes);
+}
+
 static int take_int64(PyObject *object, recmap_value *value) {
     PyObject *index = PyNumber_Index(object);
     if (!index) {

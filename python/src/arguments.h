@@ -33,6 +33,7 @@ void array_release(array_view *array);
 /* A path (str, bytes or os.PathLike) into a new bytes object; as PyUnicode_FSConverter, but "" and
  * NULs are ValueErrors. */
 int take_path(PyObject *object, void *bytes);
+int take_path_or_none(PyObject *object, void *bytes); /* None leaves it as it is */
 
 /* An id: int, str or bytes into a recmap_value, which borrows from `object`. TypeError else. */
 int take_value(PyObject *object, void *value);

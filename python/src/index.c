@@ -100,30 +100,32 @@ PyObject *framing_load(PyObject *module, PyObject *object) {
 }
 
 /* index_build(path, indexes, shards, id, lifts, skip_corrupt, threads, guard, progress, framing,
- *             compression) */
+ *             compression, idx_folder or None) */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"path",     "indexes",      "shards",      "id",
-                            "lift",     "skip_corrupt", "threads",     "guard",
-                            "progress", "framing",      "compression", NULL};
+    static char *names[] = {"path",         "indexes",    "shards", "id",       "lift",
+                            "skip_corrupt", "threads",    "guard",  "progress", "framing",
+                            "compression",  "idx_folder", NULL};
     (void)module;
-    PyObject *path = NULL, *indexes, *shards;
+    PyObject *path = NULL, *indexes, *shards, *idx_folder = NULL;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     progress_call progress = PROGRESS_CALL_INIT;
     lift_list lifts = {NULL, 0};
     int skips = 0, compression = 0;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&OOzO&pO&pOsi:index_build", names,
-                                     take_path, &path, &indexes, &shards, &options.id_feature,
-                                     take_lifts, &lifts, &skips, take_unsigned,
-                                     &options.thread_count, &options.guard, &progress.callable,
-                                     &options.framing, &compression)) {
+    if (!PyArg_ParseTupleAndKeywords(
+            arguments, keywords, "O&OOzO&pO&pOsiO&:index_build", names, take_path, &path, &indexes,
+            &shards, &options.id_feature, take_lifts, &lifts, &skips, take_unsigned,
+            &options.thread_count, &options.guard, &progress.callable, &options.framing,
+            &compression, take_path_or_none, &idx_folder)) {
         return NULL;
     }
     options.on_corrupt = skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE;
     options.compression = (recmap_compression)compression;
     options.lifts = lifts.lifts;
     options.lift_count = lifts.count;
+    options.idx_folder = idx_folder ? PyBytes_AsString(idx_folder) : NULL;
     PyObject *summary = build(PyBytes_AsString(path), indexes, shards, &options, &progress);
     lift_list_free(&lifts);
+    Py_XDECREF(idx_folder);
     Py_DECREF(path);
     return summary;
 }

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,25 @@ def flip(path, at, bits=0x40):
 def later(path):
     """Makes a file look written after everything else."""
     os.utime(path, (2**31, 2**31))
+
+
+def text_index(shard):
+    """What DALI's tfrecord2idx writes: a line `OFFSET SIZE` for each frame."""
+    data, at, lines = shard.read_bytes(), 0, []
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 8], "little") + 16
+        lines.append(f"{at} {size}\n")
+        at += size
+    return "".join(lines)
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory):
+    """The framing of docs/examples as a shared object: a size of four bytes, the highest first."""
+    compiler = os.environ.get("CC") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    path = tmp_path_factory.mktemp("plugin") / "framing.so"
+    source, include = ROOT / "docs/examples/framing.c", f"-I{ROOT / 'include'}"
+    subprocess.run([compiler, "-shared", "-fPIC", include, source, "-o", path], check=True)
+    return path

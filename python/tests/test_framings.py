@@ -1,16 +1,14 @@
 """Shards that are no TFRecord files, and compressed ones: open and index say how they lie."""
 
 import gzip
-import os
 import pickle
-import shutil
 import subprocess
 import sys
 import zlib
 
 import pytest
 import recmap
-from conftest import ROOT, flip
+from conftest import flip
 
 LINES = [b"one,1", b"", b"caf\xc3\xa9", b"last,3"]
 
@@ -19,18 +17,6 @@ LINES = [b"one,1", b"", b"caf\xc3\xa9", b"last,3"]
 def lines(tmp_path):
     path = tmp_path / "lines-0.txt"
     path.write_bytes(b"\n".join(LINES))
-    return path
-
-
-@pytest.fixture(scope="session")
-def plugin(tmp_path_factory):
-    """The framing of docs/examples: a size of four bytes, the highest first."""
-    compiler = os.environ.get("CC") or shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
-    path = tmp_path_factory.mktemp("plugin") / "framing.so"
-    source, include = ROOT / "docs/examples/framing.c", f"-I{ROOT / 'include'}"
-    subprocess.run([compiler, "-shared", "-fPIC", include, source, "-o", path], check=True)
     return path
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 import recmap
-from conftest import DIGITS, flip, later, write
+from conftest import DIGITS, flip, later, text_index, write
 
 
 def shards(folder):
@@ -104,6 +104,29 @@ def test_damage_is_raised_or_skipped(copied_digits):
     assert len(ds) == 1796 and len(ds.info["damage"]) == 1
 
 
+def test_an_index_that_leaves_damage_out_is_asked_for(copied_digits):
+    """What is raised does not depend on whether somebody indexed with "skip" before."""
+    flip(shards(copied_digits)[1], 5000)
+    with pytest.raises(recmap.CorruptRecordError) as first:
+        recmap.open(copied_digits)
+    path = recmap.open(copied_digits, on_corrupt="skip").index_path
+    before = os.stat(path).st_ino
+    for wish in {}, {"on_corrupt": "raise"}:
+        with pytest.raises(recmap.CorruptRecordError, match="skip") as caught:
+            recmap.open(copied_digits, **wish)
+        assert caught.value.offset == first.value.offset
+        assert caught.value.path == os.path.basename(first.value.path)  # as the index names it
+    with pytest.raises(recmap.CorruptRecordError):
+        recmap.open(copied_digits, rebuild=True)
+    for source in path, copied_digits:
+        assert len(recmap.open(source, on_corrupt="skip")) == 1796
+    assert len(recmap.open(path)) == 1796  # it was named itself
+    assert os.stat(path).st_ino == before
+    more = copied_digits / "digits-more.tfrecord"
+    shutil.copy(shards(copied_digits)[0], more)
+    assert len(recmap.open([*shards(copied_digits)[:4], more], index=path, on_corrupt="skip")) > 1796
+
+
 def test_a_damaged_index(copied_digits):
     path = recmap.open(copied_digits).index_path
     flip(path, os.path.getsize(path) - 5)
@@ -136,9 +159,61 @@ def test_files_of_no_and_of_one_byte(tmp_path):
         recmap.open(one)
 
 
+@pytest.fixture
+def text_indexes(copied_digits, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("idx")
+    for shard in copied_digits.glob("*.tfrecord"):
+        (folder / f"{shard.name}.idx").write_text(text_index(shard))
+    return folder
+
+
+def test_text_indexes_give_the_same_index(copied_digits, text_indexes, monkeypatch):
+    whole = recmap.index(copied_digits, copied_digits / "whole.rmx", id="id", lift=["label"])
+    monkeypatch.chdir(text_indexes.parent)
+    for folder in text_indexes, text_indexes.name, bytes(text_indexes):
+        ds = recmap.open(copied_digits, id="id", lift=["label"], from_idx=folder, rebuild=True)
+        with open(whole, "rb") as one, open(ds.index_path, "rb") as other:
+            assert one.read() == other.read()
+        assert ds.verify(progress=None)["damage"] == []
+    assert recmap.index(copied_digits, from_idx=text_indexes) == ds.index_path
+    part = copied_digits / "part.rmx"
+    recmap.open(shards(copied_digits)[:2], id="id", lift=["label"], index=part)
+    recmap.open(shards(copied_digits), index=part, from_idx=text_indexes)  # appends
+    with open(whole, "rb") as one:
+        assert one.read() == part.read_bytes()
+
+
+def test_text_indexes_are_used_in_place_of_a_pass(copied_digits, text_indexes):
+    """Damaged data are seen when they are read, as nothing looked at them before."""
+    flip(shards(copied_digits)[1], 5000)
+    ds = recmap.open(copied_digits, from_idx=text_indexes)
+    assert len(ds) == 1797
+    with pytest.raises(recmap.CorruptRecordError):
+        list(ds)
+
+
+def test_a_text_index_of_another_shard(copied_digits, text_indexes):
+    path = text_indexes / "digits-00001-of-00004.tfrecord.idx"
+    text = path.read_text()
+    path.write_text(text.replace("\n136 ", "\n137 ", 1))
+    with pytest.raises(recmap.StateMismatchError, match="begins at byte 136") as caught:
+        recmap.open(copied_digits, from_idx=text_indexes)
+    assert caught.value.path == str(path)
+    path.unlink()
+    with pytest.raises(ValueError, match=path.name):
+        recmap.index(copied_digits, from_idx=text_indexes)
+    assert list(copied_digits.glob("*.rmx")) == []
+    path.write_text(text)
+    at = recmap.index(copied_digits, from_idx=text_indexes)
+    with pytest.raises(ValueError, match="name the shards"):
+        recmap.open(at, from_idx=text_indexes)
+
+
 @pytest.mark.parametrize(
     "wish",
     [
+        {"from_idx": ""},
+        {"from_idx": 3},
         {"on_corrupt": "ignore"},
         {"access": "fast"},
         {"check": "none"},

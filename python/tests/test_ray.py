@@ -1,12 +1,14 @@
 """Ray on a real local cluster: read tasks, a shuffled epoch, resume, indexes built by tasks."""
 
+import gzip
+import inspect
 import os
 import pickle
 
 import numpy as np
 import pytest
 import recmap
-from conftest import flip, write
+from conftest import flip, text_index, write
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data", exc_type=ImportError)
@@ -180,7 +182,52 @@ def test_index_says_which_shard_is_bad(copied_digits):
     local = (copied_digits / "digits.rmx").read_bytes()
     recmap.ray.index(copied_digits, on_corrupt="skip")
     assert (copied_digits / "digits.rmx").read_bytes() == local
-    assert recmap.open(copied_digits).info["records"] == 1796
+    assert recmap.open(copied_digits, on_corrupt="skip").info["records"] == 1796
+
+
+def lines_of(folder, payloads, plugin):
+    for i in range(3):
+        text = b"".join(payload.hex().encode() + b"\n" for payload in payloads[i::3])
+        (folder / f"lines-{i}.txt.gz").write_bytes(gzip.compress(text))
+    return {"framing": "lines", "compression": "gzip", "guard": True}
+
+
+def own_framing_of(folder, payloads, plugin):
+    for i in range(3):
+        parts = [len(payload).to_bytes(4, "big") + payload for payload in payloads[i::3]]
+        (folder / f"own-{i}.bin").write_bytes(b"".join(parts))
+    return {"framing": plugin}
+
+
+def text_indexes_of(folder, payloads, plugin):
+    idx = folder / "idx"
+    idx.mkdir()
+    for path in write(folder, payloads, shards=3):
+        (idx / f"{path.name}.idx").write_text(text_index(path))
+    return {"from_idx": idx, "id": None, "lift": ()}
+
+
+@pytest.mark.parametrize("kind", [lines_of, own_framing_of, text_indexes_of])
+def test_index_takes_what_the_local_one_takes(
+    kind, tmp_path, payloads, plugin, monkeypatch
+):
+    wish = kind(tmp_path, payloads, plugin)
+    monkeypatch.chdir(tmp_path)
+    for key, value in wish.items():  # paths may be relative to the driver's folder
+        if isinstance(value, os.PathLike):
+            wish[key] = os.path.join(".", os.path.relpath(value))
+    names = sorted(path for path in tmp_path.glob("*-*") if path.suffix != ".idx")
+    recmap.index(names, "x.rmx", progress=None, **wish)
+    local = (tmp_path / "x.rmx").read_bytes()
+    (tmp_path / "x.rmx").unlink()
+    assert recmap.ray.index(names, "x.rmx", **wish) == str(tmp_path / "x.rmx")
+    assert (tmp_path / "x.rmx").read_bytes() == local
+    assert len(recmap.open("x.rmx")) == len(payloads)
+
+
+def test_index_takes_all_that_the_local_one_takes():
+    local, own = (inspect.signature(index).parameters for index in (recmap.index, recmap.ray.index))
+    assert set(own) == set(local) | {"options"}
 
 
 def test_index_of_many_shards(tmp_path, payloads):
