@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import reprlib
+import threading
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, TypeAlias
@@ -11,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from . import _recmap
+from ._errors import Error
 from ._open import Lift, Path, _lifts, merge
 
 __all__ = ["Writer", "encode_example", "encode_sequence_example"]
@@ -34,7 +37,7 @@ def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> None:
     else:
         array = np.asarray(value)
         if array is not value and array.dtype.kind in "SUO":
-            raise TypeError(f"feature {name!r}: {value!r} makes no list of tf.Example")
+            raise TypeError(f"{reprlib.repr(value)} makes no list of tf.Example")
         _add_array(builder, name, array)
 
 
@@ -47,12 +50,36 @@ def _add_array(builder: _recmap.ExampleBuilder, name: str | None, array: Any) ->
     elif kind in "SUO" and array.size:
         builder.add_bytes(name, array.ravel().tolist())
     else:
-        raise TypeError(f"feature {name!r}: values of {array.dtype} make no list of tf.Example")
+        raise TypeError(f"values of {array.dtype} make no list of tf.Example")
+
+
+def _named(what: str, error: Exception) -> Exception:
+    """The error with what it is about before it."""
+    if isinstance(error, Error):
+        return error
+    return (ValueError if isinstance(error, ValueError) else TypeError)(f"{what}: {error}")
 
 
 def _add_all(builder: _recmap.ExampleBuilder, features: Features) -> None:
+    if not isinstance(features, Mapping):
+        raise TypeError(f"features are a dict {{name: value}}, not {reprlib.repr(features)}")
     for name, value in features.items():
-        _add(builder, name, value)
+        try:
+            _add(builder, name, value)
+        except (TypeError, ValueError, BufferError) as error:
+            raise _named(f"feature {name!r}", error) from error
+
+
+def _add_list(builder: _recmap.ExampleBuilder, name: str, steps: Iterable[Any]) -> None:
+    if isinstance(steps, (str, bytes, bytearray, memoryview)) or not isinstance(steps, Iterable):
+        raise TypeError(f"feature list {name!r}: {reprlib.repr(steps)} is no list of steps")
+    builder.begin_list(name)
+    for number, step in enumerate(steps):
+        try:
+            _add(builder, None, step)
+        except (TypeError, ValueError, BufferError) as error:
+            raise _named(f"feature list {name!r}, step {number}", error) from error
+    builder.end_list()
 
 
 def encode_example(features: Features) -> bytes:
@@ -63,6 +90,9 @@ def encode_example(features: Features) -> bytes:
             float a float list (32 bits); lists, tuples and arrays of such one of several values, in
             C order. None, and a list of nothing, make a feature without a kind; an array of nothing
             an empty list of its kind.
+
+    Raises:
+        TypeError, ValueError: a value makes no such list; the text names the feature.
 
     >>> encode_example({"label": 3}).hex()
     '0a100a0e0a056c6162656c12051a030a0103'
@@ -76,15 +106,23 @@ def encode_example(features: Features) -> bytes:
 def encode_sequence_example(
     context: Features, feature_lists: Mapping[str, Iterable[Any]]
 ) -> bytes:
-    """A tf.SequenceExample: features of the context, and lists of features, step by step."""
+    """A tf.SequenceExample, serialised deterministically.
+
+    Args:
+        context: features by name, as of `encode_example`.
+        feature_lists: by name the steps of each list; a step is a value as of `encode_example`.
+
+    Raises:
+        TypeError, ValueError: a value makes no such list; the text names feature and step.
+
+    >>> len(encode_sequence_example({"id": 3}, {"frames": [[0.5, 1.5], [2.5]]}))
+    53
+    """
     builder = _recmap.ExampleBuilder()
     builder.begin(True)
     _add_all(builder, context)
     for name, steps in feature_lists.items():
-        builder.begin_list(name)
-        for step in steps:
-            _add(builder, None, step)
-        builder.end_list()
+        _add_list(builder, name, steps)
     return builder.finish()
 
 
@@ -129,6 +167,7 @@ class Writer:
         self._index = None if index is None else os.path.abspath(index)
         self._parts = [f"{path}.tmp-part.rmx" for path in self.paths] if index else []
         self._count = 0
+        self._lock = threading.Lock()
         lifts = _lifts(lift)
         self._writers = [
             _recmap.Writer(os.path.abspath(path), self._parts[i] if index else None, id, lifts)
@@ -139,14 +178,16 @@ class Writer:
         """Appends a record: its bytes, or a tf.Example of features as `encode_example` takes them.
 
         Raises:
+            TypeError, ValueError: a feature has a value that cannot be; the writer stays good.
             FeatureError: its id or a lifted feature is not as asked; the writer is then of no use.
             OSError: the file cannot be written; the same.
         """
         if not self._writers:
             raise ValueError("the writer is closed")
-        bytes_ = encode_example(record) if isinstance(record, Mapping) else record
-        number = self._count
-        self._count += 1
+        bytes_ = encode_example(record) if isinstance(record, Mapping) else memoryview(record)
+        with self._lock:
+            number = self._count
+            self._count += 1
         self._writers[number % len(self._writers)].write(bytes_)
 
     def __len__(self) -> int:

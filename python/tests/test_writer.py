@@ -102,10 +102,59 @@ def test_features_without_a_kind():
     assert recmap.encode_example({"a": None}) == recmap.encode_example({"a": []})
 
 
-@pytest.mark.parametrize("value", [2**63, [1, b"x"], np.array([2**63], np.uint64), object(), 1j, {}])
+NO_FEATURES = [
+    2**63,
+    [1, b"x"],
+    [b"x", 1],
+    [[1], [2, 3]],
+    np.array([2**63], np.uint64),
+    np.array([b"x", 1], object),
+    memoryview(b"1234")[::2],
+    object(),
+    1j,
+    {},
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("value", NO_FEATURES, ids=range(len(NO_FEATURES)))
 def test_no_features(value):
-    with pytest.raises((TypeError, ValueError, OverflowError)):
-        recmap.encode_example({"x": value})
+    with pytest.raises((TypeError, ValueError), match="feature 'x': "):
+        recmap.encode_example({"a": 1, "x": value})
+    with pytest.raises((TypeError, ValueError), match="feature list 'f', step 1: "):
+        recmap.encode_sequence_example({}, {"f": [1, value]})
+
+
+@pytest.mark.parametrize("value", [3, [1], "text", None])
+def test_no_dict_of_features(value):
+    with pytest.raises(TypeError, match="features are a dict"):
+        recmap.encode_example(value)
+    if not isinstance(value, list):
+        with pytest.raises(TypeError, match="feature list 'f': .* is no list of steps"):
+            recmap.encode_sequence_example({}, {"f": value})
+
+
+def test_names_of_features_are_texts():
+    with pytest.raises(TypeError, match="feature 1: "):
+        recmap.encode_example({1: 2})
+
+
+def test_a_long_value_makes_a_short_message():
+    with pytest.raises(TypeError) as raised:
+        recmap.encode_example({"x": [1, b"x", *range(10**5)]})
+    assert len(str(raised.value)) < 200
+
+
+def test_the_writer_goes_on_behind_a_value_that_cannot_be(tmp_path):
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        writer.write({"x": 1})
+        with pytest.raises(TypeError):
+            writer.write({"x": object()})
+        with pytest.raises(TypeError):
+            writer.write(3)
+        writer.write({"x": 2})
+        assert len(writer) == 2
+    assert len(recmap.open(tmp_path / "a.tfrecord")) == 2
 
 
 def test_sequence_example():
