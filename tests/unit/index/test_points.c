@@ -8,7 +8,10 @@
 
 #include <cmocka.h>
 
+#include <zlib.h>
+
 #include "base/bytes.h"
+#include "helpers/vector_file.h"
 #include "index/points.h"
 #include "support/build.h"
 #include "support/deflate.h"
@@ -158,8 +161,118 @@ static void test_forged_windows(void **state) {
     buffer_free(&file);
 }
 
+/* Inflated by zlib, member after member. */
+static buffer inflate_file(const uint8_t *file, size_t size, const vector_case *at) {
+    buffer image = BUFFER_INIT;
+    uint8_t out[4096];
+    z_stream stream = {.next_in = (uint8_t *)file, .avail_in = (uInt)size};
+    assert_int_equal(inflateInit2(&stream, 47), Z_OK);
+    for (int result = Z_OK; result != Z_STREAM_END || stream.avail_in;) {
+        if (result == Z_STREAM_END) inflateReset(&stream);
+        stream.next_out = out;
+        stream.avail_out = sizeof out;
+        result = inflate(&stream, Z_NO_FLUSH);
+        assert_true(result == Z_OK || result == Z_STREAM_END);
+        buffer_add(&image, out, sizeof out - stream.avail_out);
+    }
+    inflateEnd(&stream);
+    assert_int_equal(image.size, vector_number(at, "image_size"));
+    assert_int_equal(crc32(0, image.data, (uInt)image.size), vector_number(at, "image_crc32"));
+    return image;
+}
+
+/* Where a point is wanted, one of the vector is found. Small streams may be inflated ahead of
+ * that. How many were found. */
+static size_t expect_found(inflater *in, const point_list *due, const buffer *image, size_t step) {
+    uint8_t *out = must_realloc(NULL, image->size + step);
+    size_t got = 0, found = 0, size;
+    inflate_verdict verdict = INFLATE_OK;
+    for (bool wants = false; verdict != INFLATE_END; wants = verdict == INFLATE_OK && !wants) {
+        verdict = inflater_read(&size, in, out + got, step, wants);
+        got += size;
+        assert_true(verdict == INFLATE_END || verdict == INFLATE_OK || verdict == INFLATE_AT_POINT);
+        if (verdict != INFLATE_AT_POINT) continue;
+        seek_point point = inflater_point(in);
+        size_t i = points_find(due, point.offset);
+        assert_true(i < due->count && point.bit == due->at[i].bit);
+        assert_int_equal(point.offset, due->at[i].offset);
+        assert_int_equal(point.window_size, due->at[i].window_size);
+        found++;
+    }
+    assert_int_equal(got, image->size);
+    free(out);
+    return found;
+}
+
+static void expect_resumes(inflater *in, const stored_point *stored, const buffer *image) {
+    uint8_t window[INFLATE_WINDOW_MOST], *out = must_realloc(NULL, image->size + 1);
+    size_t size, due = image->size - (size_t)stored->offset;
+    assert_int_equal(points_unpack(window, stored), POINTS_OK);
+    assert_memory_equal(window, image->data + stored->offset - stored->window_size,
+                        stored->window_size);
+    assert_true(inflater_start_at(
+        in, &(seek_point){stored->bit, stored->offset, window, stored->window_size}));
+    assert_int_equal(inflater_read(&size, in, out, due + 1, false), INFLATE_END);
+    assert_int_equal(size, due);
+    assert_memory_equal(out, image->data + stored->offset, due);
+    free(out);
+}
+
+static void expect_numbers(const vector_case *at, const point_list *points) {
+    size_t counts[3];
+    uint64_t *bits = vector_numbers(at, "bits", &counts[0]),
+             *offsets = vector_numbers(at, "offsets", &counts[1]),
+             *sizes = vector_numbers(at, "window_sizes", &counts[2]);
+    for (int i = 0; i < 3; i++) assert_int_equal(counts[i], points->count);
+    for (size_t i = 0; i < points->count; i++) {
+        assert_int_equal(points->at[i].bit, bits[i]);
+        assert_int_equal(points->at[i].offset, offsets[i]);
+        assert_int_equal(points->at[i].window_size, sizes[i]);
+    }
+    free(bits);
+    free(offsets);
+    free(sizes);
+}
+
+/* docs/vectors was made without the library. */
+static void test_vectors(void **state) {
+    (void)state;
+    vector_file file = vectors_load("points.txt");
+    size_t found = 0;
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        size_t stream_size, value_size, size, count;
+        uint8_t *stream = vector_bytes(at, "file", &stream_size),
+                *value = vector_bytes(at, "value", &value_size);
+        buffer image = inflate_file(stream, stream_size, at);
+        inflate_source source = {.bytes = stream, .size = stream_size};
+        inflater *in = inflater_create((compression)vector_number(at, "compression"), &source);
+        point_list points = {0};
+        free(vector_numbers(at, "bits", &count));
+        assert_int_equal(points_decode(&points, value, value_size, count, stream_size, image.size),
+                         POINTS_OK);
+        expect_numbers(at, &points);
+        for (size_t step = 1; step < 64; step += 7) {
+            inflater_start(in, 0, 0);
+            found += expect_found(in, &points, &image, step);
+        }
+        for (size_t k = 0; k < count; k++) expect_resumes(in, &points.at[k], &image);
+        uint8_t *again = points_encode(&size, &points, 0, count);
+        vector_expect(at, "value", again, size);
+        free(again);
+        free(stream);
+        free(value);
+        points_free(&points);
+        inflater_destroy(in);
+        buffer_free(&image);
+    }
+    assert_true(found > 0);
+    vectors_free(&file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_forged_numbers),
         cmocka_unit_test(test_other_sizes),
