@@ -1,6 +1,7 @@
 """Shards that are no TFRecord files, and compressed ones: open and index say how they lie."""
 
 import gzip
+import os
 import pickle
 import subprocess
 import sys
@@ -11,6 +12,118 @@ import recmap
 from conftest import flip
 
 LINES = [b"one,1", b"", b"caf\xc3\xa9", b"last,3"]
+MADE = [b"%06d" % number for number in range(1000)]  # of one size, so that all framings have them
+
+
+def fixed(payloads):
+    return b"HD" + b"".join(payloads) + b"F"
+
+
+def ofrecord(payloads):
+    return b"".join(len(payload).to_bytes(8, "little") + payload for payload in payloads)
+
+
+def own(payloads):
+    return b"".join(len(payload).to_bytes(4, "big") + payload for payload in payloads)
+
+
+# How MADE is written, and what says so; PLUGIN stands for the path of the shared object.
+PLUGIN = object()
+KINDS = {
+    "lines": (b"\n".join, {"framing": "lines"}),
+    "crlf": (b"\r\n".join, {"framing": "lines"}),
+    "ofrecord": (ofrecord, {"framing": "ofrecord"}),
+    "fixed": (fixed, {"framing": "fixed:2,6,1"}),
+    "own": (own, {"framing": PLUGIN}),
+}
+PACKERS = {"plain": bytes, "gzip": gzip.compress, "zlib": zlib.compress}
+
+
+@pytest.fixture(params=[f"{kind}-{packer}" for kind in KINDS for packer in PACKERS])
+def wish(request, tmp_path, plugin):
+    """Two shards with MADE, and how to open them."""
+    kind, packer = request.param.split("-")
+    write, wish = KINDS[kind]
+    for i, half in enumerate((MADE[:600], MADE[600:])):
+        (tmp_path / f"made-{i}.bin").write_bytes(PACKERS[packer](write(half)))
+    framing = plugin if wish["framing"] is PLUGIN else wish["framing"]
+    compression = packer if packer == "zlib" else "auto"
+    return {"source": tmp_path, "framing": framing, "compression": compression}
+
+
+def test_every_framing_does_all_that_tfrecord_does(wish):
+    ds = recmap.open(**wish)
+    assert len(ds) == len(MADE) and records(ds) == MADE
+    assert [bytes(ds[number]) for number in (0, 599, 600, -1)] == [
+        MADE[number] for number in (0, 599, 600, -1)
+    ]
+    numbers = recmap.Shuffled(len(ds), seed=3).at(0, range(len(ds)))
+    assert records(ds.gather(numbers)) == [MADE[number] for number in numbers]
+    assert records(ds[700:500:-7]) == MADE[700:500:-7]
+    assert set(ds.columns["@length"].tolist()) == {6}
+    report = ds.verify(progress=None)
+    assert report["damage"] == [] and ds.info["records"] == len(MADE)
+    assert records(recmap.open(**wish, access="read")) == MADE
+    assert recmap.open(**wish).fingerprint == ds.fingerprint
+    again = pickle.loads(pickle.dumps(ds[100:]))
+    assert records(again) == MADE[100:]
+
+
+def test_every_framing_is_shuffled_and_resumed(wish):
+    ds = recmap.open(**wish)
+    numbers = recmap.Shuffled(len(ds), seed=3).at(0, range(len(ds)))
+    expected = [MADE[number] for number in numbers]
+    loader = recmap.Loader(ds, 64, shuffle=True, seed=3)
+    seen = []
+    for batch in loader:
+        seen += records(batch)
+        if len(seen) >= 300:
+            break
+    assert seen == expected[: len(seen)]
+    state = loader.state_dict()
+    resumed = recmap.Loader(pickle.loads(pickle.dumps(ds)), 50, shuffle=True, seed=3)
+    resumed.load_state_dict(state)
+    assert seen + [record for batch in resumed for record in records(batch)] == expected
+    later = pickle.loads(pickle.dumps(loader))
+    assert [record for batch in later for record in records(batch)] == expected[len(seen) :]
+
+
+def test_every_framing_in_a_worker(wish):
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    data = recmap.torch.MapDataset(recmap.open(**wish))
+    walked = torch.utils.data.DataLoader(
+        data, 100, num_workers=1, collate_fn=list, multiprocessing_context="fork"
+    )
+    assert [record for batch in walked for record in batch] == MADE
+
+
+@pytest.mark.parametrize("wish", ["own-gzip"], indirect=True)
+def test_a_framing_of_ones_own_in_a_spawned_worker(wish):
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    ds = recmap.open(**wish)
+    steps = recmap.torch.IterableDataset(recmap.Loader(ds, 100, shuffle=True, seed=3))
+    walked = torch.utils.data.DataLoader(
+        steps, None, num_workers=2, multiprocessing_context="spawn"
+    )
+    seen = [bytes(record) for batch in walked for record in batch]
+    assert sorted(seen) == MADE
+    assert seen == [MADE[n] for n in recmap.Shuffled(len(ds), seed=3).at(0, range(len(ds)))]
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_in_every_framing_is_found_by_verify(kind, packer, tmp_path, plugin):
+    write, wish = KINDS[kind]
+    path = tmp_path / "made.bin"
+    path.write_bytes(PACKERS[packer](write(MADE)))
+    framing = plugin if wish["framing"] is PLUGIN else wish["framing"]
+    compression = packer if packer == "zlib" else "auto"
+    ds = recmap.open(path, framing=framing, compression=compression)
+    changed = [*MADE[:500], b"######", *MADE[501:]]
+    path.write_bytes(PACKERS[packer](write(changed)))
+    os.utime(path, ns=(os.stat(ds.index_path).st_mtime_ns,) * 2)
+    with recmap.open(ds.index_path, framing=framing if kind == "own" else "auto") as again:
+        assert again.verify(progress=None)["damage"]
 
 
 @pytest.fixture
