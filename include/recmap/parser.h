@@ -61,8 +61,9 @@ RECMAP_API recmap_status recmap_parser_create_own(recmap_parser **parser,
 
 /* Set column `column`, counted as the features were, to `count` values, which the element converts
  * as those of a tf.Example: int64 for integers and BOOL, float for floats. Bytes are not copied
- * here: they must live as long as the record does, best within it. Setting a column again replaces
- * its values. Errors: FEATURE when their type, number or value is not what the feature asks for. */
+ * here: they must live as long as the record does, best within it; each value has less than 2 GiB.
+ * Setting a column again replaces its values. Errors: FEATURE when their type, number or value is
+ * not what the feature asks for. */
 RECMAP_API recmap_status recmap_row_set_int64(recmap_row *row, size_t column, const int64_t *values,
                                               size_t count);
 RECMAP_API recmap_status recmap_row_set_float(recmap_row *row, size_t column, const float *values,

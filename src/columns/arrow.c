@@ -57,12 +57,6 @@ recmap_status recmap_parser_export_arrow_schema(struct ArrowSchema *schema,
     return arrow_box_emit(NULL, schema, box, &node, error);
 }
 
-/* Each record is a row of one value. */
-static uint64_t end_of_one(const void *context, uint64_t row) {
-    (void)context;
-    return row + 1;
-}
-
 static bool make_records(arrow_node *node, arrow_box *box, const recmap_record *records,
                          size_t count) {
     static const uint8_t nothing[1];
@@ -71,7 +65,7 @@ static bool make_records(arrow_node *node, arrow_box *box, const recmap_record *
     for (size_t i = 0; i < count; i++)
         views[i] = (recmap_bytes){records[i].size ? records[i].data : nothing, records[i].size};
     *node = (arrow_node){.format = "vz", .name = "record", .length = (int64_t)count};
-    return arrow_views_make(node, box, views, count, count, end_of_one, NULL);
+    return arrow_views_make(node, box, views, count, count, arrow_view_alone, NULL);
 }
 
 recmap_status recmap_records_export_arrow(struct ArrowArray *array, struct ArrowSchema *schema,

@@ -11,6 +11,7 @@ typedef struct maker {
     arrow_box *box;
     const column_plan *plan;
     const recmap_column *column; /* or NULL */
+    bool is_own;                 /* a function of the user's set the values */
     const slot *slot;            /* of the values, with their sink */
     const sink *sink;
     const void *elements; /* values or views, in the order of the column; no pads */
@@ -69,6 +70,10 @@ static bool copy_views(const maker *m, arrow_node *node) {
 }
 
 static bool add_bytes(const maker *m, arrow_node *node) {
+    /* A function of the user's may have taken the bytes of a row from anywhere. */
+    if (!is_copied(m) && m->is_own)
+        return arrow_views_make(node, m->box, m->elements, m->element_count, m->element_count,
+                                arrow_view_alone, NULL);
     if (!is_copied(m))
         return arrow_views_make(node, m->box, m->elements, m->element_count, m->column->row_count,
                                 row_end, m);
@@ -256,6 +261,7 @@ bool arrow_column_make(arrow_node *node, arrow_box *box, const recmap_parser *pl
     node->name = column->feature.name;
     if (memory) {
         m.column = &memory->columns[column_index];
+        m.is_own = plan->own_parse;
         m.slot = &(column->is_list ? &plan->lists : &plan->features)->slots[column->values_slot];
         m.sink = batch_memory_sink((batch_memory *)memory, column->is_list, column->values_slot);
         m.elements = m.column->views ? (const void *)m.column->views : m.column->values;

@@ -112,8 +112,14 @@ recmap_status recmap_row_set_bytes(recmap_row *row, size_t column, const recmap_
     row_values to = {0};
     if (!find_values(&to, row, column, RECMAP_TYPE_BYTES, count)) return fail_row(row);
     recmap_bytes *views = to.elements;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         views[i] = values[i].size ? values[i] : (recmap_bytes){nothing, 0};
+        if (values[i].size <= INT32_MAX) continue;
+        fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
+                  "feature '%.200s': value %zu has 2 GiB or more, too much for a view",
+                  to.slot->name, i);
+        return fail_row(row);
+    }
     return end_values(&to, row, count, count);
 }
 

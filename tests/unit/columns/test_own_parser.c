@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <recmap/arrow.h>
 #include <recmap/parser.h>
 
 enum { ID, SCALE, WORDS, PAIRS, COLUMNS };
@@ -30,6 +31,17 @@ static const recmap_feature features[COLUMNS] = {
                .shape = two,
                .dimension_count = 1},
 };
+
+static const char near_text[] = "bytes of the program";
+static uint8_t *far_text; /* on pages of its own, more than 2 GiB from the others */
+enum { FAR_SIZE = 1 << 20 };
+
+/* Words from memory far apart, and nothing between them that could be read. */
+static recmap_status set_anywhere(recmap_row *row) {
+    const recmap_bytes words[] = {{(const uint8_t *)near_text, sizeof near_text - 1},
+                                  {far_text, FAR_SIZE}};
+    return recmap_row_set_bytes(row, WORDS, words, 2);
+}
 
 /* A record is its own commands: `i` NUMBER sets the id, `s` the scale, `w` a word of the rest,
  * `p` N pairs; other letters do what is not allowed. */
@@ -54,6 +66,11 @@ static recmap_status parse(recmap_row *row, const recmap_record *record, void *c
         case 'b':
             numbers[0] = 32768;
             status = recmap_row_set_int64(row, ID, numbers, 1);
+            break;
+        case 'a': status = set_anywhere(row); break;
+        case 'l':
+            words[0].size = (size_t)INT32_MAX + 1;
+            status = recmap_row_set_bytes(row, WORDS, words, 1);
             break;
         case 'f': status = recmap_row_fail(row, 1, "a bad letter"); break;
         case 'q': return RECMAP_FEATURE;
@@ -136,6 +153,7 @@ static void test_what_is_set_wrongly(void **state) {
         {"iAtA", "feature 'scale' is given values of another type than its own", RECMAP_FEATURE},
         {"iAcA", "there is no column 4", RECMAP_FEATURE},
         {"bA", "feature 'id': value 0 is one that int16 cannot hold", RECMAP_FEATURE},
+        {"iAlA", "feature 'words': value 0 has 2 GiB or more, too much for a view", RECMAP_FEATURE},
         {"fA", "a bad letter", RECMAP_CORRUPT},
         {"iAqA", "the parser's function refuses the record", RECMAP_CORRUPT},
         {"iAhA", "and goes on", RECMAP_CORRUPT},
@@ -146,8 +164,34 @@ static void test_what_is_set_wrongly(void **state) {
         assert_int_equal(with->error.record, 100);
         assert_int_equal(recmap_columns_count(with->columns), 0);
     }
-    assert_int_equal(run(with, &cases[6].text, 1, RECMAP_PARSE_RAISE), RECMAP_CORRUPT);
+    assert_int_equal(run(with, &cases[7].text, 1, RECMAP_PARSE_RAISE), RECMAP_CORRUPT);
     assert_int_equal(with->error.offset, 1);
+}
+
+/* Bytes from anywhere are buffers of their own in Arrow, with nothing that lies between them. */
+static void test_bytes_from_anywhere(void **state) {
+    parsing *with = *state;
+    const char *const texts[] = {"iAaA", "iBw1", "iCaA"};
+    far_text = malloc(FAR_SIZE);
+    assert_non_null(far_text);
+    memset(far_text, 'x', FAR_SIZE);
+    assert_int_equal(run(with, texts, 3, RECMAP_PARSE_RAISE), RECMAP_OK);
+    struct ArrowArray array;
+    struct ArrowSchema schema;
+    assert_int_equal(
+        recmap_columns_export_arrow_column(&array, &schema, with->columns, WORDS, NULL), RECMAP_OK);
+    const struct ArrowArray *words = array.children[0];
+    assert_int_equal(words->n_buffers, 2 + 4 + 1);
+    const int64_t *sizes = words->buffers[6];
+    for (int row = 0; row < 2; row++) {
+        assert_ptr_equal(words->buffers[2 + 2 * row], near_text);
+        assert_int_equal(sizes[2 * row], sizeof near_text - 1);
+        assert_ptr_equal(words->buffers[3 + 2 * row], far_text);
+        assert_int_equal(sizes[2 * row + 1], FAR_SIZE);
+    }
+    array.release(&array);
+    schema.release(&schema);
+    free(far_text);
 }
 
 /* A row that fails behind what it set leaves nothing of it. */
@@ -219,6 +263,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_columns, begin, end),
         cmocka_unit_test_setup_teardown(test_what_is_set_wrongly, begin, end),
+        cmocka_unit_test_setup_teardown(test_bytes_from_anywhere, begin, end),
         cmocka_unit_test_setup_teardown(test_failures_are_collected, begin, end),
         cmocka_unit_test_setup_teardown(test_a_row_is_null_once, begin, end),
         cmocka_unit_test(test_what_cannot_be_asked_for),
