@@ -676,9 +676,11 @@ group.destroy_process_group()
 
 def run_ranks(folder, world_size, *arguments):
     (folder / "rank.py").write_text(RANK)
-    run = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    # An address, since a bare machine may know no localhost.
+    run = [sys.executable, "-m", "torch.distributed.run", "--rdzv-backend", "c10d"]
+    run += ["--rdzv-endpoint", "127.0.0.1:0", "--local-addr", "127.0.0.1"]
     run += ["--nproc-per-node", str(world_size), "rank.py", DIGITS, *arguments]
-    quiet = {**os.environ, "OMP_NUM_THREADS": "1"}
+    quiet = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     subprocess.run(list(map(str, run)), cwd=folder, env=quiet, check=True, timeout=300)
     outs = [json.loads((folder / f"{arguments[-1]}.{r}").read_text()) for r in range(world_size)]
     # Steps of all ranks, one behind another: the global order.
