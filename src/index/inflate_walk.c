@@ -297,6 +297,7 @@ recmap_status inflate_walk_shard(inflate_walk *walk, walk_findings *findings, re
         goes_on = take(&at, verdict, &status, error) && findings->status == RECMAP_OK;
     }
     walk->size = at.origin + at.size;
+    points_end(&walk->points, walk->size);
     walk->end_of_records = at.state.position;
     if (status == RECMAP_OK && findings->status == RECMAP_OK)
         unsure_take_back(findings, &at.unsure, walk->walker->framing, walk->size);

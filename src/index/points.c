@@ -76,6 +76,14 @@ bool points_copy(point_list *points, const stored_point *point) {
     return false;
 }
 
+void points_end(point_list *points, uint64_t image_size) {
+    while (points->count && points->at[points->count - 1].offset >= image_size) {
+        const stored_point *last = &points->at[--points->count];
+        points->packed_size -= last->packed_size;
+        if (points->owns) free((uint8_t *)last->packed);
+    }
+}
+
 uint64_t points_size(const point_list *points) {
     return points->packed_size + (uint64_t)points->count * ENTRY_SIZE;
 }

@@ -37,6 +37,9 @@ bool points_add(point_list *points, const seek_point *point);
 /* Adds a copy. */
 bool points_copy(point_list *points, const stored_point *point);
 
+/* Forgets points at which nothing more comes: those at an image's end. */
+void points_end(point_list *points, uint64_t image_size);
+
 /* Bytes that the list takes in the index. */
 uint64_t points_size(const point_list *points);
 

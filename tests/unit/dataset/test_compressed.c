@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <zlib.h>
 
 #include "support/build.h"
 #include "support/deflate.h"
@@ -285,6 +286,27 @@ static void test_small_damage(void **state) {
     free_shard(&shard);
 }
 
+/* Writers that flush before they end leave an empty block, or an empty member, behind the last
+ * byte: a point that is due there leads to nothing. */
+static void test_nothing_behind_the_last_block(void **state) {
+    (void)state;
+    rng random = {11};
+    const char *name = "a.gz";
+    for (int round = 0; round < 8; round++) {
+        packed_shard shard = {BUFFER_INIT, BUFFER_INIT, {0}};
+        buffer nothing = BUFFER_INIT;
+        while (shard.content.size < (size_t)(1 + round) * MB) add_record(&shard, &random);
+        deflate_way way = {.level = round % 3, .memory = 8};
+        if (round % 2) way.flush = Z_SYNC_FLUSH;
+        add_deflated(&shard.file, COMPRESSION_GZIP, &shard.content, &way);
+        if (!way.flush) add_deflated(&shard.file, COMPRESSION_GZIP, &nothing, &way);
+        file_write(name, shard.file.data, shard.file.size);
+        index_build("a.rmx", NULL, &name, 1);
+        read_in_random_order(&shard, RECMAP_ACCESS_MAP, &random);
+        free_shard(&shard);
+    }
+}
+
 typedef struct reader {
     recmap_dataset *dataset;
     const packed_shard *shard;
@@ -337,8 +359,13 @@ static void test_threads_share_spans(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(random_order),        TEST(parts_make_the_whole), TEST(damage_when_read),
-        TEST(damage_when_indexed), TEST(small_damage),         TEST(threads_share_spans),
+        TEST(random_order),
+        TEST(parts_make_the_whole),
+        TEST(damage_when_read),
+        TEST(damage_when_indexed),
+        TEST(small_damage),
+        TEST(threads_share_spans),
+        TEST(nothing_behind_the_last_block),
     };
     return cmocka_run_group_tests(tests, make_pool, free_pool);
 }
