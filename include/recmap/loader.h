@@ -113,7 +113,7 @@ RECMAP_API recmap_status recmap_loader_steps_left(uint64_t *step_count, const re
                                                   recmap_error *error);
 
 /* The same place as a state, the same on every rank after the same number of steps. The caller
- * destroys it. Errors: INVALID in a child; NO_MEMORY. */
+ * destroys it. Errors: INVALID in a child, or behind epoch RECMAP_STATE_NUMBER_MOST; NO_MEMORY. */
 RECMAP_API recmap_status recmap_loader_save(recmap_state **state, const recmap_loader *loader,
                                             recmap_error *error);
 
@@ -124,8 +124,8 @@ RECMAP_API recmap_status recmap_loader_save(recmap_state **state, const recmap_l
 RECMAP_API recmap_status recmap_loader_load(recmap_loader *loader, const recmap_state *state,
                                             recmap_error *error);
 
-/* Goes on from a position, 0 to the order's count. Errors: INVALID out of range or in a child;
- * NO_MEMORY. */
+/* Goes on from a position, 0 to the order's count, of an epoch up to RECMAP_STATE_NUMBER_MOST.
+ * Errors: INVALID out of range or in a child; NO_MEMORY. */
 RECMAP_API recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch,
                                             uint64_t position, recmap_error *error);
 

@@ -177,8 +177,8 @@ typedef enum recmap_last {
 typedef struct recmap_deal_options {
     uint32_t version;    /* RECMAP_DEAL_OPTIONS_VERSION */
     uint32_t world_size; /* ranks */
-    uint64_t
-        batch_size; /* records a rank and step; ignored where the order makes its own batches */
+    /* Records a rank and step; ignored where the order makes its own batches. */
+    uint64_t batch_size;
     recmap_last last;
 } recmap_deal_options;
 

@@ -106,7 +106,7 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     made->order = recmap_order_retain(order);
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed_work, NULL);
-    pthread_cond_init(&made->changed_results, NULL);
+    condition_init(&made->changed_results);
     set_options(made, options);
     readahead_init(&made->readahead, dataset, order, options, dataset->access == RECMAP_ACCESS_MAP);
     status = allocate(made, error);

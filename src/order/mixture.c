@@ -232,6 +232,14 @@ static uint64_t epoch_length(const mixture_order *mixture) {
     return length;
 }
 
+/* The length may be one that does not fit 64 bits, and stands for no number then. */
+static recmap_status check_length(uint64_t length, recmap_error *error) {
+    if (length <= RECMAP_ORDER_COUNT_MOST) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "an epoch of this mixture would have more than 2^62 positions");
+    fail_advise(error, "give weights that are nearer to the sources' sizes");
+    return RECMAP_INVALID;
+}
+
 static recmap_status set_sources(mixture_order *made, recmap_order *const *sources, size_t count,
                                  recmap_error *error) {
     made->sources = calloc(count, sizeof *made->sources);
@@ -272,7 +280,7 @@ recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *so
     if (status == RECMAP_OK) status = set_sources(made, sources, source_count, error);
     if (status == RECMAP_OK) {
         made->base.count = epoch_length(made);
-        status = check_count(made->base.count, "positions", error);
+        status = check_length(made->base.count, error);
     }
     if (status != RECMAP_OK) {
         recmap_order_release(&made->base);

@@ -19,7 +19,7 @@ struct timespec clock_until(uint64_t timeout_ns) {
     const uint64_t most_ns = (uint64_t)100 * 365 * 86400 * NS_A_SECOND;
     if (timeout_ns > most_ns) timeout_ns = most_ns;
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)(timeout_ns / NS_A_SECOND);
     until.tv_nsec += (long)(timeout_ns % NS_A_SECOND);
     if (until.tv_nsec >= NS_A_SECOND) {

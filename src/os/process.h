@@ -12,7 +12,8 @@ long process_id(void);
 /* Time that only goes forward. */
 uint64_t clock_ns(void);
 
-/* The time of day `timeout_ns` from now (a century at most), as pthread_cond_timedwait takes it. */
+/* The time `timeout_ns` from now (a century at most) by the same clock, for a wait of a condition
+ * that condition_init made. */
 struct timespec clock_until(uint64_t timeout_ns);
 
 /* Files that it may have open at once. */

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -47,6 +48,14 @@ void process_lock(void) {
 
 void process_unlock(void) {
     unlock_mutex();
+}
+
+void condition_init(pthread_cond_t *made) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(made, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 recmap_status workers_start(worker_group *group, unsigned count, void *(*run)(void *),

@@ -15,6 +15,10 @@ unsigned core_count(void);
 void process_lock(void);
 void process_unlock(void);
 
+/* Makes a condition whose timed waits go by the clock that only goes forward (clock_until): that of
+ * the day may be set while one waits. */
+void condition_init(pthread_cond_t *made);
+
 /* How often this thread had to wait so far. */
 typedef struct thread_waits {
     uint64_t faults; /* for a page of a map to be read from a device */

@@ -139,6 +139,18 @@ static void *open_soon(void *context) {
     return NULL;
 }
 
+/* A wait ends by the clock that nobody sets. */
+static void test_time_only_goes_forward(void **state) {
+    (void)state;
+    enum { NS_A_SECOND = 1000000000, HOUR = 3600 };
+    uint64_t before_ns = clock_ns();
+    struct timespec until = clock_until(HOUR * (uint64_t)NS_A_SECOND + NS_A_SECOND - 1);
+    uint64_t until_ns = (uint64_t)until.tv_sec * NS_A_SECOND + (uint64_t)until.tv_nsec;
+    uint64_t due_ns = (HOUR + 1) * (uint64_t)NS_A_SECOND - 1;
+    assert_in_range(until.tv_nsec, 0, NS_A_SECOND - 1);
+    assert_in_range(until_ns, before_ns + due_ns, clock_ns() + due_ns);
+}
+
 /* The time that is over ends a wait, and so does a batch that becomes ready. */
 static void test_wait_takes_its_time(void **state) {
     (void)state;
@@ -185,6 +197,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_no_hashes_without_ids, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_wait_ends, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_an_error_is_ready, folder_enter, folder_leave),
+        cmocka_unit_test(test_time_only_goes_forward),
         cmocka_unit_test_setup_teardown(test_wait_takes_its_time, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
