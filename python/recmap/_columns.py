@@ -408,3 +408,8 @@ def columns_of(batch: RecordBatch, first: int = 0, end: int | None = None) -> Co
     described = enumerate(batch._columns())
     chosen = islice(described, first, end)
     return ColumnBatch(batch, {parts[0]: (index, parts) for index, parts in chosen})
+
+
+def sequence_columns_of(batch: RecordBatch, context: int) -> tuple[ColumnBatch, ColumnBatch]:
+    """The columns of the context, which are the first so many, and of the feature lists."""
+    return columns_of(batch, 0, context), columns_of(batch, context)

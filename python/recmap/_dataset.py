@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _recmap
-from ._columns import ColumnBatch, columns_of
+from ._columns import ColumnBatch, columns_of, sequence_columns_of
 from ._errors import IdNotFoundError, StaleIndexError
 from ._features import Features, parser_of
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
@@ -347,9 +347,7 @@ class Dataset(_recmap.Dataset):
         ``VarLen`` makes rows of steps of values.
         """
         parser = parser_of(context, feature_lists)
-        batch = self._parsed(items, parser, on_error)
-        cut = parser.context_count()
-        return columns_of(batch, 0, cut), columns_of(batch, cut)
+        return sequence_columns_of(self._parsed(items, parser, on_error), parser.context_count())
 
     def _parsed(self, items: Numbers, parser: _recmap.Parser, on_error: str) -> RecordBatch:
         if on_error not in ("raise", "collect"):
@@ -386,6 +384,16 @@ class Dataset(_recmap.Dataset):
     def info(self) -> dict[str, Any]:
         """What ``recmap info --json`` prints: records, shards, bytes, ids, columns, damage, ..."""
         return cast("dict[str, Any]", json.loads(self._info_json(False)))
+
+    @property
+    def shards(self) -> list[dict[str, Any]]:
+        """The shards of the whole data set, as ``recmap info --json --shards`` prints them.
+
+        >>> [shard["records"] for shard in digits().shards]
+        [449, 449, 449, 450]
+        """
+        info = json.loads(self._info_json(True))
+        return cast("list[dict[str, Any]]", info["shard_table"])
 
     @property
     def fingerprint(self) -> str:

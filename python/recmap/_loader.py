@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 from . import _recmap
-from ._columns import columns_of
+from ._columns import columns_of, sequence_columns_of
 from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._orders import Order, Sequential, Shuffled, check_fits
@@ -80,6 +80,9 @@ class Loader:
         order: any order of ``len(dataset)`` records, instead of shuffle and seed.
         features: {name: FixedLen(...), ...}, or of tf.io's: batches are then `ColumnBatch`, dicts of
             columns, parsed by the library's threads.
+        feature_lists: records are of tf.SequenceExample: `features` are those of the context, these
+            of the feature lists, and a batch is a pair of `ColumnBatch`, as of
+            `Dataset.parse_sequence`.
         rank, world_size: which share of each step is this process's.
         epochs: see above.
         last: the records that do not fill a step: "keep" deals them evenly, "drop" leaves them
@@ -103,6 +106,7 @@ class Loader:
         seed: int = 0,
         order: Order | None = None,
         features: Features | None = None,
+        feature_lists: Features | None = None,
         rank: int = 0,
         world_size: int = 1,
         epochs: float | None = None,
@@ -126,7 +130,12 @@ class Loader:
         self._batch_size = self._size_of(batch_size)
         self._last = _one_of("last", last, _LAST)
         self._rank, self._world_size = rank, world_size
-        self._parser = None if features is None else parser_of(features)
+        self._parser = None
+        if feature_lists is not None:
+            self._parser = parser_of({} if features is None else features, feature_lists)
+        elif features is not None:
+            self._parser = parser_of(features)
+        self._is_sequence = feature_lists is not None
         self._loader = _recmap.Loader(
             dataset._handle,
             self._order,
@@ -223,7 +232,14 @@ class Loader:
         batch, epoch, position = self._loader.next()
         if batch is None:
             return _Step(epoch, position, is_end=True)
-        return _Step(epoch, position, batch if self._parser is None else columns_of(batch))
+        return _Step(epoch, position, self._columns_of(batch))
+
+    def _columns_of(self, batch: Any) -> Any:
+        if self._parser is None:
+            return batch
+        if self._is_sequence:
+            return sequence_columns_of(batch, self._parser.context_count())
+        return columns_of(batch)
 
     def _fill(self) -> None:
         """Takes steps until two for each thread are being worked on, never past an error."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -156,8 +155,7 @@ def _check_options(dataset: Dataset, plan: _Plan) -> None:
 
 def _lies(dataset: Dataset) -> list[tuple[str, str]]:
     """(framing, compression) of each shard."""
-    shards = json.loads(dataset._info_json(True))["shard_table"]
-    return [(shard["framing"], shard["compression"]) for shard in shards]
+    return [(shard["framing"], shard["compression"]) for shard in dataset.shards]
 
 
 def _check_framing(dataset: Dataset, plan: _Plan) -> None:

@@ -77,6 +77,8 @@ def reader(loader: Loader, *, views: bool = False) -> Any:
     """
     if loader._arguments["transform"] is not None:
         raise ValueError("what a transform makes is no batch of columns")
+    if loader._arguments["feature_lists"] is not None:
+        raise ValueError("batches of SequenceExample are two tables: table(batch[0]) and so on")
     features = loader._arguments["features"]
     nothing = loader.dataset.gather([]) if features is None else loader.dataset.parse([], features)
 

@@ -64,6 +64,8 @@ def dataset(loader: Loader, *, state: bool = False, output_signature: Any = None
         )
     if transformed:
         return _of_transformed(loader, state, output_signature)
+    if loader._arguments["feature_lists"] is not None:
+        raise ValueError("feature_lists need a transform that makes arrays, and output_signature")
     return _of_forms(loader, state, _forms(loader))
 
 

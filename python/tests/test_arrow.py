@@ -99,6 +99,8 @@ def test_reader_is_restored_in_the_middle(digits):
 def test_reader_of_a_transform(digits):
     with pytest.raises(ValueError, match="transform"):
         recmap.arrow.reader(recmap.Loader(digits, 100, transform=len))
+    with pytest.raises(ValueError, match="two tables"):
+        recmap.arrow.reader(recmap.Loader(digits, 100, feature_lists={}))
 
 
 def test_pandas(digits):

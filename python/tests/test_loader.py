@@ -66,6 +66,42 @@ def test_epochs_of_one_for(small):
     assert numbers_of(recmap.Loader(small, 10, epochs=0)) == []
 
 
+@pytest.fixture
+def sequences(tmp_path):
+    """Record i has the id i and i steps of two floats."""
+    steps = [[[t, t + 0.5] for t in range(i)] for i in range(20)]
+    write(
+        tmp_path,
+        [recmap.encode_sequence_example({"id": i}, {"steps": s}) for i, s in enumerate(steps)],
+    )
+    return recmap.open(tmp_path / "made-0.tfrecord")
+
+
+def test_batches_of_sequence_examples(sequences):
+    context, lists = {"id": recmap.FixedLen()}, {"steps": recmap.FixedLenSequence(2, float)}
+    loader = recmap.Loader(
+        sequences, 6, shuffle=True, seed=3, features=context, feature_lists=lists
+    )
+    ids = recmap.Shuffled(20, seed=3).at(0, range(20)).tolist()
+    resumed = pickle.loads(pickle.dumps(loader))
+    for walk in loader, resumed:
+        seen = []
+        for batch, steps in walk:
+            expected = sequences.parse_sequence(batch.numbers, context, lists)
+            assert batch["id"].tolist() == expected[0]["id"].tolist()
+            assert steps["steps"].tolist() == expected[1]["steps"].tolist()
+            assert steps.lengths["steps"].tolist() == batch["id"].tolist()
+            assert list(batch) == ["id"] and list(steps) == ["steps"]
+            seen += batch["id"].tolist()
+        assert seen == ids
+    alone = recmap.Loader(sequences, 6, feature_lists=lists)
+    assert [list(batch) for batch, _ in alone] == [[]] * 4
+    doubled = recmap.Loader(
+        sequences, 20, features=context, feature_lists=lists, transform=lambda b: b[0]["id"] * 2
+    )
+    assert next(iter(doubled)).tolist() == [2 * i for i in range(20)]
+
+
 def test_a_for_that_breaks_is_gone_on_with(small):
     loader = recmap.Loader(small, 10)
     for i, _ in enumerate(loader):

@@ -289,6 +289,8 @@ def test_transform_needs_a_signature(digits):
     with pytest.raises(ValueError, match="output_signature"):
         plain = recmap.Loader(digits, 100, features=FEATURES)
         recmap.tensorflow.dataset(plain, output_signature=signature)
+    with pytest.raises(ValueError, match="feature_lists"):
+        recmap.tensorflow.dataset(recmap.Loader(digits, 100, feature_lists={}))
 
 
 def test_errors_say_what_the_loader_said(copied_digits):

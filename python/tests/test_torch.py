@@ -13,7 +13,7 @@ import sys
 import numpy as np
 import pytest
 import recmap
-from conftest import DIGITS, ROOT
+from conftest import DIGITS, ROOT, write
 
 torch = pytest.importorskip("torch")
 
@@ -367,6 +367,25 @@ def test_a_plain_for(digits):
             taken += batch["n"].tolist()
         assert taken == order.at(epoch, range(1797)).tolist()
     assert len(dataset) == 36
+
+
+def test_pairs_of_sequence_examples(tmp_path):
+    steps = [{"steps": [[t] for t in range(i)]} for i in range(20)]
+    write(tmp_path, [recmap.encode_sequence_example({"id": i}, s) for i, s in enumerate(steps)])
+    loader = recmap.Loader(
+        recmap.open(tmp_path),
+        4,
+        shuffle=True,
+        features={"id": recmap.FixedLen()},
+        feature_lists={"steps": recmap.FixedLenSequence((1,))},
+    )
+    dataset = recmap.torch.IterableDataset(loader)
+    seen = []
+    for context, lists in DataLoader(dataset, None, num_workers=2):
+        assert torch.equal(context["id"], lists["steps/length"])
+        assert lists["steps"].shape == (4, int(context["id"].max()), 1)
+        seen += context["id"].tolist()
+    assert seen == recmap.Shuffled(20).at(0, range(20)).tolist()
 
 
 def test_what_a_transform_makes(digits):

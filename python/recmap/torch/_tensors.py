@@ -40,8 +40,8 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
 
     A padded sequence has its rows' steps beside it as ``name + "/length"``. Rows of any length
     are `Ragged`, coordinates a sparse tensor, bytes a list; bytes with ``copy=True`` in their
-    feature are `Ragged` of uint8. Of a `RecordBatch` a list of bytes. Anything else, as a transform
-    makes it, stays what it is.
+    feature are `Ragged` of uint8. Of a `RecordBatch` a list of bytes, of a pair of batches, as of
+    SequenceExample, a pair. Anything else, as a transform makes it, stays what it is.
 
     Args:
         numbers: a name under which the records' numbers come, too.
@@ -53,6 +53,8 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
     """
     if isinstance(batch, RecordBatch):
         return [bytes(record) for record in batch]
+    if isinstance(batch, tuple) and all(isinstance(part, ColumnBatch) for part in batch):
+        return tuple(tensors(part, numbers) for part in batch)
     if not isinstance(batch, ColumnBatch):
         return batch
     made = {name: _tensor(batch, name, column) for name, column in batch.items()}
