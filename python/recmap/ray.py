@@ -240,7 +240,7 @@ def index(
         "progress": None,
     }
     folder = tempfile.mkdtemp(prefix=f".{os.path.basename(at)}.parts-", dir=os.path.dirname(at))
-    task = ray.remote(_open.index).options(**{"num_cpus": threads, **(options or {})})
+    task: Any = ray.remote(_open.index).options(**{"num_cpus": threads, **(options or {})})
     try:
         parts = [
             task.remote(shard, _part(folder, i), **how)
