@@ -194,7 +194,9 @@ static void end_read(fetcher *with, const batch_read *read, int32_t result) {
     if (!batch->has_failed && !check_read(read, with->dataset, result)) batch->has_failed = true;
 }
 
-/* The next read that is to be handed over. */
+/* The next read that is to be handed over. Batches without one leave the list, and one that is
+ * finished has left it: nothing behind it is handed over before, so that with its last read ended
+ * nothing is under way, and keep_busy looks here. */
 static batch_read *next_read(fetcher *with) {
     while (with->oldest && with->oldest->handed_count == with->oldest->read_count)
         with->oldest = with->oldest->next;
@@ -265,8 +267,6 @@ bool fetcher_finish(fetcher *with, recmap_batch *batch) {
         keep_busy(with);
         if (with->under_way) end_some(with);
     }
-    /* It must not be found among those with reads to hand over. */
-    next_read(with);
     batch->count = batch->request_count;
     if (batch->has_failed) recmap_batch_clear(batch);
     return !batch->has_failed;

@@ -166,6 +166,41 @@ static void test_cache_stays_cold(void **unused) {
     recmap_dataset_close(dataset);
 }
 
+/* A batch that is finished is forgotten: it may be begun again, or be gone, whatever came of the
+ * reads before, as many as can be under way or fewer or more. */
+static void test_batches_used_again(void **unused) {
+    (void)unused;
+    enum { DEPTH_MOST = 8, ROUNDS = 24, STEP = RECORDS / DEPTH_MOST - 1 };
+    write_shards();
+    recmap_dataset *dataset = open_direct(0);
+    if (!fetch_is_possible(dataset)) {
+        print_message("nothing can be read past the cache: skipped\n");
+        recmap_dataset_close(dataset);
+        skip();
+    }
+    for (unsigned depth = 1; depth < DEPTH_MOST; depth++) {
+        fetcher *with = fetcher_create(dataset, depth);
+        recmap_batch *batch = NULL;
+        recmap_error error = RECMAP_ERROR_INIT;
+        for (size_t round = 0; round < ROUNDS; round++) {
+            uint64_t numbers[DEPTH_MOST];
+            size_t count = 1 + round % DEPTH_MOST;
+            for (size_t i = 0; i < count; i++) numbers[i] = i * STEP + round; /* far apart */
+            if (!batch) ASSERT_OK(recmap_batch_create(&batch, &error), &error);
+            assert_true(fetcher_begin(with, batch, numbers, count));
+            assert_true(fetcher_finish(with, batch));
+            for (size_t i = 0; i < count; i++)
+                assert_true(holds(&recmap_batch_records(batch)[i], numbers[i]));
+            if (round % 3) continue;
+            recmap_batch_destroy(batch);
+            batch = NULL;
+        }
+        recmap_batch_destroy(batch);
+        fetcher_destroy(with);
+    }
+    recmap_dataset_close(dataset);
+}
+
 /* Elsewhere, or away altogether, with reads under way. */
 static void test_in_the_middle(void **unused) {
     (void)unused;
@@ -332,8 +367,8 @@ static void test_fork(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, disk_enter, disk_leave)
     const struct CMUnitTest tests[] = {
-        TEST(streams),           TEST(cache_stays_cold), TEST(in_the_middle), TEST(cut),
-        TEST(cut_after_reading), TEST(forbidden),        TEST(fork),
+        TEST(streams), TEST(cache_stays_cold),  TEST(batches_used_again), TEST(in_the_middle),
+        TEST(cut),     TEST(cut_after_reading), TEST(forbidden),          TEST(fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
