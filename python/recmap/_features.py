@@ -167,38 +167,28 @@ class FixedLenSequence:
 
 
 @dataclass(frozen=True)
-class RowSplits:
+class _Partition:
+    key: str
+
+
+class RowSplits(_Partition):
     """Rows end and begin at the numbers of an int64 feature, from 0 to the count."""
 
-    key: str
 
-
-@dataclass(frozen=True)
-class RowLengths:
+class RowLengths(_Partition):
     """An int64 feature has the length of each row."""
 
-    key: str
 
-
-@dataclass(frozen=True)
-class RowStarts:
+class RowStarts(_Partition):
     """An int64 feature has the place at which each row begins."""
 
-    key: str
 
-
-@dataclass(frozen=True)
-class RowLimits:
+class RowLimits(_Partition):
     """An int64 feature has the place at which each row ends."""
 
-    key: str
 
-
-@dataclass(frozen=True)
-class ValueRowIds:
+class ValueRowIds(_Partition):
     """An int64 feature has the row of each value."""
-
-    key: str
 
 
 @dataclass(frozen=True)
