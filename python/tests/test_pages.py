@@ -1,4 +1,4 @@
-"""The code of the pages over frameworks runs as it stands."""
+"""The code of the pages over frameworks, and over other records, runs as it stands."""
 
 import re
 import shutil
@@ -11,6 +11,7 @@ PAGES = {
     "grain": ["grain"],
     "huggingface": ["datasets"],
     "ray": ["ray", "ray.data"],
+    "records": [],
     "tensorflow": ["tensorflow"],
 }
 
@@ -26,8 +27,13 @@ def test_page(name, tmp_path, monkeypatch, capsys):
         shutil.copy(shard, tmp_path)
     monkeypatch.chdir(tmp_path)
     text = page.read_text()
+    programs = [(m[2], m[1]) for m in re.finditer(r"```c\n(/\* (\w+\.c).*?)```", text, re.S)]
+    if programs and shutil.which("cc") is None:
+        pytest.skip("no C compiler")
     blocks = [(m.start(1), m[1]) for m in re.finditer(r"```python\n(.*?)```", text, re.S)]
     assert len(blocks) >= 2
+    for name, source in programs:
+        (tmp_path / name).write_text(source)
     names = {"__name__": "__main__"}
     for start, block in blocks:
         lines = "\n" * text[:start].count("\n")  # errors name the page's own lines
