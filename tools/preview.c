@@ -3,7 +3,14 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { VALUES_SHOWN = 8, BYTES_SHOWN = 48, BYTES_VALUES_SHOWN = 3, ROW_SIZE = 16, ROWS_SHOWN = 4 };
+enum {
+    VALUES_SHOWN = 8,
+    BYTES_SHOWN = 48,
+    BYTES_VALUES_SHOWN = 3,
+    STEPS_SHOWN = 3,
+    ROW_SIZE = 16,
+    ROWS_SHOWN = 4,
+};
 
 /* A place in JSON that the library wrote: no white space, no surprises; but every step is checked,
  * and what does not fit ends the walk. */
@@ -127,18 +134,79 @@ static bool print_list(FILE *stream, cursor *json) {
     return false;
 }
 
-static void print_features(FILE *stream, cursor *json, bool has_colour) {
+/* Behind the `{` of a step: to the `}` that closes it. Its strings are base64, without braces. */
+static bool skip_step(cursor *json) {
+    size_t depth = 1;
+    for (; depth && *json->at; json->at++) {
+        if (*json->at == '{') depth++;
+        if (*json->at == '}') depth--;
+    }
+    return !depth;
+}
+
+/* What a line is about: a feature, or a feature list and perhaps a step of it. */
+typedef struct label {
+    const char *name;
+    int size;
+    bool has_colour;
+} label;
+
+static void print_label(FILE *stream, const label *of, const char *step) {
+    enum { WIDTH = 20 };
+    int width = of->size + (int)strlen(step);
+    fprintf(stream, "  %s%.*s%s%s%*s  ", of->has_colour ? "\033[36m" : "", of->size, of->name, step,
+            of->has_colour ? "\033[0m" : "", width < WIDTH ? WIDTH - width : 0, "");
+}
+
+/* What stands behind `"name":{` of a feature list: `}`, or `"feature":[{...},...]}`. */
+static bool print_steps(FILE *stream, cursor *json, const label *of) {
+    size_t count = 0;
+    bool has_steps = take(json, "\"feature\":[");
+    while (has_steps && !take(json, "]")) {
+        char step[32];
+        snprintf(step, sizeof step, "[%zu]", count);
+        if ((count && !take(json, ",")) || !take(json, "{")) return false;
+        if (count++ < STEPS_SHOWN) {
+            print_label(stream, of, step);
+            bool is_whole = print_list(stream, json);
+            putc('\n', stream);
+            if (!is_whole) return false;
+        } else if (!skip_step(json)) {
+            return false;
+        }
+    }
+    if (count == 0 || count > STEPS_SHOWN) {
+        print_label(stream, of, "");
+        fprintf(stream, count ? "... (%zu steps)\n" : "%zu steps\n", count);
+    }
+    return take(json, "}");
+}
+
+/* Features, or feature lists, up to the `}` behind them. */
+static bool print_members(FILE *stream, cursor *json, bool are_lists, bool has_colour) {
     for (size_t count = 0; !take(json, "}"); count++) {
         const char *name;
         size_t size;
         if ((count && !take(json, ",")) || !take_scalar(json, &name, &size) || !take(json, ":{"))
-            return;
-        fprintf(stream, "  %s%-20.*s%s  ", has_colour ? "\033[36m" : "", (int)size, name,
-                has_colour ? "\033[0m" : "");
-        bool is_whole = print_list(stream, json);
-        putc('\n', stream);
-        if (!is_whole) return;
+            return false;
+        label of = {name, (int)size, has_colour};
+        if (!are_lists) print_label(stream, &of, "");
+        bool is_whole = are_lists ? print_steps(stream, json, &of) : print_list(stream, json);
+        if (!are_lists) putc('\n', stream);
+        if (!is_whole) return false;
     }
+    return true;
+}
+
+static void print_sequence(FILE *stream, cursor *json, bool has_colour) {
+    if (take(json, "{\"context\":{")) {
+        if (take(json, "\"feature\":{") && !print_members(stream, json, false, has_colour)) return;
+        take(json, "},");
+    } else {
+        take(json, "{");
+    }
+    if (take(json, "\"featureLists\":{\"featureList\":{"))
+        print_members(stream, json, true, has_colour);
 }
 
 static void print_row(FILE *stream, const uint8_t *bytes, size_t offset, size_t count) {
@@ -161,12 +229,20 @@ static void print_hex(FILE *stream, const recmap_record *record) {
     if (record->size > shown) fputs("  ...\n", stream);
 }
 
+static bool begins(const char *json, const char *text) {
+    return !strncmp(json, text, strlen(text));
+}
+
 void preview_print(FILE *stream, const recmap_record *record, const char *json, bool has_colour) {
     cursor start = {json};
     bool is_example = take(&start, "{\"features\":{\"feature\":{");
+    bool is_sequence = begins(json, "{\"context\":") || begins(json, "{\"featureLists\":");
     fprintf(stream, "%srecord %llu%s, %zu bytes%s\n", has_colour ? "\033[1m" : "",
             (unsigned long long)record->number, has_colour ? "\033[0m" : "", record->size,
-            is_example ? ", tf.Example" : "");
-    if (is_example) print_features(stream, &start, has_colour);
+            is_example    ? ", tf.Example"
+            : is_sequence ? ", tf.SequenceExample"
+                          : "");
+    if (is_example) print_members(stream, &start, false, has_colour);
+    else if (is_sequence) print_sequence(stream, &start, has_colour);
     else print_hex(stream, record);
 }

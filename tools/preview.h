@@ -1,5 +1,6 @@
 /* A record for people: its number and size, then the features of a tf.Example with their first
- * values, or else its first bytes. */
+ * values, those of a tf.SequenceExample with the first steps of its lists, or else its first
+ * bytes. */
 #ifndef RECMAP_PREVIEW_H
 #define RECMAP_PREVIEW_H
 

@@ -83,20 +83,30 @@ def _field(number, data):
     return _varint(number << 3 | 2) + _varint(len(data)) + data
 
 
+def _feature(values):
+    values = values if isinstance(values, list) else [values]
+    if not values or isinstance(values[0], (bytes, str)):
+        raw = [v.encode() if isinstance(v, str) else v for v in values]
+        return _field(1, b"".join(_field(1, v) for v in raw))
+    if isinstance(values[0], int):
+        return _field(3, _field(1, b"".join(_varint(v) for v in values)))
+    return _field(2, _field(1, struct.pack(f"<{len(values)}f", *values)))
+
+
+def _entry(name, message):
+    return _field(1, _field(1, name.encode()) + _field(2, message))
+
+
 def example(**features):
     """A tf.Example: bytes and str make bytes features, int int64, float float; lists of these."""
-    entries = b""
-    for name, values in sorted(features.items()):
-        values = values if isinstance(values, list) else [values]
-        if not values or isinstance(values[0], (bytes, str)):
-            raw = [v.encode() if isinstance(v, str) else v for v in values]
-            feature = _field(1, b"".join(_field(1, v) for v in raw))
-        elif isinstance(values[0], int):
-            feature = _field(3, _field(1, b"".join(_varint(v) for v in values)))
-        else:
-            feature = _field(2, _field(1, struct.pack(f"<{len(values)}f", *values)))
-        entries += _field(1, _field(1, name.encode()) + _field(2, feature))
-    return _field(1, entries)
+    return _field(1, b"".join(_entry(n, _feature(v)) for n, v in sorted(features.items())))
+
+
+def sequence_example(context, lists):
+    """A tf.SequenceExample: features by name, and lists of features, a step each."""
+    steps = {n: b"".join(_field(1, _feature(v)) for v in values) for n, values in lists.items()}
+    return (_field(1, b"".join(_entry(n, _feature(v)) for n, v in context.items())) +
+            _field(2, b"".join(_entry(n, message) for n, message in steps.items())))
 
 
 def count(number, noun):

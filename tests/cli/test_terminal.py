@@ -6,7 +6,7 @@ import re
 import subprocess
 import unittest
 
-from support import COMMAND, CliTest, example, frame, tfrecord
+from support import COMMAND, CliTest, example, frame, sequence_example, tfrecord
 
 
 def setUpModule():
@@ -58,6 +58,24 @@ class Terminal(CliTest):
 
     def size(self, number):
         return len(self.run_recmap("get", "a.rmx", str(number)).out)
+
+    def test_a_preview_of_a_sequence(self):
+        record = sequence_example({"id": "clip"}, {"frame": [[i, 9] for i in range(5)], "none": [],
+                                                   "words": ["{a\"]", "b"]})
+        self.write("s", tfrecord([record, sequence_example({}, {"only": [1]})]))
+        self.index("s")
+        self.assertEqual(self.on_terminal("cat", "s.rmx", NO_COLOR="1"), (
+            f"record 0, {len(record)} bytes, tf.SequenceExample\n"
+            '  id                    bytes  "clip"\n'
+            "  frame[0]              int64  0, 9\n"
+            "  frame[1]              int64  1, 9\n"
+            "  frame[2]              int64  2, 9\n"
+            "  frame                 ... (5 steps)\n"
+            "  none                  0 steps\n"
+            '  words[0]              bytes  "{a"]"\n'
+            '  words[1]              bytes  "b"\n'
+            "record 1, 21 bytes, tf.SequenceExample\n"
+            "  only[0]               int64  1\n"))
 
     def test_a_preview_of_other_bytes(self):
         self.assertEqual(self.on_terminal("cat", "a.rmx", "--from", "1", NO_COLOR="1"), (
