@@ -63,6 +63,8 @@ def test_every_framing_does_all_that_tfrecord_does(wish):
     assert set(ds.columns["@length"].tolist()) == {6}
     report = ds.verify(progress=None)
     assert report["damage"] == [] and ds.info["records"] == len(MADE)
+    assert [shard["records"] for shard in ds.shards] == [600, 400]
+    assert len({(shard["framing"], shard["compression"]) for shard in ds.shards}) == 1
     assert records(recmap.open(**wish, access="read")) == MADE
     assert recmap.open(**wish).fingerprint == ds.fingerprint
     again = pickle.loads(pickle.dumps(ds[100:]))
