@@ -141,13 +141,9 @@ void json_key(json_writer *json, const char *key) {
     json_key_sized(json, key, strlen(key));
 }
 
-void json_text_sized(json_writer *json, const void *value, size_t size) {
-    separate(json);
-    put_string(json, value, size);
-}
-
 void json_text(json_writer *json, const char *value) {
-    json_text_sized(json, value, strlen(value));
+    separate(json);
+    put_string(json, (const uint8_t *)value, strlen(value));
 }
 
 /* Writes the four characters of up to three bytes. */
@@ -234,10 +230,6 @@ void json_float(json_writer *json, float value) {
     if (isnan(value)) scalar(json, "\"NaN\"");
     else if (isinf(value)) scalar(json, value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
     else put_shortest(json, (double)value, true, 6, 9);
-}
-
-void json_bool(json_writer *json, bool value) {
-    scalar(json, value ? "true" : "false");
 }
 
 void json_none(json_writer *json) {

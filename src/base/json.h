@@ -20,12 +20,11 @@ json_writer json_begin(recmap_text *text);
 
 void json_open(json_writer *json, char bracket);  /* '{' or '[' */
 void json_close(json_writer *json, char bracket); /* '}' or ']' */
+/* Keys and texts are UTF-8. Control characters are escaped, bytes that are no UTF-8 come out as
+ * U+FFFD. A key of a given size may have NULs in it. */
 void json_key(json_writer *json, const char *key);
 void json_key_sized(json_writer *json, const void *key, size_t size);
 void json_text(json_writer *json, const char *value);
-/* UTF-8 of a given size, NULs included. Control characters are escaped, bytes that are no UTF-8
- * come out as U+FFFD. */
-void json_text_sized(json_writer *json, const void *value, size_t size);
 void json_base64(json_writer *json, const void *data, size_t size);
 void json_uint64(json_writer *json, uint64_t value);      /* a number */
 void json_int64(json_writer *json, int64_t value);        /* a number */
@@ -35,7 +34,6 @@ void json_int64_string(json_writer *json, int64_t value); /* "..." as protobuf w
  * float, as protobuf maps it ("NaN", "Infinity", "-Infinity"). */
 void json_double(json_writer *json, double value);
 void json_float(json_writer *json, float value);
-void json_bool(json_writer *json, bool value);
 void json_none(json_writer *json);
 void json_hex(json_writer *json, const uint8_t *bytes, size_t size); /* "0a1b..." */
 

@@ -1,5 +1,4 @@
 /* One record in two halves: where it will be, and whether it holds. */
-#include "base/error.h"
 #include "dataset/dataset.h"
 #include "format/tfrecord.h"
 

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "index/framings.h"
+#include "index/offsets.h"
 #include "os/thread.h"
 
 /* A value that is checked and opened when it is first needed. */

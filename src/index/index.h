@@ -5,13 +5,10 @@
 #ifndef RECMAP_INDEX_INDEX_H
 #define RECMAP_INDEX_INDEX_H
 
-#include <recmap/dataset.h>
-
 #include "format/framing.h"
 #include "index/columns.h"
 #include "index/ids.h"
 #include "index/manifest.h"
-#include "index/offsets.h"
 #include "index/points.h"
 #include "index/store.h"
 

@@ -1,5 +1,4 @@
 /* Where a loader stands, and going elsewhere. */
-#include "base/error.h"
 #include "loader/loader.h"
 
 recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position, const recmap_loader *loader,

@@ -2,7 +2,6 @@
  * its slot. */
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "loader/loader.h"
 #include "os/process.h"
 

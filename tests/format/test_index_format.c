@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "index/index.h"
+#include "index/offsets.h"
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/forged.h"
