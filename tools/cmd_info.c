@@ -90,7 +90,7 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
     return RECMAP_OK;
 }
 
-/* From a span of this size on it takes long to reach one record. */
+/* From a span of this size on it takes long to reach one record: it is read in pieces. */
 #define LARGE_SPAN ((uint64_t)64 << 20)
 
 static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *error) {
@@ -108,7 +108,9 @@ static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *err
     bool is_slow = spans.inflated_size > spans.keep_size,
          is_large = spans.largest_size > LARGE_SPAN;
     if (is_large)
-        puts("             in a span that large every record costs much: it has no seek points");
+        puts("             in a span that large, one deflate block, a record costs inflating what "
+             "lies "
+             "before\n             it, until its parts were passed once");
     if (is_slow)
         printf(
             "             a true shuffle is slow: it inflates a span for %.0f %% of the records, "

@@ -122,9 +122,11 @@ RECMAP_API recmap_status recmap_dataset_get_shard(recmap_shard_info *info,
                                                   uint64_t shard_index, recmap_error *error);
 
 /* Compressed shards are inflated in spans of a few MiB, from one seek point of the index to the
- * next, and spans are kept as long as there is room (1 GiB), for all threads. */
+ * next, and spans are kept as long as there is room (1 GiB), for all threads. A span of more than
+ * 64 MiB, of a stream whose deflate blocks are that long, is inflated and kept in pieces of 16 MiB.
+ */
 typedef struct recmap_span_statistics {
-    uint64_t inflate_count; /* spans inflated since the data set was opened */
+    uint64_t inflate_count; /* spans, or pieces, inflated since the data set was opened */
     uint64_t inflated_size; /* bytes that came out */
     uint64_t hit_count;     /* how often a span was at hand already */
     uint64_t evict_count;   /* spans that had to go */

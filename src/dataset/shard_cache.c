@@ -21,7 +21,8 @@ struct open_shard {
     shard_image image; /* in use when fd is -1 */
     int fd;            /* -1 once it is mapped */
     point_list points; /* of a compressed one */
-    int direct_fd;     /* past the page cache; -1: none */
+    waypoints *waypoints;
+    int direct_fd; /* past the page cache; -1: none */
     uint32_t direct_alignment;
     bool is_passing; /* not in the cache: closed when it is unpinned */
     atomic_bool expects_random;
@@ -52,8 +53,6 @@ enum { SHARE_OF_LIMITS = 2, MAPS_MOST = 32000, FILES_LEAST = 4 };
 
 /* Of a compressed shard's samples only each so many'th is compared. */
 enum { SAMPLES_STEP = 8 };
-
-/* Spans that are kept, in bytes of what they inflate to, but for those in use. */
 
 static size_t default_limit(recmap_access access) {
     if (access == RECMAP_ACCESS_MAP) return MAPS_MOST;
@@ -88,6 +87,7 @@ static void free_shard(open_shard *shard) {
     file_close(shard->fd);
     file_close(shard->direct_fd);
     points_free(&shard->points);
+    waypoints_destroy(shard->waypoints);
     free(shard);
 }
 
@@ -269,6 +269,8 @@ static recmap_status open_shard_file(open_shard *shard, recmap_error *error) {
     if (status == RECMAP_OK) status = check_size(shard, &stat, error);
     if (status == RECMAP_OK && entry->point_count)
         status = index_points(&shard->points, shard->cache->index, shard->shard_index, error);
+    if (status == RECMAP_OK && entry->compression != COMPRESSION_NONE)
+        status = (shard->waypoints = waypoints_create()) ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = load(shard, entry, error);
     if (status == RECMAP_OK && stat.mtime_ns != entry->mtime_ns)
         status = check_samples(shard, entry, error);
@@ -380,7 +382,8 @@ static span_source source_of(const open_shard *shard) {
     return (span_source){.entry = entry_of(shard->cache, shard->shard_index),
                          .points = &shard->points,
                          .map = shard->image.map,
-                         .fd = shard->fd};
+                         .fd = shard->fd,
+                         .waypoints = shard->waypoints};
 }
 
 const uint8_t *open_shard_bytes(const open_shard *shard) {
@@ -391,9 +394,11 @@ const uint8_t *open_shard_bytes(const open_shard *shard) {
 static void find_in_file(const open_shard *shard, uint64_t *offset, uint64_t *size) {
     if (!is_compressed(shard) || !*size) return;
     span_source source = source_of(shard);
-    uint64_t last = span_at(&source, *offset + *size - 1);
-    *offset = span_file_begin(&source, span_at(&source, *offset));
-    *size = span_file_end(&source, last) - *offset;
+    uint64_t first = span_at(&source, *offset), last = span_at(&source, *offset + *size - 1);
+    /* Where in a long span cannot be told. */
+    bool is_long = span_end(&source, last) - span_begin(&source, first) > SPAN_WHOLE_MOST;
+    *offset = span_file_begin(&source, first);
+    *size = is_long ? 0 : span_file_end(&source, last) - *offset;
 }
 
 bool open_shard_was_cut(const open_shard *shard) {
@@ -429,24 +434,24 @@ int open_shard_direct(uint32_t *alignment, const open_shard *shard) {
 
 typedef struct span_request {
     span_source source;
-    uint64_t span_index;
+    span_piece piece;
 } span_request;
 
 static void fill_span(span *filled, void *context) {
     const span_request *request = context;
-    span_inflate(filled, &request->source, request->span_index);
+    span_inflate(filled, &request->source, request->piece);
 }
 
 /* Copies from one span what of the bytes lies in it. */
 static recmap_status read_span(size_t *copied, const open_shard *shard, uint8_t *data, size_t size,
                                uint64_t offset, recmap_error *error) {
     span_request request = {.source = source_of(shard)};
-    request.span_index = span_at(&request.source, offset);
-    span_key key = {shard->shard_index, request.span_index};
+    request.piece = span_piece_at(&request.source, offset);
+    span_key key = {shard->shard_index, request.piece.begin};
     const span *pinned = span_cache_pin(shard->cache->spans, key, fill_span, &request);
     if (!pinned) return fail_memory(error);
-    uint64_t within = offset - span_begin(&request.source, request.span_index);
-    size_t due = (size_t)min_u64(size, span_end(&request.source, request.span_index) - offset);
+    uint64_t within = offset - request.piece.begin;
+    size_t due = (size_t)min_u64(size, request.piece.end - offset);
     recmap_status status = RECMAP_OK;
     if (bytes_fit(within, due, pinned->size)) {
         memcpy(data, pinned->data + within, due);

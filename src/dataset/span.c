@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "os/file.h"
 
@@ -16,6 +17,14 @@ uint64_t span_end(const span_source *source, uint64_t span_index) {
 
 uint64_t span_at(const span_source *source, uint64_t offset) {
     return points_find(source->points, offset) + 1;
+}
+
+span_piece span_piece_at(const span_source *source, uint64_t offset) {
+    uint64_t index = span_at(source, offset);
+    uint64_t begin = span_begin(source, index), end = span_end(source, index);
+    if (end - begin <= SPAN_WHOLE_MOST) return (span_piece){index, begin, end};
+    begin += (offset - begin) / SPAN_PIECE * SPAN_PIECE;
+    return (span_piece){index, begin, min_u64(end, begin + SPAN_PIECE)};
 }
 
 uint64_t span_file_begin(const span_source *source, uint64_t span_index) {
@@ -96,33 +105,73 @@ static void fail_point(span *filled, const span_source *source) {
     fail_advise(&filled->error, "build the index again with `recmap index`");
 }
 
-void span_inflate(span *filled, const span_source *source, uint64_t span_index) {
-    uint64_t due = span_end(source, span_index) - span_begin(source, span_index);
+/* An inflater that stands in the span, at or before the piece. */
+static inflater *start_before(span *filled, const span_source *source, span_piece piece) {
     inflate_source bytes = {.bytes = source->map ? source->map->data : NULL,
                             .size = source->entry->file_size,
                             .read = read_file,
                             .context = (void *)source};
-    inflater *in = inflater_create(source->entry->compression, &bytes);
-    size_t capacity = 0;
-    if (!in) {
-        fail_without_memory(filled);
-        return;
-    }
-    inflate_verdict verdict = INFLATE_OK;
-    points_verdict started = start(in, source, span_index);
-    if (started == POINTS_NO_MEMORY) fail_without_memory(filled);
+    uint64_t begin = span_begin(source, piece.span_index);
+    inflater *in = piece.begin > begin
+                       ? waypoints_resume(source->waypoints, begin, piece.begin, &bytes)
+                       : NULL;
+    if (in) return in;
+    in = inflater_create(source->entry->compression, &bytes);
+    points_verdict started = in ? start(in, source, piece.span_index) : POINTS_NO_MEMORY;
+    if (started == POINTS_OK) return in;
     if (started == POINTS_BAD) fail_point(filled, source);
-    if (started != POINTS_OK) due = 0;
-    while (filled->size < due && (verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM)) {
+    else fail_without_memory(filled);
+    inflater_destroy(in);
+    return NULL;
+}
+
+static bool goes_on(inflate_verdict verdict) {
+    return verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM;
+}
+
+/* Inflates what lies before the piece, into its own room. */
+static inflate_verdict pass_before(span *filled, inflater *in, const span_source *source,
+                                   span_piece piece) {
+    inflate_verdict verdict = INFLATE_OK;
+    if (inflater_offset(in) >= piece.begin) return verdict;
+    filled->data = malloc(SPAN_PIECE + 1);
+    if (!filled->data) fail_without_memory(filled);
+    while (filled->data && goes_on(verdict) && inflater_offset(in) < piece.begin) {
+        uint64_t at = inflater_offset(in) - span_begin(source, piece.span_index);
+        size_t room =
+            (size_t)min_u64(piece.begin - inflater_offset(in), SPAN_PIECE - at % SPAN_PIECE);
+        size_t size;
+        verdict = inflater_read(&size, in, filled->data, room, false);
+        filled->passed_size += size;
+        if (size == room) waypoints_add(source->waypoints, in);
+    }
+    return verdict;
+}
+
+static inflate_verdict fill(span *filled, inflater *in, uint64_t due) {
+    size_t capacity = filled->data ? SPAN_PIECE : 0;
+    inflate_verdict verdict = INFLATE_OK;
+    while (filled->size < due && goes_on(verdict)) {
         size_t size;
         if (filled->size == capacity && !grow(filled, &capacity, due)) {
             fail_without_memory(filled);
             break;
         }
-        verdict =
-            inflater_read(&size, in, filled->data + filled->size, capacity - filled->size, false);
+        verdict = inflater_read(&size, in, filled->data + filled->size,
+                                (size_t)min_u64(capacity, due) - filled->size, false);
         filled->size += size;
     }
+    return verdict;
+}
+
+void span_inflate(span *filled, const span_source *source, span_piece piece) {
+    uint64_t due = piece.end - piece.begin;
+    inflater *in = start_before(filled, source, piece);
+    if (!in) return;
+    inflate_verdict verdict = pass_before(filled, in, source, piece);
+    if (filled->error.status == RECMAP_OK && goes_on(verdict)) verdict = fill(filled, in, due);
+    if (filled->size == due && piece.end < span_end(source, piece.span_index))
+        waypoints_add(source->waypoints, in);
     if (filled->size < due && filled->error.status == RECMAP_OK) {
         recmap_status status = fail_span(source, verdict, inflater_fault(in), &filled->error);
         filled->is_passing = status != RECMAP_CORRUPT && status != RECMAP_STALE;

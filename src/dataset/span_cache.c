@@ -53,8 +53,7 @@ void span_cache_destroy(span_cache *cache) {
 }
 
 static cached_span **bucket_of(span_cache *cache, span_key key) {
-    uint64_t mixed = (key.span_index + 1) * 0x9e3779b97f4a7c15u ^
-                     key.shard_index * 0xc2b2ae3d27d4eb4fu;
+    uint64_t mixed = (key.offset + 1) * 0x9e3779b97f4a7c15u ^ key.shard_index * 0xc2b2ae3d27d4eb4fu;
     return &cache->buckets[mixed >> 32 & (BUCKETS - 1)];
 }
 
@@ -85,8 +84,7 @@ static void take_out(span_cache *cache, cached_span *entry, cached_span **freed)
 
 static cached_span *find(span_cache *cache, span_key key) {
     cached_span *entry = *bucket_of(cache, key);
-    while (entry &&
-           (entry->key.shard_index != key.shard_index || entry->key.span_index != key.span_index))
+    while (entry && (entry->key.shard_index != key.shard_index || entry->key.offset != key.offset))
         entry = entry->next;
     return entry;
 }
@@ -134,7 +132,7 @@ static void fill_entry(span_cache *cache, cached_span *entry,
         entry->is_counted = true;
         cache->size += entry->span.size;
         cache->statistics.inflate_count++;
-        cache->statistics.inflated_size += entry->span.size;
+        cache->statistics.inflated_size += entry->span.passed_size + entry->span.size;
         process_unlock();
         atomic_store_explicit(&entry->is_filled, true, memory_order_release);
     }

@@ -15,15 +15,16 @@ typedef struct span_cache span_cache;
 
 typedef struct span_key {
     uint32_t shard_index;
-    uint64_t span_index;
+    uint64_t offset; /* in the shard's image */
 } span_key;
 
-/* What a span inflates to. While somebody has it pinned it stays. */
+/* What a span, or a piece of a long one, inflates to. While somebody has it pinned it stays. */
 typedef struct span {
     uint8_t *data; /* malloc'ed */
     size_t size;   /* less than is due where the stream is damaged; then `error` says how */
     recmap_error error;
-    bool is_passing; /* the failure may be another one next time: not to be kept */
+    uint64_t passed_size; /* bytes that were inflated on the way, and not kept */
+    bool is_passing;      /* the failure may be another one next time: not to be kept */
 } span;
 
 /* NULL when memory is out. `limit`: bytes of the spans that are kept; pinned ones can exceed it. */

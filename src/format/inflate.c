@@ -47,6 +47,7 @@ struct inflater {
     uint32_t sum; /* of the member */
     inflate_fault fault;
     uint8_t *input;
+    uint8_t lead[INPUT_LEAD]; /* of a copy that keeps a place */
 };
 
 static const char ends_inside[] = "the file ends inside the compressed stream";
@@ -69,6 +70,32 @@ void inflater_destroy(inflater *ended) {
     if (!ended) return;
     free(ended->input);
     free(ended);
+}
+
+inflater *inflater_copy(const inflater *in, const inflate_source *source) {
+    bool reads = !in->source.bytes;
+    inflater *made = malloc(sizeof *made);
+    if (!made) return NULL;
+    *made = *in;
+    made->input = NULL;
+    made->taken -= in->state.avail_in;
+    made->state.avail_in = 0;
+    made->state.next_in = NULL;
+    if (reads && in->input) memcpy(made->lead, in->state.next_in - INPUT_LEAD, INPUT_LEAD);
+    if (!source) return made;
+    made->source = *source;
+    if (source->bytes) {
+        made->state.next_in = (uint8_t *)source->bytes + made->taken;
+        return made;
+    }
+    made->input = malloc(INPUT_LEAD + INPUT_SIZE);
+    if (!made->input) {
+        free(made);
+        return NULL;
+    }
+    memcpy(made->input, made->lead, INPUT_LEAD);
+    made->state.next_in = made->input + INPUT_LEAD;
+    return made;
 }
 
 /* Goes to a byte of the source. */
@@ -129,6 +156,10 @@ static bool refill(inflater *in) {
     }
     in->taken += in->state.avail_in;
     return true;
+}
+
+uint64_t inflater_offset(const inflater *in) {
+    return in->offset;
 }
 
 uint64_t inflater_position(const inflater *in) {

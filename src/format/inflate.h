@@ -45,6 +45,10 @@ typedef struct inflater inflater;
 inflater *inflater_create(compression kind, const inflate_source *source);
 void inflater_destroy(inflater *ended);
 
+/* Another that stands where this one does, between reads, to go on by itself. With `source` NULL it
+ * only keeps the place, to be copied from. NULL when memory is out. */
+inflater *inflater_copy(const inflater *in, const inflate_source *source);
+
 /* Starts at a member (or ZLIB stream) whose header is at byte `at`; what comes out is counted from
  * `offset` on. Checksums are checked. */
 void inflater_start(inflater *in, uint64_t at, uint64_t offset);
@@ -73,6 +77,9 @@ typedef struct inflate_fault {
     recmap_error error; /* of the source */
 } inflate_fault;
 const inflate_fault *inflater_fault(const inflater *in);
+
+/* How far what came out reaches. */
+uint64_t inflater_offset(const inflater *in);
 
 /* The byte that is read next: bytes before were used. */
 uint64_t inflater_position(const inflater *in);

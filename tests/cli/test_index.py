@@ -4,9 +4,11 @@ import gzip
 import json
 import os
 import signal
+import struct
 import subprocess
 import time
 import unittest
+import zlib
 
 from support import (COMMAND, EXAMPLES, CliTest, example, frame, signals_as_usual,
                      tfrecord)
@@ -208,6 +210,24 @@ class Compressed(CliTest):
         self.assertEqual(found["inflated_bytes"], 65 << 24)
         self.assertIn("a true shuffle is slow", out)
         self.assertIn("recmap cat --format tfrecord", out)
+
+    def test_info_tells_of_blocks_without_end(self):
+        # Fixed codes, the lowest bit first: one zero, and 258 more of them again and again.
+        match = "".join(["11000101", "00000"] * 8)
+        records, begin = 35000, "1" + "10" + "00110000"
+        bits = int.from_bytes(int(match[::-1], 2).to_bytes(13, "little") * records, "little")
+        stream = (bits << len(begin) | int(begin[::-1], 2)).to_bytes(13 * records + 3, "little")
+        image = zlib.decompress(stream, -15)
+        self.assertEqual(image, bytes(1 + 2064 * records))
+        self.write("a.gz", b"\x1f\x8b\x08" + bytes(7) + stream
+                   + struct.pack("<II", zlib.crc32(image), len(image)))
+        self.index("--framing", "fixed:1,2064,0", "a.gz")
+        self.assertIn("in 1 span of 72.2 MB on average, 72.2 MB at most\n             in a span that "
+                      "large, one deflate block, a record costs inflating what lies before\n",
+                      self.run_recmap("info", "a.rmx").out.decode())
+        for number in ("34999", "0"):
+            self.assertEqual(self.run_recmap("get", "a.rmx", number).out, bytes(2064))
+        self.check("verify", "a.rmx", out="a.rmx: 35000 of 35000 records are good\n")
 
     def test_info_of_plain_shards(self):
         self.write("a", tfrecord(EXAMPLES))
