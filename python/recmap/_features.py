@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -46,9 +47,10 @@ def _element(dtype: Any) -> str:
 
 def _shape(shape: Any) -> tuple[int, ...]:
     """Of an int, a sequence, or a tf.TensorShape."""
-    if hasattr(shape, "__index__"):
-        return (shape.__index__(),)
-    return tuple(int(size) for size in shape)
+    sizes = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    if any(not hasattr(size, "__index__") or size < 0 for size in sizes):
+        raise ValueError(f"the shape {shape!r} is not of whole sizes")
+    return tuple(map(operator.index, sizes))
 
 
 def _defaults(default: Any, element: str) -> tuple[Any, ...]:
@@ -302,14 +304,20 @@ def feature_of(given: Any) -> Feature:
 def _rows(features: Features) -> tuple[Row, ...]:
     rows = []
     for name, feature in features.items():
-        rows.append(feature_of(feature)._row(name))
+        if not isinstance(name, str):
+            raise TypeError(f"features have names, not {name!r}")
+        try:
+            rows.append(feature_of(feature)._row(name))
+        except (TypeError, ValueError) as error:
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(f"feature {name!r}: {error}") from error
     return tuple(rows)
 
 
 def parser_of(features: Features, lists: Features | None = None) -> _recmap.Parser:
     """Features, compiled once; with `lists` of SequenceExample."""
-    for given in (features, lists):
-        if given is not None and not isinstance(given, Mapping):
+    for given in (features, {} if lists is None else lists):
+        if not isinstance(given, Mapping):
             raise TypeError("features are a dict: {name: recmap.FixedLen(...), ...}")
     return _recmap.Parser(_rows(features), None if lists is None else _rows(lists))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import os
 import threading
 from collections import deque
@@ -27,6 +28,14 @@ OnError: TypeAlias = Literal["raise", "skip", "substitute"]
 _LAST = {"keep": 0, "drop": 1, "pad": 2}
 _ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
 _READAHEAD = {"auto": 0, "off": 1, "on": 2}
+
+
+def _whole(name: str, value: Any) -> int:
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is a whole number, not {value!r}")
+    if value < 0:
+        raise ValueError(f"{name} is {value}")
+    return operator.index(value)
 
 
 def _one_of(name: str, value: Any, table: dict[str, int]) -> int:
@@ -95,6 +104,21 @@ class Loader:
         transform: a callable of one batch, run ahead in threads; its results are delivered in
             order. It keeps what it needs: a RecordBatch's views are good for as long as they live.
         transform_threads: how many of them; None: one a core, at most 8.
+
+    Raises (while it is walked; the step is then tried again by the next call):
+        CorruptRecordError: a record is damaged, or is no tf.Example where features are asked for.
+        FeatureError: a record's features are not as asked.
+        Exception: what `transform` raised.
+
+    >>> features = {"label": recmap.FixedLen((), "int64")}
+    >>> loader = recmap.Loader(digits(), 256, shuffle=True, seed=7, features=features)
+    >>> batch = next(iter(loader))
+    >>> batch["label"].shape, loader.position, loader.steps_left
+    ((256,), 256, 7)
+    >>> again = recmap.Loader(digits(), 100, shuffle=True, seed=7, features=features)
+    >>> again.load_state_dict(loader.state_dict())
+    >>> sum(batch.row_count for batch in again)
+    1541
     """
 
     def __init__(
@@ -129,7 +153,7 @@ class Loader:
         self._epochs = epochs
         self._batch_size = self._size_of(batch_size)
         self._last = _one_of("last", last, _LAST)
-        self._rank, self._world_size = rank, world_size
+        self._rank, self._world_size = _whole("rank", rank), _whole("world_size", world_size)
         self._parser = None
         if feature_lists is not None:
             self._parser = parser_of({} if features is None else features, feature_lists)
@@ -140,11 +164,11 @@ class Loader:
             dataset._handle,
             self._order,
             self._batch_size,
-            rank,
-            world_size,
+            self._rank,
+            self._world_size,
             self._last,
-            threads,
-            batches_ahead,
+            _whole("threads", threads),
+            _whole("batches_ahead", batches_ahead),
             _one_of("on_error", on_error, _ON_ERROR),
             _one_of("readahead", readahead, _READAHEAD),
             self._parser,
@@ -157,6 +181,8 @@ class Loader:
         self._owner = os.getpid()
         self._lock = threading.RLock()
         self._ahead: deque[_Step] = deque()
+        if transform is not None and not callable(transform):
+            raise TypeError(f"transform is a callable of a batch, not {transform!r}")
         self._work = transform
         self._workers = transform_threads or min(8, len(os.sched_getaffinity(0)))
         self._pool: ThreadPoolExecutor | None = None
@@ -174,7 +200,7 @@ class Loader:
             return 1
         if batch_size is None:
             raise ValueError("batch_size is missing: only orders that make their own need none")
-        if batch_size < 1:
+        if _whole("batch_size", batch_size) < 1:
             raise ValueError(f"batch_size is {batch_size}")
         return batch_size
 
@@ -327,9 +353,13 @@ class Loader:
             self._stand()
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:
-        """Goes on from a position of an epoch, at once."""
+        """Goes on from a position of an epoch, at once: of 0 to ``len(order)`` positions.
+
+        Raises:
+            ValueError: there is no such position.
+        """
         with self._lock:
-            self._loader.seek(epoch, position)
+            self._loader.seek(_whole("epoch", epoch), _whole("position", position))
             self._stand()
 
     def _stand(self) -> None:

@@ -296,7 +296,7 @@ class Mixture(Order):
         if stop not in ("first", "last"):
             raise ValueError(f'stop is "first" or "last", not {stop!r}')
         array = _vector(weights, np.float64, "weights")
-        sources = [order._order for order in orders]
+        sources = [order_of(order) for order in orders]
         self._set(_Order.mixture(sources, array, stop == "last"), list(orders), array, stop)
 
 
@@ -315,9 +315,16 @@ class _View(Order):
         self._set(order, base, numbers)
 
 
+def order_of(given: Any) -> _Order:
+    """What the extension has of an order."""
+    if not isinstance(given, Order):
+        raise TypeError(f"an order is a recmap.Shuffled, Weighted, ..., not {given!r}")
+    return given._order
+
+
 def check_fits(order: Order, count: int) -> None:
     """ValueError where an order has numbers that a data set of `count` records has not."""
-    limit = order._order.number_limit()
+    limit = order_of(order).number_limit()
     if limit > count:
         raise ValueError(f"the order is of {limit} records, there are {count}")
 

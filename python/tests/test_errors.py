@@ -96,3 +96,36 @@ def test_a_record_that_is_not_there(digits):
         with pytest.raises(IndexError) as raised:
             call()
         assert type(raised.value) is recmap.OutOfRangeError, number
+
+
+LOADERS = {
+    "rank": {"rank": -1},
+    "world_size": {"world_size": 1.5},
+    "threads": {"threads": -1},
+    "batches_ahead": {"batches_ahead": "2"},
+    "batch_size": {"batch_size": "a"},
+    "transform": {"transform": 3},
+    "an order is": {"order": 3},
+    "feature 'a'": {"features": {"a": recmap.FixedLen((-1,))}},
+    "feature 'b'": {"features": {"a": recmap.FixedLen(), "b": 3}},
+    "feature 'c'": {"features": {"c": recmap.FixedLen((), "int64", default="x")}},
+    "feature 'd'": {"features": {"d": recmap.FixedLen((), bytes, default="\ud800")}},
+    "feature 'e'": {"features": {"e": recmap.Ragged("int64", [recmap.FixedLen()])}},
+    "features have names": {"features": {1: recmap.FixedLen()}},
+    "features are a dict": {"features": [1]},
+}
+
+
+@pytest.mark.parametrize("what", LOADERS)
+def test_wrong_arguments_are_named(digits, what):
+    with pytest.raises((TypeError, ValueError), match=what):
+        recmap.Loader(digits, **{"batch_size": 8, **LOADERS[what]})
+
+
+def test_more_wrong_arguments_are_named(digits):
+    with pytest.raises(TypeError, match="features are a dict"):
+        digits.parse([0], None)
+    with pytest.raises(TypeError, match="an order is"):
+        recmap.Mixture([recmap.Shuffled(3), 5], [1, 1])
+    with pytest.raises(ValueError, match="position is -1"):
+        recmap.Loader(digits, 8).seek(0, -1)
