@@ -1,5 +1,6 @@
 /* recmap info: what an index holds. */
 #include <stdio.h>
+#include <string.h>
 
 #include <recmap/dataset.h>
 
@@ -79,10 +80,15 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
         recmap_damage damage;
         recmap_status status = recmap_dataset_get_damage(&damage, dataset, i, error);
         if (status != RECMAP_OK) return status;
+        recmap_shard_info shard;
+        status = recmap_dataset_get_shard(&shard, dataset, damage.shard_index, error);
+        if (status != RECMAP_OK) return status;
+        bool is_plain = !strcmp(shard.compression, "none");
         fputs("  ", stdout);
         print_safe(stdout, damage.path);
-        printf(": %llu byte%s at byte %llu: ", (unsigned long long)damage.length,
-               plural(damage.length), (unsigned long long)damage.offset);
+        printf(": %llu byte%s at byte %llu%s: ", (unsigned long long)damage.length,
+               plural(damage.length), (unsigned long long)damage.offset,
+               is_plain ? "" : " of what it inflates to");
         print_safe(stdout, damage.reason);
         putchar('\n');
     }
