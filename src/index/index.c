@@ -1,352 +1,9 @@
 #include "index/index.h"
 
-#include <inttypes.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/bytes.h"
 #include "base/error.h"
-#include "index/framings.h"
-#include "index/offsets.h"
+#include "index/index_file.h"
 #include "os/thread.h"
-
-/* A value that is checked and opened when it is first needed. */
-typedef struct lazy_offsets {
-    _Atomic bool is_open;
-    offsets_chunk chunk;
-} lazy_offsets;
-
-typedef struct lazy_column {
-    _Atomic bool is_open;
-    column_chunk chunk;
-} lazy_column;
-
-struct index_file {
-    store *store;
-    manifest manifest;
-    index_shard *shards;
-    /* Beside the shards, one more than there are, so that a search touches few cache lines. */
-    uint64_t *first_records;
-    uint64_t *bases;
-    damage_entry *damages;
-    lazy_offsets *offsets;
-    size_t offsets_count;
-    lazy_column *columns; /* chunk * column_count + column */
-    size_t column_chunk_count;
-    recmap_value *defaults;
-    size_t id_chunk_count;
-    unsigned id_number_size;
-};
-
-static recmap_status fail_index(const index_file *index, recmap_error *error, const char *what) {
-    fail(error, RECMAP_CORRUPT, "the index is damaged or forged: %s", what);
-    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-    fail_advise(error, "build it again with `recmap index`");
-    return RECMAP_CORRUPT;
-}
-
-static recmap_status check_decoded(const index_file *index, decode_verdict verdict,
-                                   const char *what, recmap_error *error) {
-    if (verdict == DECODE_OK) return RECMAP_OK;
-    return verdict == DECODE_NO_MEMORY ? fail_memory(error) : fail_index(index, error, what);
-}
-
-/* Whether the keys of a table run through (0, 0), (0, 1), ..., (0, series), (1, 0), ... */
-static bool keys_are_dense(const store_value *values, size_t count, size_t series) {
-    for (size_t i = 0; i < count; i++)
-        if (values[i].key.chunk != i / series || values[i].key.series != i % series) return false;
-    return true;
-}
-
-static uint64_t chunks_of(uint64_t count, unsigned shift) {
-    return (count >> shift) + ((count & (((uint64_t)1 << shift) - 1)) != 0);
-}
-
-static recmap_status read_manifest(index_file *index, recmap_error *error) {
-    size_t count;
-    const store_value *values = store_values(index->store, STORE_MANIFEST, &count);
-    if (count != 1) return fail_index(index, error, "it has no manifest");
-    recmap_status status = store_check(index->store, STORE_MANIFEST, 0, error);
-    if (status != RECMAP_OK) return status;
-    status = check_decoded(index, manifest_decode(&index->manifest, values->data, values->size),
-                           "its manifest cannot be read", error);
-    if (status != RECMAP_OK) return status;
-    if (index->manifest.format_version == INDEX_FORMAT_VERSION) return RECMAP_OK;
-    fail(error, RECMAP_UNSUPPORTED,
-         "the index has format version %" PRIu32 "; this recmap reads %d",
-         index->manifest.format_version, (int)INDEX_FORMAT_VERSION);
-    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-    fail_advise(error, "use the recmap that built it, or build it again with `recmap index`");
-    return RECMAP_UNSUPPORTED;
-}
-
-static recmap_status decode_shards(index_file *index, shard_entry *entries, recmap_error *error) {
-    size_t tables, decoded = 0, count = (size_t)index->manifest.shard_count;
-    const store_value *values = store_values(index->store, STORE_SHARDS, &tables);
-    for (size_t t = 0; t < tables; t++) {
-        recmap_status status = store_check(index->store, STORE_SHARDS, t, error);
-        if (status != RECMAP_OK) return status;
-        size_t before = decoded, due = count - decoded;
-        if (due > SHARDS_PER_TABLE) due = SHARDS_PER_TABLE;
-        decode_verdict verdict =
-            shards_decode(entries, &decoded, decoded + due, values[t].data, values[t].size);
-        status = check_decoded(index, verdict, "its table of shards cannot be read", error);
-        if (status == RECMAP_OK && decoded - before != due)
-            status = fail_index(index, error, "its table of shards is incomplete");
-        /* What was decoded is the index's from now on, and is freed with it. */
-        for (size_t i = before; i < decoded; i++) index->shards[i].entry = entries[i];
-        if (status != RECMAP_OK) return status;
-    }
-    return RECMAP_OK;
-}
-
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static recmap_status check_names(const index_file *index, recmap_error *error) {
-    size_t count = (size_t)index->manifest.shard_count;
-    const char **names = malloc((count + 1) * sizeof *names);
-    if (!names) return fail_memory(error);
-    for (size_t i = 0; i < count; i++) names[i] = index->shards[i].entry.path;
-    qsort(names, count, sizeof *names, compare_names);
-    bool repeats = false;
-    for (size_t i = 1; i < count; i++) repeats |= !strcmp(names[i - 1], names[i]);
-    free(names);
-    return repeats ? fail_index(index, error, "it names a shard twice") : RECMAP_OK;
-}
-
-/* Neighbours share a framing, as nearly all do. */
-static recmap_status find_framing(index_file *index, size_t i, recmap_error *error) {
-    const shard_entry *entry = &index->shards[i].entry;
-    if (i && !strcmp(index->shards[i - 1].entry.framing, entry->framing)) {
-        index->shards[i].framing = index->shards[i - 1].framing;
-        return RECMAP_OK;
-    }
-    framing *found = malloc(sizeof *found);
-    if (!found) return fail_memory(error);
-    bool is_known = framings_find(found, entry->framing);
-    if (is_known) {
-        index->shards[i].framing = found;
-        return RECMAP_OK;
-    }
-    free(found);
-    fail(error, RECMAP_UNSUPPORTED,
-         "shard %s has the framing \"%s\", which this recmap cannot read", entry->path,
-         entry->framing);
-    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-    fail_advise(error, "if it is a framing of your own, load it with `--framing ./PLUGIN.so` or "
-                       "recmap_framing_load; else use a newer recmap");
-    return RECMAP_UNSUPPORTED;
-}
-
-/* Sums that the shards must come to; each bounded, so that nothing below can overflow. */
-static recmap_status add_up_shards(index_file *index, recmap_error *error) {
-    const uint64_t most = (uint64_t)1 << 62;
-    uint64_t base = 0, record = 0, damage = 0, bytes = 0;
-    for (size_t i = 0; i < index->manifest.shard_count; i++) {
-        index_shard *shard = &index->shards[i];
-        const shard_entry *entry = &shard->entry;
-        recmap_status status = find_framing(index, i, error);
-        if (status != RECMAP_OK) return status;
-        if (entry->tail_size > entry->size || entry->size > most - base ||
-            entry->file_size > most - bytes || entry->record_count > most - record ||
-            entry->damage_count > most - damage)
-            return fail_index(index, error, "its shards are too large");
-        shard->base = index->bases[i] = base;
-        shard->first_record = index->first_records[i] = record;
-        shard->first_damage = damage;
-        base += entry->size;
-        bytes += entry->file_size;
-        record += entry->record_count;
-        damage += entry->damage_count;
-        index->bases[i + 1] = base;
-        index->first_records[i + 1] = record;
-    }
-    const manifest *said = &index->manifest;
-    if (bytes != said->byte_count || record != said->record_count || damage != said->damage_count)
-        return fail_index(index, error, "its shards do not add up to its totals");
-    return RECMAP_OK;
-}
-
-static recmap_status read_shards(index_file *index, recmap_error *error) {
-    size_t tables;
-    uint64_t count = index->manifest.shard_count;
-    const store_value *values = store_values(index->store, STORE_SHARDS, &tables);
-    if (count > UINT32_MAX || tables != (count + SHARDS_PER_TABLE - 1) / SHARDS_PER_TABLE ||
-        !keys_are_dense(values, tables, 1))
-        return fail_index(index, error, "its table of shards is incomplete");
-    index->shards = calloc(count + 1, sizeof *index->shards);
-    index->first_records = calloc(count + 1, sizeof *index->first_records);
-    index->bases = calloc(count + 1, sizeof *index->bases);
-    shard_entry *entries = calloc(count + 1, sizeof *entries);
-    recmap_status status = RECMAP_OK;
-    if (!index->shards || !index->first_records || !index->bases || !entries)
-        status = fail_memory(error);
-    if (status == RECMAP_OK) status = decode_shards(index, entries, error);
-    free(entries);
-    if (status == RECMAP_OK) status = check_names(index, error);
-    return status == RECMAP_OK ? add_up_shards(index, error) : status;
-}
-
-/* Each shard's damage must lie in it, in order, without overlap. */
-static recmap_status check_damages(const index_file *index, recmap_error *error) {
-    uint64_t total = 0;
-    for (size_t s = 0; s < index->manifest.shard_count; s++) {
-        const index_shard *shard = &index->shards[s];
-        uint64_t end = 0;
-        for (uint64_t d = 0; d < shard->entry.damage_count; d++) {
-            const damage_entry *damage = &index->damages[shard->first_damage + d];
-            if (damage->shard != s || damage->offset < end || !damage->length ||
-                !bytes_fit(damage->offset, damage->length, shard->entry.size))
-                return fail_index(index, error, "its list of damage is out of order");
-            end = damage->offset + damage->length;
-            total += damage->length;
-        }
-    }
-    return total == index->manifest.damaged_byte_count
-               ? RECMAP_OK
-               : fail_index(index, error, "its list of damage does not add up to its totals");
-}
-
-static recmap_status read_damages(index_file *index, recmap_error *error) {
-    size_t tables, decoded = 0;
-    const store_value *values = store_values(index->store, STORE_DAMAGE, &tables);
-    uint64_t count = index->manifest.damage_count;
-    if (tables != (count + DAMAGES_PER_TABLE - 1) / DAMAGES_PER_TABLE ||
-        !keys_are_dense(values, tables, 1))
-        return fail_index(index, error, "its list of damage is incomplete");
-    /* One more than there are, so that a shard without any has a place in it too. */
-    index->damages = calloc(count + 1, sizeof *index->damages);
-    if (!index->damages) return fail_memory(error);
-    for (size_t t = 0; t < tables; t++) {
-        recmap_status status = store_check(index->store, STORE_DAMAGE, t, error);
-        if (status != RECMAP_OK) return status;
-        decode_verdict verdict =
-            damages_decode(index->damages, &decoded, (size_t)count, values[t].data, values[t].size);
-        status = check_decoded(index, verdict, "its list of damage cannot be read", error);
-        if (status != RECMAP_OK) return status;
-    }
-    return decoded == count ? check_damages(index, error)
-                            : fail_index(index, error, "its list of damage is incomplete");
-}
-
-static recmap_status find_offsets(index_file *index, recmap_error *error) {
-    const store_value *values = store_values(index->store, STORE_OFFSETS, &index->offsets_count);
-    if (index->offsets_count != chunks_of(index->manifest.record_count, OFFSETS_CHUNK_SHIFT) ||
-        !keys_are_dense(values, index->offsets_count, 1))
-        return fail_index(index, error, "its offsets are incomplete");
-    index->offsets = calloc(index->offsets_count + 1, sizeof *index->offsets);
-    return index->offsets ? RECMAP_OK : fail_memory(error);
-}
-
-/* Each shard's points have values of their own, in the order of shards. */
-static recmap_status find_points(index_file *index, recmap_error *error) {
-    size_t count, due = 0;
-    const store_value *values = store_values(index->store, STORE_POINTS, &count);
-    for (size_t s = 0; s < index->manifest.shard_count; s++) {
-        index_shard *shard = &index->shards[s];
-        shard->first_points = due;
-        if (shard->entry.point_count > (uint64_t)(count - due) * POINTS_PER_VALUE)
-            return fail_index(index, error, "its points of compressed shards are incomplete");
-        due += points_value_count(shard->entry.point_count);
-    }
-    return due == count && keys_are_dense(values, count, 1)
-               ? RECMAP_OK
-               : fail_index(index, error, "its points of compressed shards are incomplete");
-}
-
-static recmap_status find_columns(index_file *index, recmap_error *error) {
-    size_t values_count, column_count = index->manifest.column_count;
-    const store_value *values = store_values(index->store, STORE_COLUMNS, &values_count);
-    uint64_t chunks = chunks_of(index->manifest.record_count, COLUMN_CHUNK_SHIFT);
-    if (column_count > UINT32_MAX || (column_count && chunks > SIZE_MAX / column_count) ||
-        values_count != chunks * column_count ||
-        (column_count && !keys_are_dense(values, values_count, column_count)))
-        return fail_index(index, error, "its columns are incomplete");
-    index->column_chunk_count = (size_t)chunks;
-    index->columns = calloc(values_count + 1, sizeof *index->columns);
-    index->defaults = calloc(column_count + 1, sizeof *index->defaults);
-    if (!index->columns || !index->defaults) return fail_memory(error);
-    for (size_t i = 0; i < column_count; i++) {
-        const manifest_column *column = &index->manifest.columns[i];
-        if (column->first_value && column->first_value >= index->manifest.record_count)
-            return fail_index(index, error, "a column has its first value behind the last record");
-        if (column->default_value &&
-            !column_parse_default(&index->defaults[i], column->type, column->default_value))
-            return fail_index(index, error, "the default of a column is not of its type");
-    }
-    return RECMAP_OK;
-}
-
-static uint64_t pairs_in_chunk(const index_file *index, size_t chunk) {
-    uint64_t left = index->manifest.id_count - (uint64_t)chunk * IDS_CHUNK_PAIRS;
-    return left < IDS_CHUNK_PAIRS ? left : IDS_CHUNK_PAIRS;
-}
-
-static recmap_status find_ids(index_file *index, recmap_error *error) {
-    size_t count;
-    const store_value *values = store_values(index->store, STORE_IDS, &count);
-    uint64_t ids = index->manifest.id_count;
-    uint64_t chunks = ids / IDS_CHUNK_PAIRS + (ids % IDS_CHUNK_PAIRS != 0);
-    bool has_ids = index->manifest.id_name != NULL;
-    bool is_sound = ids <= index->manifest.record_count && count == chunks + has_ids &&
-                    (has_ids || !ids) && keys_are_dense(values, (size_t)chunks, 1);
-    if (is_sound && has_ids) {
-        const store_value *fences = &values[chunks];
-        is_sound = fences->key.chunk == IDS_FENCES_CHUNK && fences->key.series == 0 &&
-                   fences->size == chunks * 8;
-    }
-    index->id_chunk_count = (size_t)chunks;
-    index->id_number_size = ids_number_size(index->manifest.record_count);
-    for (size_t i = 0; is_sound && i < chunks; i++)
-        is_sound = values[i].size ==
-                   ids_packed_size((size_t)pairs_in_chunk(index, i), index->id_number_size);
-    return is_sound ? RECMAP_OK : fail_index(index, error, "its ids are incomplete");
-}
-
-recmap_status index_open(index_file **opened, const char *path, const store_options *options,
-                         recmap_error *error) {
-    index_file *index = calloc(1, sizeof *index);
-    if (!index) return fail_memory(error);
-    recmap_status status = store_open(&index->store, path, options, error);
-    recmap_status (*const steps[])(index_file *, recmap_error *) = {
-        read_manifest, read_shards, read_damages, find_offsets, find_points, find_columns, find_ids,
-    };
-    for (size_t i = 0; status == RECMAP_OK && i < sizeof steps / sizeof *steps; i++)
-        status = steps[i](index, error);
-    if (status == RECMAP_OK && !store_intact(index->store))
-        status = store_fail_cut(index->store, error);
-    if (status == RECMAP_OK) *opened = index;
-    else index_close(index);
-    return status;
-}
-
-static void free_framings(index_file *index) {
-    for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
-        if (i == 0 || index->shards[i].framing != index->shards[i - 1].framing)
-            free((framing *)index->shards[i].framing);
-}
-
-void index_close(index_file *index) {
-    if (!index) return;
-    for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
-        shard_entry_free(&index->shards[i].entry);
-    for (size_t i = 0; index->damages && i < index->manifest.damage_count; i++)
-        free(index->damages[i].reason);
-    free_framings(index);
-    free(index->shards);
-    free(index->first_records);
-    free(index->bases);
-    free(index->damages);
-    free(index->offsets);
-    free(index->columns);
-    free(index->defaults);
-    manifest_free(&index->manifest);
-    store_close(index->store);
-    free(index);
-}
 
 const manifest *index_manifest(const index_file *index) {
     return &index->manifest;
@@ -364,18 +21,30 @@ const damage_entry *index_damages(const index_file *index) {
     return index->damages;
 }
 
-static recmap_status open_offsets(index_file *index, size_t chunk_index, recmap_error *error) {
-    recmap_status status = store_check(index->store, STORE_OFFSETS, chunk_index, error);
-    if (status != RECMAP_OK) return status;
+/* A value of a table, once its hash was seen to hold. */
+static recmap_status get_value(const store_value **value, const index_file *index,
+                               store_table table, size_t i, recmap_error *error) {
     size_t count;
-    const store_value *value = &store_values(index->store, STORE_OFFSETS, &count)[chunk_index];
-    uint64_t records =
-        min_u64(index->manifest.record_count - ((uint64_t)chunk_index << OFFSETS_CHUNK_SHIFT),
-                OFFSETS_CHUNK_RECORDS);
+    recmap_status status = store_check(index->store, table, i, error);
+    if (status == RECMAP_OK) *value = &store_values(index->store, table, &count)[i];
+    return status;
+}
+
+/* Of a chunk of 2^shift records, which the last one need not fill. */
+static size_t records_in_chunk(const index_file *index, size_t chunk_index, unsigned shift) {
+    uint64_t left = index->manifest.record_count - ((uint64_t)chunk_index << shift);
+    return (size_t)min_u64(left, (uint64_t)1 << shift);
+}
+
+static recmap_status open_offsets(index_file *index, size_t chunk_index, recmap_error *error) {
+    const store_value *value;
+    recmap_status status = get_value(&value, index, STORE_OFFSETS, chunk_index, error);
+    if (status != RECMAP_OK) return status;
     lazy_offsets *lazy = &index->offsets[chunk_index];
     offsets_chunk chunk;
-    if (!offsets_open(&chunk, value->data, value->size, (size_t)records))
-        return fail_index(index, error, "a chunk of offsets is malformed");
+    if (!offsets_open(&chunk, value->data, value->size,
+                      records_in_chunk(index, chunk_index, OFFSETS_CHUNK_SHIFT)))
+        return index_fail(index, error, "a chunk of offsets is malformed");
     process_lock();
     if (!lazy->is_open) {
         lazy->chunk = chunk;
@@ -440,7 +109,7 @@ recmap_status index_locate(index_place *place, index_file *index, uint64_t numbe
     recmap_status status = get_offset(&offset, index, number, error);
     if (status != RECMAP_OK) return status;
     if (!find_shard(&shard, index, number))
-        return fail_index(index, error, "a chunk of offsets names a wrong shard");
+        return index_fail(index, error, "a chunk of offsets names a wrong shard");
     uint64_t base = index->bases[shard], end = index->bases[shard + 1];
     if (number + 1 < index->first_records[shard + 1]) {
         status = get_offset(&next, index, number + 1, error);
@@ -450,7 +119,7 @@ recmap_status index_locate(index_place *place, index_file *index, uint64_t numbe
     }
     if (!store_intact(index->store)) return store_fail_cut(index->store, error);
     if (offset < base || next <= offset || next > end)
-        return fail_index(index, error, "an offset lies outside its shard");
+        return index_fail(index, error, "an offset lies outside its shard");
     uint64_t limit = next - base;
     if (index->shards[shard].entry.damage_count)
         limit = first_damage_from(index, shard, offset - base, limit);
@@ -474,17 +143,21 @@ void index_prefetch_bits(const index_file *index, uint64_t number) {
     if (chunk) offsets_prefetch_bits(chunk, (size_t)number & (OFFSETS_CHUNK_RECORDS - 1));
 }
 
+uint64_t index_pairs_in_chunk(const index_file *index, size_t chunk) {
+    uint64_t left = index->manifest.id_count - (uint64_t)chunk * IDS_CHUNK_PAIRS;
+    return left < IDS_CHUNK_PAIRS ? left : IDS_CHUNK_PAIRS;
+}
+
 size_t index_id_chunk_count(const index_file *index) {
     return index->id_chunk_count;
 }
 
 recmap_status index_id_chunk(ids_chunk *chunk, index_file *index, size_t chunk_index,
                              recmap_error *error) {
-    recmap_status status = store_check(index->store, STORE_IDS, chunk_index, error);
+    const store_value *value;
+    recmap_status status = get_value(&value, index, STORE_IDS, chunk_index, error);
     if (status != RECMAP_OK) return status;
-    size_t count;
-    const store_value *values = store_values(index->store, STORE_IDS, &count);
-    *chunk = (ids_chunk){values[chunk_index].data, (size_t)pairs_in_chunk(index, chunk_index),
+    *chunk = (ids_chunk){value->data, (size_t)index_pairs_in_chunk(index, chunk_index),
                          index->id_number_size};
     return RECMAP_OK;
 }
@@ -492,14 +165,13 @@ recmap_status index_id_chunk(ids_chunk *chunk, index_file *index, size_t chunk_i
 /* The first chunk that can hold the hash: the one before the first fence that is not below it. */
 static recmap_status first_chunk(size_t *chunk, index_file *index, uint64_t hash,
                                  recmap_error *error) {
-    size_t count, fences_index = index->id_chunk_count;
-    recmap_status status = store_check(index->store, STORE_IDS, fences_index, error);
+    const store_value *fences;
+    recmap_status status = get_value(&fences, index, STORE_IDS, index->id_chunk_count, error);
     if (status != RECMAP_OK) return status;
-    const uint8_t *fences = store_values(index->store, STORE_IDS, &count)[fences_index].data;
     size_t low = 0, high = index->id_chunk_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (load64(fences + 8 * middle) < hash) low = middle + 1;
+        if (load64(fences->data + 8 * middle) < hash) low = middle + 1;
         else high = middle;
     }
     *chunk = low ? low - 1 : 0;
@@ -535,7 +207,7 @@ recmap_status index_candidates_next(index_candidates *candidates, uint64_t *numb
         if (!store_intact(index->store)) return store_fail_cut(index->store, error);
         if (pair.hash != candidates->hash) return RECMAP_OK;
         if (pair.number >= index->manifest.record_count)
-            return fail_index(index, error, "an id names a record that is not there");
+            return index_fail(index, error, "an id names a record that is not there");
         *number = pair.number;
         *found = true;
         return RECMAP_OK;
@@ -545,18 +217,15 @@ recmap_status index_candidates_next(index_candidates *candidates, uint64_t *numb
 
 static recmap_status open_column(index_file *index, size_t value_index, size_t chunk_index,
                                  size_t column, recmap_error *error) {
-    recmap_status status = store_check(index->store, STORE_COLUMNS, value_index, error);
+    const store_value *value;
+    recmap_status status = get_value(&value, index, STORE_COLUMNS, value_index, error);
     if (status != RECMAP_OK) return status;
-    size_t count;
-    const store_value *value = &store_values(index->store, STORE_COLUMNS, &count)[value_index];
-    uint64_t records =
-        min_u64(index->manifest.record_count - ((uint64_t)chunk_index << COLUMN_CHUNK_SHIFT),
-                COLUMN_CHUNK_RECORDS);
     column_chunk chunk;
-    if (!column_open(&chunk, value->data, value->size, (size_t)records) ||
+    if (!column_open(&chunk, value->data, value->size,
+                     records_in_chunk(index, chunk_index, COLUMN_CHUNK_SHIFT)) ||
         (chunk.type != RECMAP_TYPE_NONE && chunk.type != index->manifest.columns[column].type) ||
         (chunk.type == RECMAP_TYPE_NONE && !index->manifest.columns[column].default_value))
-        return fail_index(index, error, "a chunk of a column is malformed");
+        return index_fail(index, error, "a chunk of a column is malformed");
     lazy_column *lazy = &index->columns[value_index];
     process_lock();
     if (!lazy->is_open) {
@@ -601,7 +270,7 @@ recmap_status index_points(point_list *points, index_file *index, size_t shard_i
                                                (size_t)due, entry->file_size, entry->size);
         if (verdict == POINTS_NO_MEMORY) status = fail_memory(error);
         if (verdict == POINTS_BAD)
-            status = fail_index(index, error, "the points of a compressed shard are malformed");
+            status = index_fail(index, error, "the points of a compressed shard are malformed");
     }
     if (status == RECMAP_OK && !store_intact(index->store))
         status = store_fail_cut(index->store, error);

@@ -1,0 +1,314 @@
+/* Opening an index: its messages are read and held against each other and against the tables, whose
+ * values stay where they are. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "index/framings.h"
+#include "index/index_file.h"
+
+recmap_status index_fail(const index_file *index, recmap_error *error, const char *what) {
+    fail(error, RECMAP_CORRUPT, "the index is damaged or forged: %s", what);
+    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "build it again with `recmap index`");
+    return RECMAP_CORRUPT;
+}
+
+static recmap_status check_decoded(const index_file *index, decode_verdict verdict,
+                                   const char *what, recmap_error *error) {
+    if (verdict == DECODE_OK) return RECMAP_OK;
+    return verdict == DECODE_NO_MEMORY ? fail_memory(error) : index_fail(index, error, what);
+}
+
+/* Whether the keys of a table run through (0, 0), (0, 1), ..., (0, series), (1, 0), ... */
+static bool keys_are_dense(const store_value *values, size_t count, size_t series) {
+    for (size_t i = 0; i < count; i++)
+        if (values[i].key.chunk != i / series || values[i].key.series != i % series) return false;
+    return true;
+}
+
+static uint64_t chunks_of(uint64_t count, unsigned shift) {
+    return (count >> shift) + ((count & (((uint64_t)1 << shift) - 1)) != 0);
+}
+
+static recmap_status read_manifest(index_file *index, recmap_error *error) {
+    size_t count;
+    const store_value *values = store_values(index->store, STORE_MANIFEST, &count);
+    if (count != 1) return index_fail(index, error, "it has no manifest");
+    recmap_status status = store_check(index->store, STORE_MANIFEST, 0, error);
+    if (status != RECMAP_OK) return status;
+    status = check_decoded(index, manifest_decode(&index->manifest, values->data, values->size),
+                           "its manifest cannot be read", error);
+    if (status != RECMAP_OK) return status;
+    if (index->manifest.format_version == INDEX_FORMAT_VERSION) return RECMAP_OK;
+    fail(error, RECMAP_UNSUPPORTED,
+         "the index has format version %" PRIu32 "; this recmap reads %d",
+         index->manifest.format_version, (int)INDEX_FORMAT_VERSION);
+    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "use the recmap that built it, or build it again with `recmap index`");
+    return RECMAP_UNSUPPORTED;
+}
+
+static recmap_status decode_shards(index_file *index, shard_entry *entries, recmap_error *error) {
+    size_t tables, decoded = 0, count = (size_t)index->manifest.shard_count;
+    const store_value *values = store_values(index->store, STORE_SHARDS, &tables);
+    for (size_t t = 0; t < tables; t++) {
+        recmap_status status = store_check(index->store, STORE_SHARDS, t, error);
+        if (status != RECMAP_OK) return status;
+        size_t before = decoded, due = count - decoded;
+        if (due > SHARDS_PER_TABLE) due = SHARDS_PER_TABLE;
+        decode_verdict verdict =
+            shards_decode(entries, &decoded, decoded + due, values[t].data, values[t].size);
+        status = check_decoded(index, verdict, "its table of shards cannot be read", error);
+        if (status == RECMAP_OK && decoded - before != due)
+            status = index_fail(index, error, "its table of shards is incomplete");
+        /* What was decoded is the index's from now on, and is freed with it. */
+        for (size_t i = before; i < decoded; i++) index->shards[i].entry = entries[i];
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static recmap_status check_names(const index_file *index, recmap_error *error) {
+    size_t count = (size_t)index->manifest.shard_count;
+    const char **names = malloc((count + 1) * sizeof *names);
+    if (!names) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) names[i] = index->shards[i].entry.path;
+    qsort(names, count, sizeof *names, compare_names);
+    bool repeats = false;
+    for (size_t i = 1; i < count; i++) repeats |= !strcmp(names[i - 1], names[i]);
+    free(names);
+    return repeats ? index_fail(index, error, "it names a shard twice") : RECMAP_OK;
+}
+
+/* Neighbours share a framing, as nearly all do. */
+static recmap_status find_framing(index_file *index, size_t i, recmap_error *error) {
+    const shard_entry *entry = &index->shards[i].entry;
+    if (i && !strcmp(index->shards[i - 1].entry.framing, entry->framing)) {
+        index->shards[i].framing = index->shards[i - 1].framing;
+        return RECMAP_OK;
+    }
+    framing *found = malloc(sizeof *found);
+    if (!found) return fail_memory(error);
+    bool is_known = framings_find(found, entry->framing);
+    if (is_known) {
+        index->shards[i].framing = found;
+        return RECMAP_OK;
+    }
+    free(found);
+    fail(error, RECMAP_UNSUPPORTED,
+         "shard %s has the framing \"%s\", which this recmap cannot read", entry->path,
+         entry->framing);
+    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "if it is a framing of your own, load it with `--framing ./PLUGIN.so` or "
+                       "recmap_framing_load; else use a newer recmap");
+    return RECMAP_UNSUPPORTED;
+}
+
+/* Sums that the shards must come to; each bounded, so that nothing below can overflow. */
+static recmap_status add_up_shards(index_file *index, recmap_error *error) {
+    const uint64_t most = (uint64_t)1 << 62;
+    uint64_t base = 0, record = 0, damage = 0, bytes = 0;
+    for (size_t i = 0; i < index->manifest.shard_count; i++) {
+        index_shard *shard = &index->shards[i];
+        const shard_entry *entry = &shard->entry;
+        recmap_status status = find_framing(index, i, error);
+        if (status != RECMAP_OK) return status;
+        if (entry->tail_size > entry->size || entry->size > most - base ||
+            entry->file_size > most - bytes || entry->record_count > most - record ||
+            entry->damage_count > most - damage)
+            return index_fail(index, error, "its shards are too large");
+        shard->base = index->bases[i] = base;
+        shard->first_record = index->first_records[i] = record;
+        shard->first_damage = damage;
+        base += entry->size;
+        bytes += entry->file_size;
+        record += entry->record_count;
+        damage += entry->damage_count;
+        index->bases[i + 1] = base;
+        index->first_records[i + 1] = record;
+    }
+    const manifest *said = &index->manifest;
+    if (bytes != said->byte_count || record != said->record_count || damage != said->damage_count)
+        return index_fail(index, error, "its shards do not add up to its totals");
+    return RECMAP_OK;
+}
+
+static recmap_status read_shards(index_file *index, recmap_error *error) {
+    size_t tables;
+    uint64_t count = index->manifest.shard_count;
+    const store_value *values = store_values(index->store, STORE_SHARDS, &tables);
+    if (count > UINT32_MAX || tables != (count + SHARDS_PER_TABLE - 1) / SHARDS_PER_TABLE ||
+        !keys_are_dense(values, tables, 1))
+        return index_fail(index, error, "its table of shards is incomplete");
+    index->shards = calloc(count + 1, sizeof *index->shards);
+    index->first_records = calloc(count + 1, sizeof *index->first_records);
+    index->bases = calloc(count + 1, sizeof *index->bases);
+    shard_entry *entries = calloc(count + 1, sizeof *entries);
+    recmap_status status = RECMAP_OK;
+    if (!index->shards || !index->first_records || !index->bases || !entries)
+        status = fail_memory(error);
+    if (status == RECMAP_OK) status = decode_shards(index, entries, error);
+    free(entries);
+    if (status == RECMAP_OK) status = check_names(index, error);
+    return status == RECMAP_OK ? add_up_shards(index, error) : status;
+}
+
+/* Each shard's damage must lie in it, in order, without overlap. */
+static recmap_status check_damages(const index_file *index, recmap_error *error) {
+    uint64_t total = 0;
+    for (size_t s = 0; s < index->manifest.shard_count; s++) {
+        const index_shard *shard = &index->shards[s];
+        uint64_t end = 0;
+        for (uint64_t d = 0; d < shard->entry.damage_count; d++) {
+            const damage_entry *damage = &index->damages[shard->first_damage + d];
+            if (damage->shard != s || damage->offset < end || !damage->length ||
+                !bytes_fit(damage->offset, damage->length, shard->entry.size))
+                return index_fail(index, error, "its list of damage is out of order");
+            end = damage->offset + damage->length;
+            total += damage->length;
+        }
+    }
+    return total == index->manifest.damaged_byte_count
+               ? RECMAP_OK
+               : index_fail(index, error, "its list of damage does not add up to its totals");
+}
+
+static recmap_status read_damages(index_file *index, recmap_error *error) {
+    size_t tables, decoded = 0;
+    const store_value *values = store_values(index->store, STORE_DAMAGE, &tables);
+    uint64_t count = index->manifest.damage_count;
+    if (tables != (count + DAMAGES_PER_TABLE - 1) / DAMAGES_PER_TABLE ||
+        !keys_are_dense(values, tables, 1))
+        return index_fail(index, error, "its list of damage is incomplete");
+    /* One more than there are, so that a shard without any has a place in it too. */
+    index->damages = calloc(count + 1, sizeof *index->damages);
+    if (!index->damages) return fail_memory(error);
+    for (size_t t = 0; t < tables; t++) {
+        recmap_status status = store_check(index->store, STORE_DAMAGE, t, error);
+        if (status != RECMAP_OK) return status;
+        decode_verdict verdict =
+            damages_decode(index->damages, &decoded, (size_t)count, values[t].data, values[t].size);
+        status = check_decoded(index, verdict, "its list of damage cannot be read", error);
+        if (status != RECMAP_OK) return status;
+    }
+    return decoded == count ? check_damages(index, error)
+                            : index_fail(index, error, "its list of damage is incomplete");
+}
+
+static recmap_status find_offsets(index_file *index, recmap_error *error) {
+    const store_value *values = store_values(index->store, STORE_OFFSETS, &index->offsets_count);
+    if (index->offsets_count != chunks_of(index->manifest.record_count, OFFSETS_CHUNK_SHIFT) ||
+        !keys_are_dense(values, index->offsets_count, 1))
+        return index_fail(index, error, "its offsets are incomplete");
+    index->offsets = calloc(index->offsets_count + 1, sizeof *index->offsets);
+    return index->offsets ? RECMAP_OK : fail_memory(error);
+}
+
+/* Each shard's points have values of their own, in the order of shards. */
+static recmap_status find_points(index_file *index, recmap_error *error) {
+    size_t count, due = 0;
+    const store_value *values = store_values(index->store, STORE_POINTS, &count);
+    for (size_t s = 0; s < index->manifest.shard_count; s++) {
+        index_shard *shard = &index->shards[s];
+        shard->first_points = due;
+        if (shard->entry.point_count > (uint64_t)(count - due) * POINTS_PER_VALUE)
+            return index_fail(index, error, "its points of compressed shards are incomplete");
+        due += points_value_count(shard->entry.point_count);
+    }
+    return due == count && keys_are_dense(values, count, 1)
+               ? RECMAP_OK
+               : index_fail(index, error, "its points of compressed shards are incomplete");
+}
+
+static recmap_status find_columns(index_file *index, recmap_error *error) {
+    size_t values_count, column_count = index->manifest.column_count;
+    const store_value *values = store_values(index->store, STORE_COLUMNS, &values_count);
+    uint64_t chunks = chunks_of(index->manifest.record_count, COLUMN_CHUNK_SHIFT);
+    if (column_count > UINT32_MAX || (column_count && chunks > SIZE_MAX / column_count) ||
+        values_count != chunks * column_count ||
+        (column_count && !keys_are_dense(values, values_count, column_count)))
+        return index_fail(index, error, "its columns are incomplete");
+    index->column_chunk_count = (size_t)chunks;
+    index->columns = calloc(values_count + 1, sizeof *index->columns);
+    index->defaults = calloc(column_count + 1, sizeof *index->defaults);
+    if (!index->columns || !index->defaults) return fail_memory(error);
+    for (size_t i = 0; i < column_count; i++) {
+        const manifest_column *column = &index->manifest.columns[i];
+        if (column->first_value && column->first_value >= index->manifest.record_count)
+            return index_fail(index, error, "a column has its first value behind the last record");
+        if (column->default_value &&
+            !column_parse_default(&index->defaults[i], column->type, column->default_value))
+            return index_fail(index, error, "the default of a column is not of its type");
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status find_ids(index_file *index, recmap_error *error) {
+    size_t count;
+    const store_value *values = store_values(index->store, STORE_IDS, &count);
+    uint64_t ids = index->manifest.id_count;
+    uint64_t chunks = ids / IDS_CHUNK_PAIRS + (ids % IDS_CHUNK_PAIRS != 0);
+    bool has_ids = index->manifest.id_name != NULL;
+    bool is_sound = ids <= index->manifest.record_count && count == chunks + has_ids &&
+                    (has_ids || !ids) && keys_are_dense(values, (size_t)chunks, 1);
+    if (is_sound && has_ids) {
+        const store_value *fences = &values[chunks];
+        is_sound = fences->key.chunk == IDS_FENCES_CHUNK && fences->key.series == 0 &&
+                   fences->size == chunks * 8;
+    }
+    index->id_chunk_count = (size_t)chunks;
+    index->id_number_size = ids_number_size(index->manifest.record_count);
+    for (size_t i = 0; is_sound && i < chunks; i++)
+        is_sound = values[i].size ==
+                   ids_packed_size((size_t)index_pairs_in_chunk(index, i), index->id_number_size);
+    return is_sound ? RECMAP_OK : index_fail(index, error, "its ids are incomplete");
+}
+
+recmap_status index_open(index_file **opened, const char *path, const store_options *options,
+                         recmap_error *error) {
+    index_file *index = calloc(1, sizeof *index);
+    if (!index) return fail_memory(error);
+    recmap_status status = store_open(&index->store, path, options, error);
+    recmap_status (*const steps[])(index_file *, recmap_error *) = {
+        read_manifest, read_shards, read_damages, find_offsets, find_points, find_columns, find_ids,
+    };
+    for (size_t i = 0; status == RECMAP_OK && i < sizeof steps / sizeof *steps; i++)
+        status = steps[i](index, error);
+    if (status == RECMAP_OK && !store_intact(index->store))
+        status = store_fail_cut(index->store, error);
+    if (status == RECMAP_OK) *opened = index;
+    else index_close(index);
+    return status;
+}
+
+static void free_framings(index_file *index) {
+    for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
+        if (i == 0 || index->shards[i].framing != index->shards[i - 1].framing)
+            free((framing *)index->shards[i].framing);
+}
+
+void index_close(index_file *index) {
+    if (!index) return;
+    for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
+        shard_entry_free(&index->shards[i].entry);
+    for (size_t i = 0; index->damages && i < index->manifest.damage_count; i++)
+        free(index->damages[i].reason);
+    free_framings(index);
+    free(index->shards);
+    free(index->first_records);
+    free(index->bases);
+    free(index->damages);
+    free(index->offsets);
+    free(index->columns);
+    free(index->defaults);
+    manifest_free(&index->manifest);
+    store_close(index->store);
+    free(index);
+}
