@@ -11,7 +11,7 @@ extern "C" {
 /* Its memory is used again from gather to gather. A batch belongs to one thread at a time. */
 typedef struct recmap_batch recmap_batch;
 
-/* An empty batch. Errors: NO_MEMORY. */
+/* An empty batch, which the caller destroys. Errors: NO_MEMORY. */
 RECMAP_API recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error);
 
 /* Ends the records in it and frees it. NULL may be destroyed. Must come before the data set that

@@ -14,8 +14,8 @@ typedef struct recmap_bytes {
     size_t size;
 } recmap_bytes;
 
-/* One column. Buffers are 64-byte aligned, little-endian as the machine is, and followed by room up
- * to a multiple of 64 bytes. A row is a record of the batch.
+/* One column. Buffers are 64-byte aligned, in the machine's byte order, and followed by room up to
+ * a multiple of 64 bytes. A row is a record of the batch.
  *
  *     FIXED_LEN             values [rows, shape...]
  *     VAR_LEN               offsets[0] cuts values [n] into rows
@@ -94,6 +94,7 @@ typedef struct recmap_failure {
     const char *message; /* as that of a recmap_error; lives as long as the columns do */
 } recmap_failure;
 
+/* How many rows of the last parse could not be read. */
 RECMAP_API size_t recmap_columns_failure_count(const recmap_columns *columns);
 /* Failure `failure_index` (below that count), in the order of rows. */
 RECMAP_API recmap_failure recmap_columns_get_failure(const recmap_columns *columns,
@@ -101,7 +102,8 @@ RECMAP_API recmap_failure recmap_columns_get_failure(const recmap_columns *colum
 
 /* Calls `release(owner)` once, when nobody uses the memory of the last parse any more: the columns
  * were parsed into again or destroyed, and all that was exported has been released. For keeping the
- * records that views lead into. At most one owner a parse; it may be called on any thread. */
+ * records that views lead into. At most one owner a parse. `release` is not NULL, may be called on
+ * any thread, and is called at once where nothing was parsed. */
 RECMAP_API void recmap_columns_set_owner(recmap_columns *columns, void *owner,
                                          void (*release)(void *owner));
 

@@ -205,7 +205,7 @@ typedef struct recmap_peek {
  * them, recmap_dataset_check looks at them. Between the two they must not be read: they may be
  * anything. Not 0 when it could; 0 when there is an error, or the shards are of a kind (copied,
  * pinned, compressed in another way) for which there is only recmap_dataset_get, which then tells.
- * The bytes live as long as the data set; there is nothing to release. */
+ * The bytes live as long as the data set; there is nothing to release. Threads: as get. */
 RECMAP_API int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t number);
 
 /* Whether the record holds. Errors: as recmap_dataset_get. */
@@ -243,7 +243,8 @@ RECMAP_API recmap_status recmap_dataset_find(recmap_dataset *dataset, const recm
                                              uint64_t *number, recmap_error *error);
 
 /* All records with this id, ascending: up to `capacity` numbers are written, `count` is their true
- * number (0 is no error). `numbers` may be NULL when `capacity` is 0. */
+ * number (0 is no error). `numbers` may be NULL when `capacity` is 0. Errors: as
+ * recmap_dataset_find, but for NOT_FOUND. */
 RECMAP_API recmap_status recmap_dataset_find_all(recmap_dataset *dataset, const recmap_value *id,
                                                  uint64_t *numbers, size_t capacity, size_t *count,
                                                  recmap_error *error);
@@ -287,10 +288,10 @@ RECMAP_API recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_
                                                    size_t count, recmap_error *error);
 
 typedef struct recmap_verify_options {
-    uint32_t version; /* RECMAP_VERIFY_OPTIONS_VERSION */
-    unsigned thread_count;
-    int index_only; /* not 0: the shards are not read */
-    recmap_progress_fn progress;
+    uint32_t version;            /* RECMAP_VERIFY_OPTIONS_VERSION */
+    unsigned thread_count;       /* 0: one a core that this process may use */
+    int index_only;              /* not 0: the shards are not read */
+    recmap_progress_fn progress; /* or NULL */
     void *progress_context;
 } recmap_verify_options;
 
@@ -314,6 +315,7 @@ RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report); /* 
 RECMAP_API size_t recmap_report_damage_count(const recmap_report *report);   /* new damage */
 /* Damage `damage_index`, in file order; strings live as long as the report and its data set. */
 RECMAP_API recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_index);
+/* Appends one JSON document: the good records, and each damage. Errors: NO_MEMORY. */
 RECMAP_API recmap_status recmap_report_to_json(recmap_text *text, const recmap_report *report,
                                                recmap_error *error);
 

@@ -67,7 +67,7 @@ typedef enum recmap_partition_kind {
     RECMAP_PARTITION_ROW_STARTS = 3,  /* where each row begins; the first is 0 */
     RECMAP_PARTITION_ROW_LIMITS = 4,  /* where each row ends; the last is the count */
     RECMAP_PARTITION_VALUE_ROW_IDS = 5, /* the row of each value, ascending; rows end with the last,
-                                           at most 2^24 more than values */
+                                           at most 2^16 more than values */
     RECMAP_PARTITION_UNIFORM = 6,       /* `length` in each row; no key */
 } recmap_partition_kind;
 

@@ -36,8 +36,8 @@ typedef struct recmap_index_options {
     unsigned thread_count; /* 0: one a core that this process may use */
     recmap_on_corrupt on_corrupt;
     int guard;              /* not 0: a shard that is cut short while it is scanned is an error, not
-                               SIGBUS; installs a process-wide signal handler (see os guard in
-                               dataset.h: recmap_guard_install) */
+                               SIGBUS; installs a process-wide signal handler
+                               (recmap_guard_install of dataset.h) */
     const char *id_feature; /* a bytes or int64 feature of tf.Example, or NULL: no ids */
     const recmap_lift *lifts;
     size_t lift_count;
@@ -105,10 +105,9 @@ RECMAP_API recmap_status recmap_index_builder_add_index(recmap_index_builder *bu
  * Errors: CORRUPT naming shard, record and byte of the first damage; FEATURE when a record's id or
  * lifted feature is not as asked; IO (ENOSPC: no space); CANCELLED by the progress callback;
  * MISMATCH when an index that is being appended to was replaced meanwhile, or a text index is not
- * that of its shard. After an error nothing
- * was published, the temporary file is gone, and the builder can only be destroyed. One error comes
- * later: when the folder cannot be synced, the whole new index has its name already, but might lose
- * it with the power.
+ * that of its shard. After an error nothing was published, the temporary file is gone, and the
+ * builder can only be destroyed. One error comes later: when the folder cannot be synced, the whole
+ * new index has its name already, but might lose it with the power.
  * Cost: one sequential pass over the shards on all threads; memory does not grow with the number
  * of records. */
 RECMAP_API recmap_status recmap_index_builder_finish(recmap_index_builder *builder,

@@ -64,7 +64,8 @@ enum { RECMAP_MIXTURE_SOURCES_MOST = 4096 };
  * exact share of t, rounded up or down. Numbers run on from source to source: those of a source
  * begin behind recmap_order_number_limit of the ones before. Each source walks its own epochs, on
  * and on over the epochs of the mixture. The sources are retained.
- * Errors: also INVALID, naming the source, for one that is empty or whose weight is not above 0. */
+ * Errors: also INVALID, naming the source, for one that is empty or whose weight is not above 0,
+ * and where an epoch would have more than 2^62 positions. */
 RECMAP_API recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *sources,
                                               const double *weights, size_t source_count,
                                               recmap_stop stop, recmap_error *error);

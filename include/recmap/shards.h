@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+/* Paths of shards. Threads: a list belongs to one thread at a time. */
 typedef struct recmap_shards recmap_shards;
 
 /* An empty list. Errors: NO_MEMORY. The caller destroys it; NULL may be destroyed. */

@@ -29,12 +29,13 @@ RECMAP_API recmap_status recmap_writer_create(recmap_writer **writer, const char
                                               recmap_error *error);
 
 /* Appends one record. Errors: IO (ENOSPC: no space); FEATURE when its id or a lifted feature is not
- * as asked. After an error the writer can only be destroyed. */
+ * as asked; NO_MEMORY. After an error the writer can only be destroyed. Cost: the CRC of the record
+ * and one copy into a buffer, which is written when it is full. */
 RECMAP_API recmap_status recmap_writer_write(recmap_writer *writer, const void *data, size_t size,
                                              recmap_error *error);
 
-/* Syncs the file and its index and gives them their names: the file first, then the index. Closing
- * twice is RECMAP_INVALID. The writer is still to be destroyed. */
+/* Syncs the file and its index and gives them their names: the file first, then the index. The
+ * writer is still to be destroyed. Errors: IO; INVALID when it was closed before. */
 RECMAP_API recmap_status recmap_writer_close(recmap_writer *writer, recmap_error *error);
 
 /* Frees the writer. What was not closed vanishes. NULL may be destroyed. */
