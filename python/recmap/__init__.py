@@ -9,7 +9,7 @@
         state = loader.state_dict()                 # resume anywhere: loader.load_state_dict(state)
 
 Threads: everything here may be used from many threads at once. Free-threaded builds of CPython have
-no stable ABI, so there is no wheel for them. Processes: data sets may be used in a child after fork;
+no stable ABI: it cannot be built for them. Processes: data sets may be used in a child after fork;
 loaders may not, and are pickled instead. One interpreter of a process can import it.
 """
 

@@ -425,7 +425,11 @@ class Dataset(_recmap.Dataset):
     def verify(
         self, *, index_only: bool = False, threads: int = 0, progress: Progress = "auto"
     ) -> dict[str, Any]:
-        """Checks every byte of the whole data set; what is new of damage comes under "damage".
+        """Checks every byte of the whole data set.
+
+        Returns:
+            {"records": of the index, "records_good": that were found good, "damage": what the index
+            does not list of damage, dicts of "path", "record", "offset", "length", "reason"}.
 
         Raises:
             CorruptIndexError: the index itself is damaged.

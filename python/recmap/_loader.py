@@ -374,12 +374,22 @@ class Loader:
 
     @property
     def statistics(self) -> dict[str, int]:
-        """Counts since the loader was made: batches, records, bytes, waits in ns, ..."""
+        """Counts since the loader was made.
+
+        "batches", "records" and "bytes" that were delivered, "skipped" records, "caller_wait_ns" in
+        which a `for` waited for a batch, "worker_wait_ns" in which threads waited for room, all
+        together; "readahead", records that the kernel was asked for, and "readahead_records", how
+        far ahead it is asked now; "threads", and "batches_ready" now.
+        """
         return self._loader.statistics()
 
     @property
     def skipped(self) -> list[dict[str, int | None]]:
-        """Records that were left out or replaced (the first 1,024), where ``on_error`` says so."""
+        """Records that were left out or replaced (the first 1,024), where ``on_error`` says so.
+
+        A dict each: "epoch", "position", the record's "number", and that of its "substitute" or
+        None.
+        """
         names = "epoch", "position", "number", "substitute"
         return [dict(zip(names, row, strict=True)) for row in self._loader.skipped()]
 

@@ -107,7 +107,7 @@ def _names(source: Source) -> list[str]:
         return [os.fsdecode(source)]
     names = [os.fsdecode(name) for name in source]
     if not names:
-        raise ValueError("a list of no shards")
+        raise ValueError("a list of no files")
     return names
 
 
@@ -391,12 +391,14 @@ def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> 
         path: of the index that is made.
         parts: indexes, in the order in which their shards follow each other.
 
+    Returns:
+        Counts of what it holds: "records", "shards", "bytes", "ids", "damage", "damaged_bytes".
+
     Raises:
+        FileNotFoundError: a part is not there.
         StateMismatchError: the parts differ in ids or columns.
     """
-    names = [os.fspath(part) for part in parts]
-    if not names:
-        raise ValueError("no indexes to merge")
+    names = _names(parts)
     first = Options(os.path.abspath(names[0])).open()
     columns = [(name, default) for name, _, default in first._column_table()[1:]]
     at = os.path.abspath(path)

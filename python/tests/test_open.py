@@ -236,6 +236,9 @@ def test_merge_is_byte_for_byte_one_build(copied_digits):
     recmap.index(paths, copied_digits / "whole.rmx", id="id", lift=["label"])
     merged = (copied_digits / "merged.rmx").read_bytes()
     assert merged == (copied_digits / "whole.rmx").read_bytes()
+    assert recmap.merge(copied_digits / "one.rmx", str(parts[0]))["shards"] == 1
+    with pytest.raises(ValueError, match="no files"):
+        recmap.merge(copied_digits / "merged.rmx", [])
     recmap.index(paths[0], parts[0])
     with pytest.raises(ValueError):
         recmap.merge(copied_digits / "merged.rmx", parts)
