@@ -165,6 +165,12 @@ recmap_loader *loader_make(recmap_dataset *dataset, recmap_order *order,
     return loader;
 }
 
+void loader_end(recmap_loader *loader, recmap_order *order, recmap_dataset *dataset) {
+    recmap_loader_destroy(loader);
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
 void next_batch(recmap_batch **batch, recmap_loader *loader) {
     recmap_error error = RECMAP_ERROR_INIT;
     ASSERT_OK(recmap_loader_next(batch, loader, &error), &error);

@@ -30,6 +30,9 @@ void assert_batch(const recmap_batch *batch, const uint64_t *numbers, size_t cou
 recmap_loader *loader_make(recmap_dataset *dataset, recmap_order *order,
                            const recmap_loader_options *options);
 
+/* Ends a loader and what it was made of. */
+void loader_end(recmap_loader *loader, recmap_order *order, recmap_dataset *dataset);
+
 /* The next batch; NULL at the end of the epoch. */
 void next_batch(recmap_batch **batch, recmap_loader *loader);
 

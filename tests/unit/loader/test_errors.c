@@ -277,9 +277,7 @@ static void test_all_bad(void **unused) {
     assert_int_equal(recmap_batch_count(batch), BATCH);
     for (size_t i = 0; i < BATCH; i++) assert_int_equal(recmap_batch_records(batch)[i].number, 7);
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 /* The list of skipped records is bounded, their count is not. */
@@ -302,9 +300,7 @@ static void test_many_skipped(void **unused) {
     ASSERT_OK(recmap_loader_get_statistics(&statistics, loader, &error), &error);
     assert_int_equal(statistics.skipped_count, RECORDS * 20);
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 /* A batch that is filled up to more records than any memory holds is an error at once; elsewhere
@@ -327,9 +323,7 @@ static void test_too_large_a_batch(void **unused) {
     next_batch(&batch, loader);
     assert_null(batch);
     assert_stands_at(loader, 6, 0);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 int main(void) {

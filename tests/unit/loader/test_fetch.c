@@ -124,9 +124,7 @@ static void test_streams(void **unused) {
             recmap_loader *loader = make(dataset, order, sizes[way & 3], 1 + way % 3);
             for (uint64_t epoch = 0; epoch < 2; epoch++)
                 assert_true(rest_is_right(loader, order, epoch, 0));
-            recmap_loader_destroy(loader);
-            recmap_order_release(order);
-            recmap_dataset_close(dataset);
+            loader_end(loader, order, dataset);
         }
 }
 
@@ -161,9 +159,7 @@ static void test_cache_stays_cold(void **unused) {
     recmap_loader *loader = make(dataset, order, 16, 2);
     assert_true(rest_is_right(loader, order, 0, 0));
     assert_int_equal(resident_count(), before);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 /* A batch that is finished is forgotten: it may be begun again, or be gone, whatever came of the
@@ -247,9 +243,7 @@ static void test_cut(void **unused) {
     assert_true(rest_is_right(loader, order, 0, RECORDS - 10));
     buffer_free(&whole);
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 /* Where a file that was cut gives nothing, what an earlier read left in the memory of the batch,
@@ -299,9 +293,7 @@ static int walk_forbidden(unsigned call, unsigned code, bool may_fetch) {
     bool is_right = fetch_is_possible(dataset) == may_fetch;
     recmap_loader *loader = make(dataset, order, 13, 2);
     is_right &= rest_is_right(loader, order, 0, 0);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
     return is_right ? 0 : 1;
 }
 
@@ -359,9 +351,7 @@ static void test_fork(void **unused) {
     }
     assert_true(rest_is_right(loader, order, 0, 80));
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 int main(void) {

@@ -100,9 +100,7 @@ static void test_wait_ends(void **state) {
     }
     assert_null(batch);
     assert_stands_at(loader, 1, 0);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 static void test_an_error_is_ready(void **state) {
@@ -119,9 +117,7 @@ static void test_an_error_is_ready(void **state) {
         while (!is_ready) ASSERT_OK(recmap_loader_wait(&is_ready, loader, 1000000, &error), &error);
         assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_CORRUPT);
     }
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 /* A parser that waits for its gate to be opened, so that no batch is ready before. */

@@ -95,9 +95,7 @@ static void test_columns(void **unused) {
             seen += recmap_batch_count(batch);
         }
         assert_int_equal(seen, RECORDS);
-        recmap_loader_destroy(loader);
-        recmap_order_release(order);
-        recmap_dataset_close(dataset);
+        loader_end(loader, order, dataset);
     }
 }
 
@@ -156,9 +154,7 @@ static void test_raise(void **unused) {
         if (!broken) assert_non_null(strstr(error.message, "label"));
         assert_stands_at(loader, 0, position / BATCH * BATCH);
         recmap_batch_destroy(batch);
-        recmap_loader_destroy(loader);
-        recmap_order_release(order);
-        recmap_dataset_close(dataset);
+        loader_end(loader, order, dataset);
     }
 }
 
@@ -186,9 +182,7 @@ static void check_policy(recmap_bad_record policy, uint64_t kept) {
                          policy == RECMAP_BAD_RECORD_SKIP);
     }
     assert_int_not_equal(skipped[0].number, skipped[1].number);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 static void test_skip(void **unused) {

@@ -322,9 +322,7 @@ static void test_refused(void **unused) {
     take_steps(&list, loader, SIZE_MAX);
     assert_stream(&list, order, 1);
     recmap_state_destroy(saved);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
     free(list.numbers);
 }
 
@@ -401,9 +399,7 @@ static void test_end_of_epochs(void **unused) {
     next_batch(&batch, loader);
     assert_non_null(batch);
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 /* A process that trains: says each record that it took, then keeps its state under its name at

@@ -79,9 +79,7 @@ static void test_slow_caller(void **unused) {
     assert_true(statistics.worker_wait_ns > 20 * 1000 * 1000u); /* four threads, 20 ms */
     assert_int_equal(statistics.thread_count, 4);
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 /* Large batches on one thread: the caller waits, and is told how long. */
@@ -98,9 +96,7 @@ static void test_slow_workers(void **unused) {
     for (int epoch = 0; epoch < 5; epoch++) take_steps(&list, loader, SIZE_MAX);
     assert_int_equal(list.count, 100000);
     assert_true(statistics_of(loader).caller_wait_ns > 0);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
     free(list.numbers);
 }
 
@@ -125,9 +121,7 @@ static void test_counts(void **unused) {
         assert_true(statistics.batches_ready <= 6);
     }
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 /* Seeks while all threads are at it: what they fill for another place never comes through. */
@@ -149,9 +143,7 @@ static void test_seeks_among_threads(void **unused) {
         }
     }
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 typedef struct watcher {
@@ -308,9 +300,7 @@ static void test_fork(void **unused) {
         recmap_state_destroy(saved);
     }
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 /* A loader that was not asked for anything yet goes along into a child. */
@@ -340,9 +330,7 @@ static void test_fork_before_use(void **unused) {
     }
     number_list list = {NULL, 0, 0};
     assert_int_equal(take_steps(&list, loader, SIZE_MAX), 100);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
     free(list.numbers);
 }
 
@@ -376,9 +364,7 @@ static void test_signals(void **unused) {
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     sigaction(SIGUSR1, &before, NULL);
     recmap_batch_destroy(batch);
-    recmap_loader_destroy(loader);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    loader_end(loader, order, dataset);
 }
 
 int main(void) {
