@@ -44,16 +44,17 @@ static bool check_count(uint64_t count, const slot *wanted, size_t offset, size_
 /* One bytes value that holds whole elements. */
 static bool check_raw(uint64_t *count, const slot *wanted, const example_feature *feature,
                       size_t offset, size_t step, read_fault *fault) {
+    bool is_one = feature->count == 1;
+    size_t size = is_one ? example_feature_first(feature).as.bytes.size : 0;
+    size_t element_size = recmap_element_size(wanted->element);
+    *count = size / element_size;
+    if (is_one && size % element_size == 0) return true;
     place at = place_of(wanted, step);
     const char *element = recmap_element_name(wanted->element);
-    if (feature->count != 1)
+    if (!is_one)
         return fault_set(fault, RECMAP_FEATURE, offset,
                          "%s: %llu bytes values where one is needed that holds raw %s", at.text,
                          (unsigned long long)feature->count, element);
-    size_t size = example_feature_first(feature).as.bytes.size;
-    size_t element_size = recmap_element_size(wanted->element);
-    *count = size / element_size;
-    if (size % element_size == 0) return true;
     return fault_set(fault, RECMAP_FEATURE, offset, "%s: %zu bytes are no whole number of raw %s",
                      at.text, size, element);
 }

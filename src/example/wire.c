@@ -20,37 +20,34 @@ static size_t decode(uint64_t *value, const wire *w, size_t most) {
     return 0;
 }
 
-bool wire_read_varint_long(uint64_t *value, wire *w, wire_trace *trace) {
-    size_t size = decode(value, w, 10);
-    if (!size)
-        return wire_fail(trace, w->at,
-                         wire_left(w) < 10 ? "varint runs past the end"
-                                           : "varint is longer than ten bytes");
+/* A varint of at most `most` bytes; what is wrong with one is `cut` or `longer`. */
+static inline bool take(uint64_t *value, wire *w, size_t most, const char *cut, const char *longer,
+                        wire_trace *trace) {
+    size_t size = decode(value, w, most);
+    if (!size) return wire_fail(trace, w->at, wire_left(w) < most ? cut : longer);
     w->at += size;
     return true;
 }
 
+bool wire_read_varint_long(uint64_t *value, wire *w, wire_trace *trace) {
+    return take(value, w, 10, "varint runs past the end", "varint is longer than ten bytes", trace);
+}
+
 bool wire_read_tag_long(uint32_t *tag, wire *w, wire_trace *trace) {
     uint64_t value;
-    size_t size = decode(&value, w, 5);
-    if (!size)
-        return wire_fail(trace, w->at,
-                         wire_left(w) < 5 ? "tag runs past the end"
-                                          : "tag is longer than five bytes");
-    w->at += size;
+    if (!take(&value, w, 5, "tag runs past the end", "tag is longer than five bytes", trace))
+        return false;
     *tag = (uint32_t)value;
     return true;
 }
 
 bool wire_read_bytes_long(wire *bytes, wire *w, wire_trace *trace) {
+    const uint8_t *start = w->at;
     uint64_t length;
-    size_t size = decode(&length, w, 5);
-    if (!size)
-        return wire_fail(trace, w->at,
-                         wire_left(w) < 5 ? "length runs past the end"
-                                          : "length is longer than five bytes");
-    if (length > wire_left(w) - size) return wire_fail(trace, w->at, "length reaches past the end");
-    *bytes = (wire){w->at + size, w->at + size + length};
+    if (!take(&length, w, 5, "length runs past the end", "length is longer than five bytes", trace))
+        return false;
+    if (length > wire_left(w)) return wire_fail(trace, start, "length reaches past the end");
+    *bytes = (wire){w->at, w->at + length};
     w->at = bytes->end;
     return true;
 }
