@@ -119,18 +119,10 @@ class UnsupportedError(Error, ValueError):
 class StorageError(Error, OSError):
     """A file could not be opened, read or written; ``errno`` says why."""
 
-    def __init__(
-        self,
-        message: str = "",
-        path: str | None = None,
-        record: int | None = None,
-        offset: int | None = None,
-        advice: str = "",
-        error_number: int = 0,
-    ) -> None:
-        super().__init__(message, path, record, offset, advice, error_number)
-        self.errno = error_number or None
-        self.filename = path
+    def __init__(self, *fields: Any, **named: Any) -> None:
+        super().__init__(*fields, **named)
+        self.errno = self._error_number or None
+        self.filename = self.path
 
 
 class FileMissingError(StorageError, FileNotFoundError):

@@ -1,5 +1,6 @@
 """What an exception says, and what it is."""
 
+import errno
 import pickle
 import re
 import traceback
@@ -129,3 +130,11 @@ def test_more_wrong_arguments_are_named(digits):
         recmap.Mixture([recmap.Shuffled(3), 5], [1, 1])
     with pytest.raises(ValueError, match="position is -1"):
         recmap.Loader(digits, 8).seek(0, -1)
+
+
+def test_a_missing_file_is_pickled_with_its_number(tmp_path):
+    with pytest.raises(recmap.FileMissingError) as raised:
+        recmap.open(tmp_path / "no.rmx")
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert type(again) is recmap.FileMissingError and str(again) == str(raised.value)
+    assert again.errno == errno.ENOENT and again.filename == again.path == str(tmp_path / "no.rmx")
