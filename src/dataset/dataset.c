@@ -56,6 +56,10 @@ static recmap_status open_parts(recmap_dataset *dataset, const char *path,
     return status == RECMAP_OK ? prepare_ids(dataset, options, error) : status;
 }
 
+/* Measured with a second level of 2 MiB: records of 20 MB at random are as fast either way, of 75
+ * MB faster when they leave that level to the index. */
+enum { CACHES_MOST = 64 << 20 };
+
 recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
                                   const recmap_dataset_options *options, recmap_error *error) {
     static const recmap_dataset_options defaults = RECMAP_DATASET_OPTIONS_INIT;
@@ -75,6 +79,7 @@ recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
     recmap_status status = open_parts(made, path, options, error);
     if (status == RECMAP_OK) {
         fill_info(made);
+        made->outgrows_caches = made->info.byte_count > CACHES_MOST;
         *dataset = made;
     } else {
         recmap_dataset_close(made);

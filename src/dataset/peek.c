@@ -16,13 +16,14 @@ static const uint8_t *bytes_of(open_shard **shard, const recmap_dataset *dataset
 int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t number) {
     index_place place;
     open_shard *shard;
-    if (number >= dataset->info.record_count ||
-        index_locate(&place, dataset->index, number, NULL) != RECMAP_OK ||
+    if (number >= dataset->info.record_count) return 0;
+    dataset_reach(dataset, number);
+    if (index_locate(&place, dataset->index, number, NULL) != RECMAP_OK ||
         place.frame_size < TFRECORD_OVERHEAD)
         return 0;
     const uint8_t *bytes = bytes_of(&shard, dataset, place.shard_index);
     if (!bytes) return 0;
-    dataset_fetch_frame(dataset, bytes + place.offset, place.frame_size, FETCH_FIRST_LEVEL);
+    dataset_fetch_one(dataset, bytes + place.offset, place.frame_size);
     *peek = (recmap_peek){
         .data = bytes + place.offset + TFRECORD_HEADER_SIZE,
         .size = (size_t)(place.frame_size - TFRECORD_OVERHEAD),

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "dataset/dataset.h"
+#include "format/tfrecord.h"
 #include "os/thread.h"
 
 /* The bytes of a record that was read with pread. The data set knows all of them, to free those
@@ -90,6 +91,13 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
                                   const open_shard *shard, const uint8_t *frame_bytes,
                                   const index_place *place, uint64_t number, recmap_error *error) {
     const framing *framing = dataset->framings[place->shard_index];
+    if (framing_is_tfrecord(framing) &&
+        __builtin_expect(tfrecord_holds(frame_bytes, place->frame_size, dataset->check), 1)) {
+        record->data = frame_bytes + TFRECORD_HEADER_SIZE;
+        record->size = (size_t)(place->frame_size - TFRECORD_OVERHEAD);
+        record->number = number;
+        return RECMAP_OK;
+    }
     frame found;
     frame_verdict verdict =
         framing->parse(&found, framing, frame_bytes, place->frame_size, dataset->check, NULL);
@@ -124,10 +132,24 @@ static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
     return status;
 }
 
+void dataset_reach(const recmap_dataset *dataset, uint64_t number) {
+    uint32_t shard_index;
+    uint64_t offset;
+    open_shard *shard;
+    if (dataset->access != RECMAP_ACCESS_MAP || shard_cache_evicts(dataset->shards) ||
+        !index_guess(&shard_index, &offset, dataset->index, number) ||
+        shard_cache_pin(&shard, dataset->shards, shard_index, NULL) != RECMAP_OK)
+        return;
+    const uint8_t *bytes = open_shard_bytes(shard);
+    if (bytes) fetch_line(bytes + offset, FETCH_FIRST_ALONE);
+    shard_cache_unpin(shard);
+}
+
 recmap_status recmap_dataset_get(recmap_dataset *dataset, uint64_t number, recmap_record *record,
                                  recmap_error *error) {
     if (__builtin_expect(number >= dataset->info.record_count, 0))
         return dataset_check_range(dataset, number, 1, error);
+    dataset_reach(dataset, number);
     index_place place;
     recmap_status status = index_locate(&place, dataset->index, number, error);
     if (status != RECMAP_OK) return status;
@@ -143,7 +165,7 @@ recmap_status recmap_dataset_get(recmap_dataset *dataset, uint64_t number, recma
         status = read_record(&found, dataset, shard, &place, number, error);
         shard_cache_unpin(shard);
     } else {
-        dataset_fetch_frame(dataset, bytes + place.offset, place.frame_size, FETCH_FIRST_LEVEL);
+        dataset_fetch_one(dataset, bytes + place.offset, place.frame_size);
         found.pin = open_shard_record_pin(shard);
         status = dataset_check_frame(&found, dataset, shard, bytes + place.offset, &place, number,
                                      error);

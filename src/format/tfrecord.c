@@ -15,6 +15,18 @@ void tfrecord_make_footer(uint8_t footer[TFRECORD_FOOTER_SIZE], const void *data
     store32(footer, crc32c_mask(crc32c(data, size)));
 }
 
+bool tfrecord_holds(const uint8_t *bytes, uint64_t size, frame_check check) {
+    if (size < TFRECORD_OVERHEAD) return false;
+    uint64_t data_size = size - TFRECORD_OVERHEAD;
+    uint8_t header[TFRECORD_HEADER_SIZE], footer[TFRECORD_FOOTER_SIZE];
+    tfrecord_make_header(header, data_size);
+    if (memcmp(bytes, header, sizeof header) != 0) return false;
+    if (check == FRAME_CHECK_HEADER) return true;
+    const uint8_t *data = bytes + TFRECORD_HEADER_SIZE;
+    tfrecord_make_footer(footer, data, (size_t)data_size);
+    return memcmp(data + data_size, footer, sizeof footer) == 0;
+}
+
 /* Payloads up to this size are read where they are met. */
 enum { SHORT_PAYLOAD = 16384 };
 

@@ -15,6 +15,12 @@ static inline bool framing_is_tfrecord(const framing *by) {
     return by->parse == tfrecord_framing.parse;
 }
 
+/* Whether a frame of exactly `size` bytes lies here whose CRCs hold: that of its data only where
+ * `check` is not HEADER. What is wrong where it does not, parse tells. Nothing here is chosen by
+ * the frame's bytes but the answer: who knows the size before they are there can go on meanwhile.
+ */
+bool tfrecord_holds(const uint8_t *bytes, uint64_t size, frame_check check);
+
 /* What stands before a payload of `size` bytes, and behind it. */
 void tfrecord_make_header(uint8_t header[TFRECORD_HEADER_SIZE], uint64_t size);
 void tfrecord_make_footer(uint8_t footer[TFRECORD_FOOTER_SIZE], const void *data, size_t size);

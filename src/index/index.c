@@ -54,22 +54,27 @@ static recmap_status open_offsets(index_file *index, size_t chunk_index, recmap_
     return RECMAP_OK;
 }
 
-static inline recmap_status get_offset(uint64_t *offset, index_file *index, uint64_t number,
-                                       recmap_error *error) {
+/* The chunk of offsets that has record `number`. */
+static inline recmap_status get_chunk(const offsets_chunk **chunk, index_file *index,
+                                      uint64_t number, recmap_error *error) {
     size_t chunk_index = (size_t)(number >> OFFSETS_CHUNK_SHIFT);
     lazy_offsets *lazy = &index->offsets[chunk_index];
     if (__builtin_expect(!atomic_load_explicit(&lazy->is_open, memory_order_acquire), 0)) {
         recmap_status status = open_offsets(index, chunk_index, error);
         if (status != RECMAP_OK) return status;
     }
-    *offset = offsets_at(&lazy->chunk, (size_t)number & (OFFSETS_CHUNK_RECORDS - 1));
+    *chunk = &lazy->chunk;
     return RECMAP_OK;
 }
 
+static inline size_t in_chunk(uint64_t number) {
+    return (size_t)number & (OFFSETS_CHUNK_RECORDS - 1);
+}
+
 /* The shard that holds record `number`, from the hint on: nearly always the hint or the next. */
-static bool find_shard(size_t *shard, const index_file *index, uint64_t number) {
-    const lazy_offsets *lazy = &index->offsets[number >> OFFSETS_CHUNK_SHIFT];
-    size_t low = offsets_shard_hint(&lazy->chunk, (size_t)number & (OFFSETS_CHUNK_RECORDS - 1));
+static inline bool find_shard(size_t *shard, const index_file *index, const offsets_chunk *chunk,
+                              uint64_t number) {
+    size_t low = offsets_shard_hint(chunk, in_chunk(number));
     size_t high = (size_t)index->manifest.shard_count;
     const uint64_t *first = index->first_records;
     if (low >= high || first[low] > number) return false;
@@ -102,21 +107,35 @@ static uint64_t first_damage_from(const index_file *index, size_t shard_index, u
                                                                           : limit;
 }
 
+/* Where record `number` of the shard begins, and where what follows it does. */
+static inline recmap_status get_offsets(uint64_t *offset, uint64_t *next, index_file *index,
+                                        const offsets_chunk *chunk, size_t shard, uint64_t number,
+                                        recmap_error *error) {
+    bool is_last = number + 1 == index->first_records[shard + 1];
+    if (__builtin_expect(!is_last && !offsets_ends_frame(in_chunk(number)), 1)) {
+        offsets_pair_at(offset, next, chunk, in_chunk(number));
+        return RECMAP_OK;
+    }
+    *offset = offsets_at(chunk, in_chunk(number));
+    *next = index->bases[shard + 1] - index->shards[shard].entry.tail_size;
+    if (is_last) return RECMAP_OK;
+    recmap_status status = get_chunk(&chunk, index, number + 1, error);
+    if (status == RECMAP_OK) *next = offsets_at(chunk, in_chunk(number + 1));
+    return status;
+}
+
 recmap_status index_locate(index_place *place, index_file *index, uint64_t number,
                            recmap_error *error) {
     uint64_t offset, next;
+    const offsets_chunk *chunk;
     size_t shard;
-    recmap_status status = get_offset(&offset, index, number, error);
+    recmap_status status = get_chunk(&chunk, index, number, error);
     if (status != RECMAP_OK) return status;
-    if (!find_shard(&shard, index, number))
+    if (!find_shard(&shard, index, chunk, number))
         return index_fail(index, error, "a chunk of offsets names a wrong shard");
     uint64_t base = index->bases[shard], end = index->bases[shard + 1];
-    if (number + 1 < index->first_records[shard + 1]) {
-        status = get_offset(&next, index, number + 1, error);
-        if (status != RECMAP_OK) return status;
-    } else {
-        next = end - index->shards[shard].entry.tail_size;
-    }
+    status = get_offsets(&offset, &next, index, chunk, shard, number, error);
+    if (status != RECMAP_OK) return status;
     if (!store_intact(index->store)) return store_fail_cut(index->store, error);
     if (offset < base || next <= offset || next > end)
         return index_fail(index, error, "an offset lies outside its shard");
@@ -133,14 +152,30 @@ static const offsets_chunk *chunk_if_open(const index_file *index, uint64_t numb
     return atomic_load_explicit(&lazy->is_open, memory_order_acquire) ? &lazy->chunk : NULL;
 }
 
+bool index_guess(uint32_t *shard_index, uint64_t *offset, const index_file *index,
+                 uint64_t number) {
+    /* Addresses of eight pages, 32 KiB, are looked up in one line. */
+    enum { NEAR = 16384 };
+    const offsets_chunk *chunk = chunk_if_open(index, number);
+    if (!chunk) return false;
+    uint64_t error, guessed = offsets_guess(&error, chunk, in_chunk(number));
+    uint32_t shard = offsets_shard_hint(chunk, in_chunk(number));
+    if (error > NEAR || shard >= index->manifest.shard_count || guessed < index->bases[shard] ||
+        guessed >= index->bases[shard + 1])
+        return false;
+    *shard_index = shard;
+    *offset = guessed - index->bases[shard];
+    return true;
+}
+
 void index_prefetch(const index_file *index, uint64_t number) {
     const offsets_chunk *chunk = chunk_if_open(index, number);
-    if (chunk) offsets_prefetch(chunk, (size_t)number & (OFFSETS_CHUNK_RECORDS - 1));
+    if (chunk) offsets_prefetch(chunk, in_chunk(number));
 }
 
 void index_prefetch_bits(const index_file *index, uint64_t number) {
     const offsets_chunk *chunk = chunk_if_open(index, number);
-    if (chunk) offsets_prefetch_bits(chunk, (size_t)number & (OFFSETS_CHUNK_RECORDS - 1));
+    if (chunk) offsets_prefetch_bits(chunk, in_chunk(number));
 }
 
 uint64_t index_pairs_in_chunk(const index_file *index, size_t chunk) {

@@ -45,6 +45,10 @@ typedef struct index_place {
 recmap_status index_locate(index_place *place, index_file *index, uint64_t number,
                            recmap_error *error);
 
+/* About where record `number` lies, out of one cache line: for hints, as it may be wrong. False
+ * where it is not known so soon or so well. */
+bool index_guess(uint32_t *shard_index, uint64_t *offset, const index_file *index, uint64_t number);
+
 /* Ask the processor to fetch what index_locate will read first, and, once that is there, next. */
 void index_prefetch(const index_file *index, uint64_t number);
 void index_prefetch_bits(const index_file *index, uint64_t number);

@@ -68,9 +68,42 @@ static inline uint64_t offsets_at(const offsets_chunk *chunk, size_t i) {
     return offset + offsets_residual(chunk->bits + start, in_frame, width);
 }
 
+/* Whether record `i` of a chunk is the last of a full frame. */
+static inline bool offsets_ends_frame(size_t i) {
+    return (i & (OFFSETS_FRAME_RECORDS - 1)) == OFFSETS_FRAME_RECORDS - 1;
+}
+
+/* The same of record `i` and of the next one, which is in the same frame: of both or of none. */
+static inline void offsets_pair_at(uint64_t *offset, uint64_t *next, const offsets_chunk *chunk,
+                                   size_t i) {
+    const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
+    size_t in_frame = i & (OFFSETS_FRAME_RECORDS - 1);
+    uint64_t line = load64(entry + 8);
+    unsigned width = line & 0xff;
+    *offset = load64(entry) + (line >> 8) * in_frame;
+    *next = *offset + (line >> 8);
+    if (!width) return;
+    size_t start = 8 * (size_t)load32(entry + 16);
+    if (width > 64 || start + ((in_frame + 1) * width >> 3) + 8 > chunk->bits_size) {
+        *offset = *next = OFFSETS_NOWHERE;
+        return;
+    }
+    *offset += offsets_residual(chunk->bits + start, in_frame, width);
+    *next += offsets_residual(chunk->bits + start, in_frame + 1, width);
+}
+
 /* The shard of the first record of the frame that record `i` is in: a lower bound for its own. */
 static inline uint32_t offsets_shard_hint(const offsets_chunk *chunk, size_t i) {
     return load32(chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE + 20);
+}
+
+/* About where record `i` begins, out of the directory alone: not farther off than `*error`. */
+static inline uint64_t offsets_guess(uint64_t *error, const offsets_chunk *chunk, size_t i) {
+    const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
+    uint64_t line = load64(entry + 8);
+    unsigned width = line & 0xff;
+    *error = width < 64 ? (uint64_t)1 << width >> 1 : UINT64_MAX;
+    return load64(entry) + (line >> 8) * (i & (OFFSETS_FRAME_RECORDS - 1)) + *error;
 }
 
 /* Asks the processor to fetch what offsets_at will read first: the frame's entry in the directory.

@@ -23,7 +23,16 @@
 #include "support/oracle.h"
 #include "support/sanitizers.h"
 
-/* Runs the three functions over memory of exactly this size, and holds them against the oracle. */
+/* A frame of just this size holds where parse finds one of this size good. */
+static void check_holds(const uint8_t *bytes, size_t size, frame_check check) {
+    frame found;
+    bool due = tfrecord_framing.parse(&found, &tfrecord_framing, bytes, size, check, NULL) ==
+                   FRAME_GOOD &&
+               found.size == size;
+    assert_int_equal(tfrecord_holds(bytes, size, check), due);
+}
+
+/* Runs the functions over memory of exactly this size, and holds them against the oracle. */
 static void check_bytes(const uint8_t *bytes, size_t size) {
     uint8_t *exact = must_copy(bytes, size);
     oracle_file due = oracle_read(exact, size, true);
@@ -32,6 +41,8 @@ static void check_bytes(const uint8_t *bytes, size_t size) {
     frame_verdict verdict =
         tfrecord_framing.parse(&found, &tfrecord_framing, exact, size, FRAME_CHECK_ALL, &fault);
     bool is_record = due.record_count > 0;
+    check_holds(exact, size, FRAME_CHECK_ALL);
+    check_holds(exact, size, FRAME_CHECK_HEADER);
     assert_int_equal(verdict == FRAME_GOOD, is_record);
     assert_int_equal(verdict == FRAME_AT_END, size == 0);
     if (is_record) {
@@ -40,6 +51,7 @@ static void check_bytes(const uint8_t *bytes, size_t size) {
         assert_int_equal(found.data_size, due.records[0].size);
         assert_int_equal(found.check, due.records[0].check);
         assert_true(tfrecord_framing.begins_frame(&tfrecord_framing, exact, size));
+        assert_true(tfrecord_holds(exact, due.records[0].size + 16, FRAME_CHECK_ALL));
     }
     if (verdict == FRAME_BAD_DATA) {
         assert_true(found.size <= size);

@@ -14,6 +14,24 @@
 #include "support/buffer.h"
 #include "support/folder.h"
 
+/* Lines may run below zero, which wraps. */
+static uint64_t distance(uint64_t a, uint64_t b) {
+    return a - b < b - a ? a - b : b - a;
+}
+
+/* The offset by itself, with its neighbour, and guessed. */
+static void check_one(const offsets_chunk *chunk, const uint64_t *offsets, size_t i, size_t count) {
+    if (offsets_at(chunk, i) != offsets[i])
+        fail_msg("offset %zu of %zu: %llu, %llu due", i, count,
+                 (unsigned long long)offsets_at(chunk, i), (unsigned long long)offsets[i]);
+    uint64_t offset, next, error, guessed = offsets_guess(&error, chunk, i);
+    assert_true(distance(guessed, offsets[i]) <= error);
+    assert_int_equal(offsets_ends_frame(i), i % 128 == 127);
+    if (offsets_ends_frame(i) || i + 1 == count) return;
+    offsets_pair_at(&offset, &next, chunk, i);
+    assert_true(offset == offsets[i] && next == offsets[i + 1]);
+}
+
 /* Packs, in memory of exactly the size that was promised to do, and reads all of it back. */
 static size_t check_round_trip(const uint64_t *offsets, const uint32_t *shards, size_t count) {
     uint8_t *packed = must_realloc(NULL, offsets_capacity(count));
@@ -24,9 +42,7 @@ static size_t check_round_trip(const uint64_t *offsets, const uint32_t *shards, 
     offsets_chunk chunk;
     assert_true(offsets_open(&chunk, exact, size, count));
     for (size_t i = 0; i < count; i++) {
-        if (offsets_at(&chunk, i) != offsets[i])
-            fail_msg("offset %zu of %zu: %llu, %llu due", i, count,
-                     (unsigned long long)offsets_at(&chunk, i), (unsigned long long)offsets[i]);
+        check_one(&chunk, offsets, i, count);
         assert_int_equal(offsets_shard_hint(&chunk, i), shards[i & ~(size_t)127]);
     }
     for (size_t less = 1; less <= size && less < 40; less++)
@@ -109,6 +125,12 @@ static void test_sizes(void **state) {
     free(shards);
 }
 
+static uint64_t read_all_ways(const offsets_chunk *chunk, size_t i) {
+    uint64_t error, offset = 0, next = 0;
+    if (!offsets_ends_frame(i)) offsets_pair_at(&offset, &next, chunk, i);
+    return offsets_at(chunk, i) + offsets_guess(&error, chunk, i) + offset + next;
+}
+
 /* Flipped bytes are refused, or give some numbers: a sanitizer watches the memory. */
 static void test_forged_bytes(void **state) {
     (void)state;
@@ -129,7 +151,7 @@ static void test_forged_bytes(void **state) {
         uint8_t *exact = must_copy(packed, size);
         offsets_chunk chunk;
         if (offsets_open(&chunk, exact, size, count))
-            for (size_t i = 0; i < count; i++) sum += offsets_at(&chunk, i);
+            for (size_t i = 0; i < count; i++) sum += read_all_ways(&chunk, i);
         free(exact);
         free(packed);
     }
