@@ -1,81 +1,56 @@
 /* GZIP shards: what do indexing, single records and epochs cost against inflating alone?
  *
- * The yardstick inflates each shard from its beginning with ISA-L, which checks the GZIP checksum,
- * and runs CRC-32C over what comes out, in the same process. FOLDER/SET holds compressed shards
- * (bench/run makes them). usage: bench_gzip FOLDER SET [REPEATS] */
+ * What they are held against runs in turns with them, in the same process: see inflating.h. All
+ * spans of the set fit into what is kept of them; bench_spans asks about sets that do not.
+ * FOLDER/SET holds compressed shards (bench/run makes them).
+ *
+ * usage: bench_gzip FOLDER SET [REPEATS [index|get|windowed|shuffled]...] */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include <isa-l/igzip_lib.h>
-
-#include "base/crc32c.h"
+#include "epoch.h"
+#include "inflating.h"
 #include "measure.h"
+#include "os/thread.h"
 #include "random.h"
 #include "set.h"
 
-enum { PIECE = 1 << 20, BATCH = 256, THREADS = 2, GETS = 40 };
-
-static volatile uint32_t crc_sum; /* so that it is computed */
+enum { GETS = 20, SPANS_A_BLOCK = 4 };
 
 typedef struct bench {
     const char *folder, *set;
     int repeats;
     char index_path[SET_PATH_SIZE];
-    double alone; /* ns on a core to inflate all, with both checksums */
 } bench;
 
-/* Inflates a file of one member. */
-static uint64_t inflate_file(const char *path) {
-    static struct inflate_state state;
-    static uint8_t in[PIECE], out[PIECE];
-    uint64_t size = 0;
-    FILE *file = must_have(fopen(path, "rb"));
-    isal_inflate_init(&state);
-    state.crc_flag = ISAL_GZIP;
-    while (state.block_state != ISAL_BLOCK_FINISH) {
-        if (!state.avail_in) {
-            state.next_in = in;
-            state.avail_in = (uint32_t)fread(in, 1, PIECE, file);
-        }
-        state.next_out = out;
-        state.avail_out = PIECE;
-        if (isal_inflate(&state) != ISAL_DECOMP_OK) exit(3);
-        crc_sum += crc32c(out, PIECE - state.avail_out);
-        size += PIECE - state.avail_out;
-    }
-    fclose(file);
-    return size;
-}
-
-static double inflate_alone(const bench *of, uint64_t *size) {
-    recmap_shards *shards;
-    if (!set_find(&shards, of->folder, of->set)) exit(2);
-    uint64_t begun = process_cpu_ns();
-    *size = 0;
-    for (size_t i = 0; i < recmap_shards_count(shards); i++)
-        *size += inflate_file(recmap_shards_path(shards, i));
-    recmap_shards_destroy(shards);
-    return (double)(process_cpu_ns() - begun);
-}
-
-static void measure_index(bench *of, unsigned threads) {
-    samples cpu = {.count = 0}, alone = {.count = 0};
+static void build(const bench *of, unsigned threads) {
     recmap_index_summary summary;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.thread_count = threads;
-    uint64_t size;
+    set_build(&summary, of->folder, of->set, of->index_path, &options);
+}
+
+static void measure_index(const bench *of, unsigned threads) {
+    samples cpu = {.count = 0}, wall = {.count = 0}, rates = {.count = 0};
     for (int r = 0; r <= of->repeats; r++) {
-        double bare = inflate_alone(of, &size);
-        uint64_t begun = process_cpu_ns();
-        set_build(&summary, of->folder, of->set, of->index_path, &options);
-        double took = (double)(process_cpu_ns() - begun);
+        uint64_t at = process_cpu_ns(), clock = now_ns();
+        uint64_t size = inflate_set(of->folder, of->set, threads);
+        double bare = (double)(process_cpu_ns() - at), bare_wall = (double)(now_ns() - clock);
+        at = process_cpu_ns(), clock = now_ns();
+        build(of, threads);
+        double took = (double)(process_cpu_ns() - at);
         if (r == 0) continue; /* warms the page cache */
         samples_add(&cpu, bare / took);
-        samples_add(&alone, bare);
+        samples_add(&wall, bare_wall / (double)(now_ns() - clock));
+        samples_add(&rates, (double)size / (double)took * 1e3);
     }
-    of->alone = samples_median(&alone);
-    print_row(&cpu, "x inflating", AT_LEAST(0.9), "index %s, %u thread%s: rate by time on cores",
-              of->set, threads, threads == 1 ? "" : "s");
+    char label[128];
+    snprintf(label, sizeof label, "index %s, %u thread%s", of->set, threads,
+             threads == 1 ? "" : "s");
+    print_row(&rates, "MB/s and core", NO_GOAL, "%s: inflated bytes", label);
+    print_row(&cpu, "x inflating + CRC", AT_LEAST(0.9), "%s: rate by time on cores", label);
+    print_row(&wall, "x inflating + CRC", NO_GOAL, "%s: rate by the clock", label);
 }
 
 static recmap_dataset *open_set(const bench *of) {
@@ -85,90 +60,99 @@ static recmap_dataset *open_set(const bench *of) {
     return dataset;
 }
 
-/* Records of which no span is there yet: each from a data set that was just opened. */
-static void measure_get(const bench *of) {
+/* A record of the first shard, that far into it: fetched from a data set that was just opened, so
+ * that no span is there yet, and reached by inflating all that lies before it. */
+static double time_get(double *reading, const bench *of, uint64_t percent, uint64_t *seed) {
     recmap_error error = RECMAP_ERROR_INIT;
-    samples times = {.count = 0};
-    recmap_span_info info;
-    uint64_t seed = 5;
-    for (int i = 0; i < GETS; i++) {
-        recmap_dataset *dataset = open_set(of);
-        recmap_record record;
-        uint64_t number = random_next(&seed) % recmap_dataset_count(dataset);
-        uint64_t begun = thread_cpu_ns();
-        must(recmap_dataset_get(dataset, number, &record, &error), &error);
-        samples_add(&times, (double)(thread_cpu_ns() - begun) / 1e6);
-        recmap_record_release(&record);
-        must(recmap_dataset_get_span_info(&info, dataset, &error), &error);
-        recmap_dataset_close(dataset);
-    }
-    print_row(&times, "ms", NO_GOAL, "%s: a first record, at random", of->set);
-    samples ratio = {.count = 0};
-    double half_shard = of->alone / 1e6 / (double)info.shard_count / 2;
-    samples_add(&ratio, half_shard / samples_median(&times));
-    print_row(&ratio, "x as fast", NO_GOAL, "%s: than inflating up to it (half a shard)", of->set);
-}
-
-static recmap_order *make_order(recmap_dataset *dataset, bool is_windowed) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_order *order;
-    uint64_t count = recmap_dataset_count(dataset);
-    must(is_windowed ? recmap_order_windowed(&order, count, BATCH, 16, 1, &error)
-                     : recmap_order_shuffled(&order, count, 1, &error),
-         &error);
-    return order;
-}
-
-static double walk_epoch(recmap_dataset *dataset, recmap_order *order, unsigned threads) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
-    recmap_loader *loader;
-    options.thread_count = threads;
-    options.batch_size = BATCH;
-    must(recmap_loader_create(&loader, dataset, order, &options, &error), &error);
-    uint64_t begun = process_cpu_ns();
-    recmap_batch *batch = NULL;
-    do {
-        must(recmap_loader_next(&batch, loader, &error), &error);
-    } while (batch);
-    double took = (double)(process_cpu_ns() - begun);
-    recmap_loader_destroy(loader);
+    recmap_dataset *dataset = open_set(of);
+    recmap_shard_info shard;
+    recmap_location place;
+    recmap_record record;
+    must(recmap_dataset_get_shard(&shard, dataset, 0, &error), &error);
+    uint64_t count = shard.record_count / 100 + 1;
+    uint64_t number = count * percent - random_below(seed, count) - 1;
+    must(recmap_dataset_locate(&place, dataset, number, 1, &error), &error);
+    uint64_t begun = thread_cpu_ns();
+    must(recmap_dataset_get(dataset, number, &record, &error), &error);
+    double took = (double)(thread_cpu_ns() - begun);
+    recmap_record_release(&record);
+    char path[SET_PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s", of->folder, shard.path);
+    begun = thread_cpu_ns();
+    inflate_file(path, place.offset + place.size, false);
+    *reading = (double)(thread_cpu_ns() - begun);
+    recmap_dataset_close(dataset);
     return took;
 }
 
-static void measure_epoch(const bench *of, bool is_windowed, unsigned threads) {
+static void measure_get(const bench *of) {
+    static const uint64_t percents[] = {10, 50, 90};
+    uint64_t seed = 5;
+    for (size_t p = 0; p < sizeof percents / sizeof *percents; p++) {
+        samples times = {.count = 0}, ratios = {.count = 0};
+        for (int i = 0; i < GETS; i++) {
+            double reading, took = time_get(&reading, of, percents[p], &seed);
+            samples_add(&times, took / 1e6);
+            samples_add(&ratios, reading / took);
+        }
+        unsigned percent = (unsigned)percents[p];
+        print_row(&times, "ms", NO_GOAL, "%s: get, %u %% into a shard", of->set, percent);
+        print_row(&ratios, "x as fast as inflating up to it", NO_GOAL,
+                  "%s: get, %u %% into a shard", of->set, percent);
+    }
+}
+
+static void measure_epoch(const bench *of, bool is_windowed) {
     recmap_error error = RECMAP_ERROR_INIT;
-    samples ratio = {.count = 0}, times = {.count = 0};
+    samples ratios = {.count = 0}, times = {.count = 0}, spans = {.count = 0};
     const char *kind = is_windowed ? "windowed" : "shuffled";
-    for (int r = 0; r < of->repeats; r++) {
-        uint64_t size;
-        double bare = inflate_alone(of, &size);
+    for (int r = 0; r <= of->repeats; r++) {
+        uint64_t begun = process_cpu_ns();
+        inflate_set(of->folder, of->set, 1);
+        double bare = (double)(process_cpu_ns() - begun);
         recmap_dataset *dataset = open_set(of);
-        recmap_order *order = make_order(dataset, is_windowed);
+        recmap_order *order =
+            epoch_order(dataset, is_windowed ? epoch_block(dataset, SPANS_A_BLOCK) : 0);
         recmap_span_info info;
-        samples_add(&ratio, bare / walk_epoch(dataset, order, threads));
+        double took = epoch_walk(dataset, order, 1);
         must(recmap_dataset_get_span_info(&info, dataset, &error), &error);
-        samples_add(&times, (double)recmap_dataset_get_span_statistics(dataset).inflate_count /
-                                (double)info.span_count);
+        uint64_t inflated = recmap_dataset_get_span_statistics(dataset).inflate_count;
+        uint64_t count = recmap_dataset_count(dataset);
         recmap_order_release(order);
         recmap_dataset_close(dataset);
+        if (r == 0) continue;
+        samples_add(&times, took / (double)count);
+        samples_add(&ratios, bare / took);
+        samples_add(&spans, (double)inflated / (double)info.span_count);
     }
-    print_row(&ratio, "x inflating", NO_GOAL, "%s, a %s epoch, %u threads: rate by time on cores",
-              of->set, kind, threads);
-    print_row(&times, "times", NO_GOAL, "%s, a %s epoch: a span is inflated", of->set, kind);
+    print_row(&times, "ns a record", NO_GOAL, "%s: a %s epoch, a core", of->set, kind);
+    print_row(&ratios, "x inflating + CRC", NO_GOAL, "%s: a %s epoch, a core", of->set, kind);
+    print_row(&spans, "times", NO_GOAL, "%s: a %s epoch: a span is inflated", of->set, kind);
+}
+
+static bool is_asked(const char *what, int argc, char **argv) {
+    for (int i = 4; i < argc; i++)
+        if (!strcmp(argv[i], what)) return true;
+    return argc <= 4;
 }
 
 int main(int argc, char **argv) {
     if (argc < 3) {
-        fprintf(stderr, "usage: bench_gzip FOLDER SET [REPEATS]\n");
+        fprintf(stderr, "usage: bench_gzip FOLDER SET [REPEATS "
+                        "[index|get|windowed|shuffled]...]\n");
         return 2;
     }
     bench of = {.folder = argv[1], .set = argv[2], .repeats = parse_repeats(argv[3], 5)};
     set_index_path(of.index_path, of.folder, of.set, "");
-    measure_index(&of, 1);
-    measure_index(&of, THREADS);
-    measure_get(&of);
-    measure_epoch(&of, true, THREADS);
-    measure_epoch(&of, false, THREADS);
+    unsigned cores = core_count();
+    if (is_asked("index", argc, argv)) {
+        measure_index(&of, 1);
+        if (cores > 1) measure_index(&of, cores);
+    } else {
+        build(&of, cores);
+    }
+    if (is_asked("get", argc, argv)) measure_get(&of);
+    if (is_asked("windowed", argc, argv)) measure_epoch(&of, true);
+    if (is_asked("shuffled", argc, argv)) measure_epoch(&of, false);
     return 0;
 }
