@@ -148,16 +148,23 @@ static recmap_status flush_offsets(packer *packer, recmap_error *error) {
                             packer->packed, size, error);
 }
 
+/* Puts malloc'ed bytes and frees them; NULL stands for memory that was out. */
+static recmap_status put_packed(packer *packer, store_table table, store_key key, uint8_t *packed,
+                                size_t size, recmap_error *error) {
+    if (!packed) return fail_memory(error);
+    recmap_status status = store_writer_put(packer->store, table, key, packed, size, error);
+    free(packed);
+    return status;
+}
+
 static recmap_status flush_columns(packer *packer, recmap_error *error) {
     if (!packer->options.lift_count || !column_stage_count(packer->stages[0])) return RECMAP_OK;
     for (size_t i = 0; i < packer->options.lift_count; i++) {
         size_t size;
         uint8_t *packed = column_stage_pack(packer->stages[i], &size);
-        if (!packed) return fail_memory(error);
-        recmap_status status = store_writer_put(packer->store, STORE_COLUMNS,
-                                                (store_key){packer->column_chunk, (uint32_t)i},
-                                                packed, size, error);
-        free(packed);
+        recmap_status status = put_packed(packer, STORE_COLUMNS,
+                                          (store_key){packer->column_chunk, (uint32_t)i}, packed,
+                                          size, error);
         if (status != RECMAP_OK) return status;
     }
     packer->column_chunk++;
@@ -207,12 +214,9 @@ recmap_status packer_add_run(packer *packer, const record_run *run, recmap_error
 static recmap_status put_damages(packer *packer, size_t count, recmap_error *error) {
     size_t size;
     uint8_t *packed = damages_encode(&size, packer->damages, count);
-    if (!packed) return fail_memory(error);
-    recmap_status status = store_writer_put(
-        packer->store, STORE_DAMAGE, (store_key){packer->damage_table++, 0}, packed, size, error);
-    free(packed);
     drop_damages(packer, count);
-    return status;
+    return put_packed(packer, STORE_DAMAGE, (store_key){packer->damage_table++, 0}, packed, size,
+                      error);
 }
 
 /* Full tables go out at the end of a shard, never in the middle: the order in which values are put
@@ -248,11 +252,8 @@ static recmap_status put_points(packer *packer, const point_list *points, recmap
         size_t left = points->count - first, size;
         uint8_t *packed =
             points_encode(&size, points, first, left < POINTS_PER_VALUE ? left : POINTS_PER_VALUE);
-        if (!packed) return fail_memory(error);
-        recmap_status status = store_writer_put(packer->store, STORE_POINTS,
-                                                (store_key){packer->points_value++, 0}, packed,
-                                                size, error);
-        free(packed);
+        recmap_status status = put_packed(
+            packer, STORE_POINTS, (store_key){packer->points_value++, 0}, packed, size, error);
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
@@ -326,11 +327,8 @@ static recmap_status put_shards(packer *packer, recmap_error *error) {
         size_t here = count - first < SHARDS_PER_TABLE ? count - first : SHARDS_PER_TABLE;
         size_t size;
         uint8_t *packed = shards_encode(&size, packer->shards + first, here);
-        if (!packed) return fail_memory(error);
-        recmap_status status = store_writer_put(packer->store, STORE_SHARDS,
-                                                (store_key){first / SHARDS_PER_TABLE, 0}, packed,
-                                                size, error);
-        free(packed);
+        recmap_status status = put_packed(
+            packer, STORE_SHARDS, (store_key){first / SHARDS_PER_TABLE, 0}, packed, size, error);
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
@@ -367,11 +365,7 @@ static recmap_status put_manifest(packer *packer, recmap_error *error) {
     described->columns = NULL;
     described->column_count = 0;
     free(columns);
-    if (!packed) return fail_memory(error);
-    status =
-        store_writer_put(packer->store, STORE_MANIFEST, (store_key){0, 0}, packed, size, error);
-    free(packed);
-    return status;
+    return put_packed(packer, STORE_MANIFEST, (store_key){0, 0}, packed, size, error);
 }
 
 recmap_status packer_finish(packer *packer, store_publish_check before_publish, void *context,
