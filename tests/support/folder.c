@@ -16,13 +16,22 @@
 
 static char base[512];
 
+static int enter_below(const char *root) {
+    snprintf(base, sizeof base, "%.200s/recmap-test-XXXXXX", root);
+    return !mkdtemp(base) || chdir(base);
+}
+
 int folder_enter(void **state) {
     (void)state;
     /* In memory where that is possible: tests sync a great deal. */
     const char *asked = getenv("TMPDIR");
     const char *root = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
-    snprintf(base, sizeof base, "%.200s/recmap-test-XXXXXX", asked && *asked ? asked : root);
-    return !mkdtemp(base) || chdir(base);
+    return enter_below(asked && *asked ? asked : root);
+}
+
+int folder_enter_on_device(void **state) {
+    (void)state;
+    return enter_below("/tmp");
 }
 
 int folder_leave(void **state) {

@@ -11,6 +11,8 @@ enum { PATH_ROOM = 1024 };
 
 /* For cmocka_unit_test_setup_teardown: the test runs inside a new folder, which then vanishes. */
 int folder_enter(void **state);
+/* The same on a device, whose files can be dropped from the page cache and be read past it. */
+int folder_enter_on_device(void **state);
 int folder_leave(void **state);
 
 void file_write(const char *path, const void *data, size_t size);

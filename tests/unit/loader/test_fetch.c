@@ -28,22 +28,6 @@
 
 enum { RECORDS = 900, SHARDS = 3, LARGE = 1500000 };
 
-/* A folder on a device, as memory cannot be read past its cache. */
-static char folder[] = "/tmp/recmap-fetch-XXXXXX";
-
-static int disk_enter(void **state) {
-    (void)state;
-    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
-    return !mkdtemp(folder) || chdir(folder);
-}
-
-static int disk_leave(void **state) {
-    (void)state;
-    for (size_t i = 0; i < SHARDS; i++) unlink(shard_names(SHARDS)[i]);
-    unlink("set.rmx");
-    return chdir("/") || rmdir(folder);
-}
-
 /* Empty ones, small ones, some of many pages, one larger than any read of several. */
 static size_t size_of(uint64_t number) {
     rng random = {number + 1};
@@ -355,7 +339,8 @@ static void test_fork(void **unused) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, disk_enter, disk_leave)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_##name, folder_enter_on_device, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(streams), TEST(cache_stays_cold),  TEST(batches_used_again), TEST(in_the_middle),
         TEST(cut),     TEST(cut_after_reading), TEST(forbidden),          TEST(fork),

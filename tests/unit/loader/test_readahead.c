@@ -15,26 +15,10 @@
 #include "dataset/advise.h"
 #include "loader/readahead.h"
 #include "support/build.h"
+#include "support/folder.h"
 #include "unit/loader/fixture.h"
 
 enum { RECORDS = 1200, SIZE = 8000, SHARDS = 3, BATCH = 16 };
-
-/* A folder on a device: other tests are in memory where they can. */
-static char folder[] = "/tmp/recmap-ahead-XXXXXX";
-
-static int disk_enter(void **state) {
-    (void)state;
-    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
-    return !mkdtemp(folder) || chdir(folder);
-}
-
-static int disk_leave(void **state) {
-    (void)state;
-    const char *const *names = shard_names(SHARDS);
-    for (size_t i = 0; i < SHARDS; i++) unlink(names[i]);
-    unlink("set.rmx");
-    return chdir("/") || rmdir(folder);
-}
 
 static void write_shards(void) {
     uint8_t payload[SIZE] = {0};
@@ -301,7 +285,8 @@ static void test_modes(void **unused) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, disk_enter, disk_leave)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(test_##name, folder_enter_on_device, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(cold_and_warm),
         TEST(off),
