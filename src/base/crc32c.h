@@ -21,9 +21,4 @@ static inline uint32_t crc32c_mask(uint32_t crc) {
     return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-static inline uint32_t crc32c_unmask(uint32_t masked) {
-    uint32_t rotated = masked - 0xa282ead8u;
-    return (rotated >> 17) | (rotated << 15);
-}
-
 #endif
