@@ -50,7 +50,8 @@ typedef enum recmap_status {
  * RECMAP_ERROR_INIT and pass it to any number of calls. Every function takes NULL for it too. */
 typedef struct recmap_error {
     recmap_status status;
-    int system_errno; /* errno behind RECMAP_IO and RECMAP_NO_MEMORY, else 0 */
+    int system_errno; /* errno behind RECMAP_IO and RECMAP_NO_MEMORY; ENOENT with RECMAP_INVALID
+                         where shards are named that are not there; else 0 */
     uint64_t record;  /* record number in the data set, or RECMAP_NO_RECORD */
     uint64_t offset; /* byte in the file at `path`, or RECMAP_NO_OFFSET; of a record in a compressed
                         shard, in what it inflates to */

@@ -204,7 +204,7 @@ def exception_of_status(
     error_number: int,
 ) -> Error:
     """The exception for a failed call of the C library."""
-    if status == "IO":
+    if status == "IO" or error_number == errno.ENOENT:  # also of a name that nothing has
         kind = _BY_ERRNO.get(error_number, StorageError)
     elif status == "CORRUPT":
         kind = CorruptIndexError if record is None else CorruptRecordError

@@ -291,7 +291,7 @@ def open(
         allow_absolute_paths: an ``.rmx`` may name shards outside its own folder.
 
     Raises:
-        FileNotFoundError, ValueError: there is nothing of that name.
+        FileNotFoundError: there is nothing of that name.
         StaleIndexError: the index is one of other shards, or with other ids or columns; or a text
             index is.
         CorruptRecordError, CorruptIndexError: a shard or the index is damaged.

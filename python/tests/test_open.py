@@ -136,8 +136,12 @@ def test_a_damaged_index(copied_digits):
 
 
 def test_what_is_missing_is_named(tmp_path):
-    with pytest.raises((FileNotFoundError, ValueError), match="no-such"):
-        recmap.open(tmp_path / "no-such.tfrecord")
+    (tmp_path / "list").write_text("no-such.tfrecord\n")
+    for name in "no-such.tfrecord", "no-such-*.tfrecord", "no-such@3", "@list", "@no-such":
+        named = name.replace(name.lstrip("@"), str(tmp_path / name.lstrip("@")))
+        with pytest.raises(FileNotFoundError, match="no-such") as caught:
+            recmap.open(named)
+        assert caught.value.errno == 2 and caught.value.path and caught.value.advice
     with pytest.raises(FileNotFoundError, match="no-such"):
         recmap.open(tmp_path / "no-such.rmx")
     with pytest.raises(ValueError):

@@ -71,6 +71,13 @@ static recmap_status fail_name(recmap_error *error, const char *name, const char
     return RECMAP_INVALID;
 }
 
+/* There is nothing of that name: errno says it to bindings, whose languages have a word for it. */
+static recmap_status fail_missing(recmap_error *error, const char *name, const char *what) {
+    fail_name(error, name, what, "");
+    if (error) error->system_errno = ENOENT;
+    return RECMAP_INVALID;
+}
+
 static int compare_paths(const void *a, const void *b) {
     return natural_compare(*(char *const *)a, *(char *const *)b);
 }
@@ -118,7 +125,7 @@ static recmap_status add_matches(path_list *list, const char *pattern, unsigned 
     recmap_status status = list_matches(list, pattern, shard_name_is_possible, error);
     if (status != RECMAP_OK) return status;
     if (list->count == first) {
-        fail_name(error, pattern, "no file matches", "");
+        fail_missing(error, pattern, "no file matches");
         fail_advise(error, "check the pattern; %s", start_of_names(depth));
         return RECMAP_INVALID;
     }
@@ -145,7 +152,7 @@ static bool names_set(shard_set *set, const char *name) {
 }
 
 static recmap_status fail_set(const char *name, const char *missing, recmap_error *error) {
-    fail_name(error, missing, "there is no such file", "");
+    fail_missing(error, missing, "there is no such file");
     fail_advise(
         error,
         "%.100s stands for all shards of a set, NAME-00000-of-00001 and so on; what follows "
@@ -209,7 +216,8 @@ static void place_error(recmap_error *error, list_walk *walk, const char *list_p
          inner.message);
     fail_at(error, list_path, inner.record, inner.offset);
     fail_advise(error, "%s", inner.advice);
-    if (inner.system_errno == ENOENT) fail_advise(error, "check the path; %s", start_of_names(1));
+    if (inner.status == RECMAP_IO && inner.system_errno == ENOENT)
+        fail_advise(error, "check the path; %s", start_of_names(1));
     error->system_errno = inner.system_errno;
     walk->is_placed = true;
 }
@@ -292,7 +300,7 @@ static recmap_status add_name(path_list *list, const char *name, list_walk *walk
     if (strpbrk(name, "*?[")) return add_matches(list, name, walk->depth, error);
     shard_set set;
     if (names_set(&set, name)) return add_set(list, name, &set, error);
-    fail_name(error, name, "there is no such file or folder", "");
+    fail_missing(error, name, "there is no such file or folder");
     fail_advise(error, "check the path; %s", start_of_names(walk->depth));
     return RECMAP_INVALID;
 }
