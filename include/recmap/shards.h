@@ -32,13 +32,14 @@ RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
 RECMAP_API recmap_status recmap_shards_add(recmap_shards *shards, const char *name,
                                            recmap_error *error);
 
+/* How many there are. */
 RECMAP_API size_t recmap_shards_count(const recmap_shards *shards);
 
-/* The path of shard `index`, as named or found; valid until the next add. */
+/* The path of shard `index`, as named or found; NULL out of range. Valid until the next add. */
 RECMAP_API const char *recmap_shards_path(const recmap_shards *shards, size_t index);
 
 /* What folders that were added hold beside shards: hidden, temporary and companion files, such as
- * _SUCCESS, but no indexes of recmap. Folder by folder, in natural order. */
+ * _SUCCESS, but no indexes of recmap. Folder by folder, in natural order; paths as above. */
 RECMAP_API size_t recmap_shards_left_out_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index);
 
