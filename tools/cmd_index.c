@@ -255,6 +255,7 @@ static const char help[] =
     "                           auto or tfrecord: TFRecord\n"
     "                           ofrecord: OneFlow's OFRecord\n"
     "                           lines: a record a line, ended by LF or CR LF\n"
+    "                           tar: WebDataset's archives, a record a sample\n"
     "                           fixed:HEADER,RECORD,FOOTER: records of RECORD bytes, behind\n"
     "                           HEADER and before FOOTER bytes a file\n"
     "                           ./PLUGIN.so: a framing of your own (recmap/framing.h)\n"

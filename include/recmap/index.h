@@ -47,8 +47,8 @@ typedef struct recmap_index_options {
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
     const char *framing; /* how records lie in the shards: "tfrecord", "ofrecord", "lines",
-                            "fixed:HEADER,RECORD,FOOTER", or the name of one that was registered
-                            (framing.h); NULL or "auto": tfrecord */
+                            "tar", "fixed:HEADER,RECORD,FOOTER", or the name of one that was
+                            registered (framing.h); NULL or "auto": tfrecord */
     recmap_compression compression;
     const char *idx_folder; /* or NULL: a folder with a text index for each shard (NAME.idx: `OFFSET
                                SIZE` a line, as DALI's tfrecord2idx writes), by which its records

@@ -269,9 +269,9 @@ def open(
             leaves some out, but one that was named itself.
         index: the path of the index.
         framing: how records lie in the shards: "tfrecord", which "auto" is for new indexes,
-            "ofrecord", "lines", "fixed:HEADER,RECORD,FOOTER" in bytes, or, with a slash, the path
-            of a shared object with a framing of your own, which is loaded (docs/framings.md). An
-            ``.rmx`` knows its framings, and only takes such a path.
+            "ofrecord", "lines", "tar" (WebDataset's), "fixed:HEADER,RECORD,FOOTER" in bytes, or,
+            with a slash, the path of a shared object with a framing of your own, which is loaded
+            (docs/framings.md). An ``.rmx`` knows its framings, and only takes such a path.
         compression: "none", "gzip" or "zlib"; "auto" goes by each shard's first bytes.
         from_idx: a folder with a text index for each shard (NAME.idx: ``OFFSET SIZE`` a line, as
             DALI's tfrecord2idx writes): new shards are indexed by them, without a pass over the

@@ -11,6 +11,7 @@ PAGES = {
     "dali": ["nvidia.dali"],
     "webdataset": [],
     "arrayrecord": ["array_record"],
+    "bagz": ["bagz"],
     "tfrecord": [],
 }
 

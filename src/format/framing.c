@@ -9,6 +9,7 @@
 #include "format/fixed.h"
 #include "format/lines.h"
 #include "format/ofrecord.h"
+#include "format/tar.h"
 #include "format/tfrecord.h"
 
 /* A decimal number without sign or leading zeros, so that a framing has one name. */
@@ -40,7 +41,8 @@ static bool make_fixed(framing *made, const char *sizes) {
 
 bool framing_make(framing *made, const char *name) {
     static const char fixed[] = "fixed:";
-    static const framing *const framings[] = {&tfrecord_framing, &ofrecord_framing, &lines_framing};
+    static const framing *const framings[] = {&tfrecord_framing, &ofrecord_framing, &lines_framing,
+                                              &tar_framing};
     for (size_t i = 0; i < sizeof framings / sizeof *framings; i++) {
         if (strcmp(framings[i]->name, name)) continue;
         *made = *framings[i];

@@ -98,7 +98,7 @@ struct framing {
 };
 
 /* The framing that recmap has under that name, parameters included: "tfrecord", "ofrecord",
- * "lines", "fixed:HEADER,RECORD,FOOTER". False: it has none. */
+ * "lines", "tar", "fixed:HEADER,RECORD,FOOTER". False: it has none. */
 bool framing_make(framing *made, const char *name);
 
 /* Whether a frame of that size may hold a payload of that size. */

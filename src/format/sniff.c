@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "format/ofrecord.h"
+#include "format/tar.h"
 
 typedef struct signature {
     const char *start;
@@ -64,10 +65,14 @@ const file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
                                    "(*.tfrecord) leaves other files out"};
     static const file_kind ofrecord = {"an OFRecord file of OneFlow",
                                        "index it with `--framing ofrecord`"};
+    static const file_kind tar = {"a tar archive",
+                                  "index it with `--framing tar` for a record a sample of "
+                                  "WebDataset, or unpack it"};
     static const file_kind index = {
         "a recmap index or another LMDB file",
         "name TFRecord files; a pattern (*.tfrecord) leaves others out"};
     if (is_lmdb(bytes, size)) return &index;
+    if (tar_is_likely(bytes, size)) return &tar;
     if (ofrecord_is_likely(bytes, size, 0)) return &ofrecord;
     if (begins_length(bytes, size)) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {

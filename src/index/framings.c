@@ -36,8 +36,10 @@ recmap_status framings_choose(framing *chosen, const char *name, recmap_error *e
     if (!name || !strcmp(name, "auto")) name = "tfrecord";
     if (framings_find(chosen, name)) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "there is no framing \"%s\"", name);
-    fail_advise(error, "framings are auto, tfrecord, ofrecord, lines, fixed:HEADER,RECORD,FOOTER "
-                       "(sizes in bytes), or one of your own that is loaded first");
+    fail_advise(
+        error,
+        "framings are auto, tfrecord, ofrecord, lines, tar, "
+        "fixed:HEADER,RECORD,FOOTER (sizes in bytes), or one of your own that is loaded first");
     return RECMAP_INVALID;
 }
 

@@ -9,6 +9,7 @@
 
 #include <recmap/framing.h>
 
+#include "helpers/plain_tar.h"
 #include "index/framings.h"
 #include "index/scan.h"
 
@@ -26,7 +27,8 @@ typedef struct place {
 } place;
 
 static const char *name_of(char name[80], const framing_check *how) {
-    static const char *const names[] = {"lines", "ofrecord", "", "own", "own-trailed", "own-ab"};
+    static const char *const names[] = {"lines",       "ofrecord", "",   "own",
+                                        "own-trailed", "own-ab",   "tar"};
     snprintf(name, 80, "fixed:%llu,%llu,%llu", (unsigned long long)how->header,
              (unsigned long long)how->record, (unsigned long long)how->footer);
     return how->kind == CHECK_FIXED ? name : names[how->kind];
@@ -56,6 +58,13 @@ static answer until(place *found, const uint8_t *data, uint64_t at, uint64_t end
     return RECORD;
 }
 
+static answer sample(place *found, const uint8_t *data, uint64_t at, uint64_t end) {
+    uint64_t size;
+    plain_tar_answer said = plain_tar_sample(&size, data + at, end - at);
+    if (said == PLAIN_SAMPLE) *found = (place){at, size, 0, size};
+    return said == PLAIN_SAMPLE ? RECORD : said == PLAIN_END ? END : DAMAGE;
+}
+
 static answer plain(place *found, const framing_check *how, const uint8_t *data, uint64_t at,
                     uint64_t end) {
     answer said = END;
@@ -67,6 +76,7 @@ static answer plain(place *found, const framing_check *how, const uint8_t *data,
             found->data_size--;
         return said;
     case CHECK_OFRECORD: return sized(found, data, at, end, 8);
+    case CHECK_TAR: return sample(found, data, at, end);
     case CHECK_OWN: return sized(found, data, at, end, 2);
     case CHECK_OWN_TRAILED:
         if (end - at >= 2 && number_at(data + at, 2) == 0xffff) return END;

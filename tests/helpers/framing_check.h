@@ -14,6 +14,7 @@ enum framing_check_kind {
     CHECK_OWN,          /* a size of 2 bytes before each record */
     CHECK_OWN_TRAILED,  /* the same; a size of 0xffff ends the records; 3 bytes begin a file */
     CHECK_OWN_FINDABLE, /* records end with a byte of 0xab */
+    CHECK_TAR,
     CHECK_KIND_COUNT,
 };
 

@@ -5,18 +5,62 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "helpers/framing_check.h"
+#include "helpers/plain_tar.h"
 #include "support/random.h"
 
-enum { SIZE_MOST = 4000 };
+enum { SIZE_MOST = 8000 };
+
+/* A header of 512 bytes and its data, most of them as they should be. */
+static size_t add_member(uint8_t *to, char letter, rng *random) {
+    static const char types[] = "00000\0"
+                                "7125LLxgKSX";
+    static const char *const tails[] = {".a", ".b.c", "", ".D", "/x.y", "/.z", ".a"};
+    size_t length = rng_below(random, 3) ? rng_below(random, 700) : 0;
+    char type = types[rng_below(random, sizeof types - 1)];
+    char *field = (char *)to, *data = field + 512;
+    memset(to, 0, 512);
+    snprintf(field, 60, "%s%c%s", rng_one_in(random, 9) ? "__m__/" : "", letter,
+             tails[rng_below(random, 7)]);
+    memset(data, letter, 1024);
+    if (type == 'L') length = 3 + (size_t)snprintf(data, 99, "%c.e", letter);
+    if (strchr("xXg", type) && rng_below(random, 4))
+        length = (size_t)snprintf(data, 99, "%s=%s%c.f\n%s",
+                                  rng_below(random, 2) ? "14 path" : "17 comment", "a/", letter,
+                                  rng_one_in(random, 5) ? "10 size=7\n" : "");
+    if (rng_one_in(random, 12)) field[124] = (char)0x80, field[135] = (char)(length % 128);
+    else snprintf(field + 124, 12, "%0*o", rng_below(random, 2) ? 11 : 1, (unsigned)length);
+    field[156] = type;
+    memcpy(field + 257, rng_below(random, 3) ? "ustar" : "ustar  ", 6);
+    if (rng_one_in(random, 9)) memcpy(field + 345, "pre", 3);
+    plain_tar_sum(to);
+    if (rng_one_in(random, 60)) field[rng_below(random, 512)] ^= 1;
+    return 512 + (strchr("125", type) && type ? 0 : (length + 511) / 512 * 512);
+}
+
+static size_t make_tar(uint8_t *data, rng *random) {
+    size_t size = 0;
+    char letter = 'a';
+    while (size + 2048 < SIZE_MOST && rng_below(random, 12)) {
+        if (rng_one_in(random, 3)) letter = (char)('a' + rng_below(random, 3));
+        size += add_member(data + size, letter, random);
+    }
+    size_t zeros = rng_below(random, 3) * 512;
+    memset(data + size, 0, SIZE_MOST - size);
+    if (rng_one_in(random, 30)) data[size + rng_below(random, 1024)] = 1;
+    size += zeros;
+    return rng_one_in(random, 8) && size ? size - rng_below(random, size) : size;
+}
 
 /* Bytes that look like records of the kind, most of the time. */
 static size_t make(uint8_t *data, unsigned kind, rng *random) {
+    if (kind == CHECK_TAR) return make_tar(data, random);
     size_t size = rng_below(random, SIZE_MOST);
     for (size_t i = 0; i < size; i++) data[i] = (uint8_t)rng_below(random, 256);
     if (kind == CHECK_LINES)
@@ -43,14 +87,14 @@ static void test_scan_is_a_plain_walk(void **state) {
     uint8_t *data = malloc(SIZE_MOST);
     assert_non_null(data);
     size_t records = 0;
-    for (unsigned i = 0; i < 6000; i++) {
+    for (unsigned i = 0; i < 7000; i++) {
         framing_check how = {
             .kind = i % CHECK_KIND_COUNT,
             .header = rng_below(&random, 9),
             .record = 1 + rng_below(&random, 50),
             .footer = rng_below(&random, 9),
             .thread_count = 1 + (unsigned)rng_below(&random, 3),
-            .segment_size = 1 + rng_below(&random, 300),
+            .segment_size = 1 + rng_below(&random, i % CHECK_KIND_COUNT == CHECK_TAR ? 3000 : 300),
             .skips = rng_below(&random, 4) != 0,
         };
         size_t size = make(data, how.kind, &random);
@@ -84,6 +128,40 @@ static void test_first_place(void **state) {
         if (due >= limit) due = FRAME_NOWHERE;
         assert_int_equal(by.find(&by, data, size, from, limit, SEARCH_UNBOUNDED, NULL), due);
     }
+}
+
+/* From anywhere, also inside a sample, the next one is found. */
+static void test_tar_is_guessed(void **state) {
+    (void)state;
+    rng random = {14};
+    framing by;
+    assert_true(framing_make(&by, "tar"));
+    enum { SAMPLES = 200, SAMPLE_MOST = 4 * 1536 };
+    uint8_t *data = calloc(SAMPLES, SAMPLE_MOST);
+    uint64_t begins[SAMPLES], size = 0;
+    assert_non_null(data);
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        begins[i] = size;
+        for (unsigned m = 0, members = 1 + (unsigned)rng_below(&random, 4); m < members; m++) {
+            char *header = (char *)data + size;
+            unsigned length = (unsigned)rng_below(&random, 1024);
+            snprintf(header, 100, "%u.%u", i, m);
+            snprintf(header + 124, 12, "%011o", length);
+            header[156] = '0';
+            memcpy(header + 257, "ustar", 6);
+            plain_tar_sum(data + size);
+            size += 512 + (length + 511) / 512 * 512;
+        }
+    }
+    search_budget budget = {1 << 17, 1 << 28};
+    for (uint64_t from = 0; from < size - 2 * SAMPLE_MOST; from += 100) {
+        uint64_t found = by.guess(&by, data, size, from, size, budget, NULL);
+        unsigned i = 0;
+        while (i < SAMPLES && begins[i] < from) i++;
+        /* The last member of the sample before may begin behind `from`, or not. */
+        assert_true(found == begins[i] || found == begins[i + 1]);
+    }
+    free(data);
 }
 
 /* A guess is worth something: it finds places in the middle of real files. */
@@ -210,9 +288,13 @@ static void test_loading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scan_is_a_plain_walk),    cmocka_unit_test(test_first_place),
-        cmocka_unit_test(test_ofrecord_is_guessed),     cmocka_unit_test(test_registering),
-        cmocka_unit_test(test_what_is_said_is_checked), cmocka_unit_test(test_loading),
+        cmocka_unit_test(test_scan_is_a_plain_walk),
+        cmocka_unit_test(test_first_place),
+        cmocka_unit_test(test_ofrecord_is_guessed),
+        cmocka_unit_test(test_tar_is_guessed),
+        cmocka_unit_test(test_registering),
+        cmocka_unit_test(test_what_is_said_is_checked),
+        cmocka_unit_test(test_loading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,266 @@
+#include "format/tar_member.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "format/tar.h"
+
+/* Where the fields of a header stand. */
+enum {
+    SIZE_AT = 124,
+    SIZE_FIELD = 12,
+    SUM_AT = 148,
+    SUM_FIELD = 8,
+    TYPE_AT = 156,
+    MAGIC_AT = 257,
+    PREFIX_AT = 345,
+};
+
+static uint64_t padded(uint64_t size) {
+    return (size + TAR_BLOCK_SIZE - 1) / TAR_BLOCK_SIZE * TAR_BLOCK_SIZE;
+}
+
+static uint64_t text_size(const uint8_t *field, uint64_t most) {
+    const uint8_t *end = memchr(field, 0, (size_t)most);
+    return end ? (uint64_t)(end - field) : most;
+}
+
+/* Base 256, the highest byte first, behind a byte of 0x80: GNU's way with sizes from 8 GiB on. */
+static bool read_binary(uint64_t *number, const uint8_t *field, size_t size) {
+    uint64_t value = 0;
+    for (size_t i = 1; i < size; i++) {
+        if (value >> 55) return false;
+        value = value << 8 | field[i];
+    }
+    *number = value;
+    return field[0] == 0x80;
+}
+
+/* Octal digits between spaces, up to the first NUL; none at all are 0. */
+static bool read_number(uint64_t *number, const uint8_t *field, size_t size) {
+    if (field[0] & 0x80) return read_binary(number, field, size);
+    uint64_t value = 0;
+    size_t i = 0, end = (size_t)text_size(field, size);
+    while (i < end && field[i] == ' ') i++;
+    for (; i < end && field[i] >= '0' && field[i] <= '7'; i++) value = value << 3 | (field[i] & 7);
+    while (i < end && field[i] == ' ') i++;
+    *number = value;
+    return i == end;
+}
+
+/* The sum of all bytes, eight at a time: at most 64 of them are added up in 16 bits. */
+static uint64_t sum_of(const uint8_t *header) {
+    static const uint64_t evens = 0x00ff00ff00ff00ff;
+    uint64_t sums = 0, sum = 0;
+    for (size_t i = 0; i < TAR_BLOCK_SIZE; i += 8) {
+        uint64_t eight = load64(header + i);
+        sums += (eight & evens) + (eight >> 8 & evens);
+    }
+    for (; sums; sums >>= 16) sum += sums & 0xffff;
+    return sum;
+}
+
+/* A header's bytes are summed up with its own field as spaces. Some old writers took bytes as
+ * signed, which is 256 less for each from 0x80 on. */
+static bool sum_holds(uint64_t *stored, uint64_t *computed, const uint8_t *header) {
+    uint64_t sum = sum_of(header), high = 0;
+    for (size_t i = SUM_AT; i < SUM_AT + SUM_FIELD; i++) sum += (uint64_t)' ' - header[i];
+    *computed = sum;
+    if (!read_number(stored, header + SUM_AT, SUM_FIELD)) return false;
+    if (*stored == sum) return true;
+    for (size_t i = 0; i < TAR_BLOCK_SIZE; i++)
+        if (i < SUM_AT || i >= SUM_AT + SUM_FIELD) high += header[i] >> 7;
+    return *stored + 256 * high == sum;
+}
+
+bool tar_header_holds(const uint8_t *bytes, uint64_t size) {
+    uint64_t stored, computed;
+    return size >= TAR_BLOCK_SIZE && sum_holds(&stored, &computed, bytes);
+}
+
+static tar_verdict bad(frame_fault *fault, const char *reason) {
+    frame_is_bad(fault, FRAME_BAD_LENGTH, "%s", reason);
+    return TAR_BAD;
+}
+
+/* What extended headers say of the member behind them. The first that says something counts. */
+typedef struct extension {
+    const uint8_t *name;
+    uint64_t name_size;
+    uint64_t size;
+    bool has_size;
+} extension;
+
+static bool read_decimal(uint64_t *number, const uint8_t *text, uint64_t size) {
+    uint64_t value = 0;
+    for (uint64_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9' || value >= INT64_MAX / 10) return false;
+        value = value * 10 + (uint64_t)(text[i] - '0');
+    }
+    *number = value;
+    return size > 0;
+}
+
+/* A line of a pax header: `LENGTH KEY=VALUE` and LF, LENGTH being that of all. */
+typedef struct pax_line {
+    uint64_t size, key_size, value_size;
+    const uint8_t *key, *value;
+} pax_line;
+
+static bool read_line(pax_line *found, const uint8_t *text, uint64_t size) {
+    enum { DIGITS_MOST = 20 };
+    const uint8_t *space = memchr(text, ' ', (size_t)min_u64(size, DIGITS_MOST));
+    if (!space || !read_decimal(&found->size, text, (uint64_t)(space - text))) return false;
+    uint64_t head = (uint64_t)(space - text) + 1;
+    if (found->size > size || found->size <= head || text[found->size - 1] != '\n') return false;
+    found->key = space + 1;
+    const uint8_t *equals = memchr(found->key, '=', (size_t)(found->size - head));
+    if (!equals) return false;
+    found->key_size = (uint64_t)(equals - found->key);
+    found->value = equals + 1;
+    found->value_size = found->size - head - found->key_size - 2;
+    return true;
+}
+
+static bool has_key(const pax_line *line, const char *key) {
+    return line->key_size == strlen(key) && !memcmp(line->key, key, (size_t)line->key_size);
+}
+
+/* Takes name and size of a pax header. */
+static tar_verdict read_pax(extension *known, const uint8_t *text, uint64_t size,
+                            frame_fault *fault) {
+    static const char sparse[] = "GNU.sparse.";
+    extension said = {0};
+    pax_line line;
+    for (; size && text[0]; text += line.size, size -= line.size) {
+        if (!read_line(&line, text, size)) return bad(fault, "its pax header is malformed");
+        if (line.key_size >= sizeof sparse - 1 && !memcmp(line.key, sparse, sizeof sparse - 1))
+            return bad(fault, "it is a sparse file, whose bytes do not lie in one piece");
+        if (has_key(&line, "path")) {
+            said.name = line.value;
+            said.name_size = line.value_size;
+        } else if (has_key(&line, "size")) {
+            if (!read_decimal(&said.size, line.value, line.value_size))
+                return bad(fault, "the size in its pax header is no number");
+            said.has_size = true;
+        }
+    }
+    while (said.name_size && said.name[said.name_size - 1] == '/') said.name_size--;
+    if (!known->name && said.name) {
+        known->name = said.name;
+        known->name_size = said.name_size;
+    }
+    if (!known->has_size && said.has_size) {
+        known->has_size = true;
+        known->size = said.size;
+    }
+    return TAR_MEMBER;
+}
+
+/* A header for the whole archive is a member here, that goes with no file; so it may say nothing
+ * that all need. */
+static bool global_is_void(const uint8_t *text, uint64_t size) {
+    extension said = {0};
+    return read_pax(&said, text, size, NULL) == TAR_MEMBER && !said.name && !said.has_size;
+}
+
+/* Takes what the extended header at bytes[at] says, and steps over it. */
+static tar_verdict read_extension(extension *known, uint64_t *at, const uint8_t *bytes,
+                                  uint64_t size, uint64_t data_size, frame_fault *fault) {
+    const uint8_t *data = bytes + *at + TAR_BLOCK_SIZE;
+    uint8_t type = bytes[*at + TYPE_AT];
+    uint64_t left = size - *at - TAR_BLOCK_SIZE;
+    if (data_size > left || padded(data_size) > left)
+        return bad(fault, "the archive ends inside an extended header");
+    *at += TAR_BLOCK_SIZE + padded(data_size);
+    if (type == 'x' || type == 'X') return read_pax(known, data, data_size, fault);
+    if (type == 'L' && !known->name) {
+        known->name = data;
+        known->name_size = text_size(data, data_size);
+    }
+    return TAR_MEMBER;
+}
+
+static bool is_extension(uint8_t type) {
+    return type && strchr("LKxX", type);
+}
+
+/* Links, devices, folders and pipes have no data, whatever their size says. */
+static bool has_data(uint8_t type) {
+    return type < '1' || type > '6';
+}
+
+/* The name as the header has it. The prefix is POSIX's: GNU has other things there. */
+static void take_name(tar_member *found, const uint8_t *header) {
+    uint64_t name_size = text_size(header, TAR_NAME_FIELD);
+    uint64_t prefix_size = text_size(header + PREFIX_AT, TAR_PREFIX_FIELD);
+    found->name = header;
+    found->name_size = name_size;
+    if (!prefix_size || memcmp(header + MAGIC_AT, "ustar", 6)) return;
+    memcpy(found->joined, header + PREFIX_AT, (size_t)prefix_size);
+    found->joined[prefix_size] = '/';
+    memcpy(found->joined + prefix_size + 1, header, (size_t)name_size);
+    found->name = found->joined;
+    found->name_size = prefix_size + 1 + name_size;
+}
+
+/* The member itself, whose header stands at bytes[at]. */
+static tar_verdict read_body(tar_member *found, const extension *known, const uint8_t *bytes,
+                             uint64_t size, uint64_t at, uint64_t data_size, frame_fault *fault) {
+    const uint8_t *header = bytes + at;
+    uint8_t type = header[TYPE_AT];
+    uint64_t own_size = text_size(header, TAR_NAME_FIELD), left = size - at - TAR_BLOCK_SIZE;
+    if (type == 'g' && at) return bad(fault, "no member follows an extended header");
+    if (type == 'S') return bad(fault, "it is a sparse file, whose bytes do not lie in one piece");
+    /* In the oldest archives a folder is a file whose name ends so; names that were cut may too. */
+    if (!type && !known->name && own_size && header[own_size - 1] == '/') type = '5';
+    if (known->has_size) data_size = known->size;
+    if (!has_data(type)) data_size = 0;
+    found->is_file = type == '0' || type == 0 || type == '7';
+    take_name(found, header);
+    if (known->name) {
+        found->name = known->name;
+        found->name_size = known->name_size;
+    }
+    if (data_size <= left && type == 'g' && !global_is_void(header + TAR_BLOCK_SIZE, data_size))
+        return bad(fault, "a pax header for the whole archive is malformed, or has a name or size");
+    if (data_size > left) {
+        frame_is_bad(fault, FRAME_BAD_LENGTH,
+                     "the archive ends inside a member: it has %" PRIu64 " bytes, %" PRIu64
+                     " follow its header",
+                     data_size, left);
+        return TAR_CUT;
+    }
+    found->size = at + TAR_BLOCK_SIZE + min_u64(padded(data_size), left);
+    return TAR_MEMBER;
+}
+
+tar_verdict tar_member_read(tar_member *found, const uint8_t *bytes, uint64_t size,
+                            frame_fault *fault) {
+    static const uint8_t zeros[TAR_BLOCK_SIZE];
+    extension known = {0};
+    uint64_t stored, computed, data_size, at = 0;
+    if (!size) return TAR_END;
+    for (;;) {
+        const uint8_t *header = bytes + at;
+        if (size - at < TAR_BLOCK_SIZE) {
+            frame_is_bad(fault, FRAME_BAD_LENGTH,
+                         "%" PRIu64 " bytes are left, too few for a header of 512", size - at);
+            return TAR_BAD;
+        }
+        if (!memcmp(header, zeros, TAR_BLOCK_SIZE))
+            return at ? bad(fault, "no member follows an extended header") : TAR_END;
+        if (!sum_holds(&stored, &computed, header)) {
+            frame_is_bad(fault, FRAME_BAD_LENGTH,
+                         "the checksum of a header is 0%" PRIo64 ", expected 0%" PRIo64, stored,
+                         computed);
+            return TAR_BAD;
+        }
+        if (!read_number(&data_size, header + SIZE_AT, SIZE_FIELD))
+            return bad(fault, "the size of a member is no number below 2^63");
+        if (!is_extension(header[TYPE_AT]))
+            return read_body(found, &known, bytes, size, at, data_size, fault);
+        if (read_extension(&known, &at, bytes, size, data_size, fault) == TAR_BAD) return TAR_BAD;
+    }
+}

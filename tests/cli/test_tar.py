@@ -1,0 +1,331 @@
+"""WebDataset's tar files: samples where they lie.
+
+Archives are made by the module tarfile, and what is a sample is worked out from its answers by the
+pattern that WebDataset uses; nothing of recmap is asked.
+"""
+
+import gzip
+import io
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import tarfile
+import unittest
+
+from support import CliTest
+from test_framings import FramingTest
+
+FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
+BLOCK = 512
+
+
+def archive(files, kind=tarfile.USTAR_FORMAT, **options):
+    """(name, data) or (name, data, what a TarInfo has)."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w", format=kind, **options) as tar:
+        for name, data, *more in files:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            for key, value in (more[0] if more else {}).items():
+                setattr(entry, key, value)
+            tar.addfile(entry, io.BytesIO(data))
+    return made.getvalue()
+
+
+def end_of(data):
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        tar.getmembers()
+        return tar.offset
+
+
+def samples(data):
+    """The bytes of each sample."""
+    begins, key = [], None
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        for entry in tar:
+            match = re.match(r"^((?:.*/|)[^.]+)[.]([^/]*)$", entry.name)
+            if not entry.isreg() or not match or re.match("__[^/]*__($|/)", entry.name):
+                continue
+            if match[1] != key:
+                key = match[1]
+                begins.append(entry.offset if begins else 0)
+    return [data[a:b] for a, b in zip(begins, [*begins[1:], end_of(data)])]
+
+
+def resum(data, at):
+    """Makes the checksum of a header right."""
+    block = data[at : at + 148] + b" " * 8 + data[at + 156 : at + BLOCK]
+    data[at + 148 : at + 156] = b"%06o\0 " % sum(block)
+
+
+def pairs(count, draw):
+    for i in range(count):
+        yield f"set/{i:05}.jpg", draw.randbytes(draw.choice([0, 1, 511, 512, 513, 5000]))
+        yield f"set/{i:05}.seg.png", b"%d" % i
+
+
+class Samples(FramingTest):
+    def test_three_formats(self):
+        long, umlauts = "folder.with.dots/" * 12, "\u00fc" * 40
+        odd = {
+            "ustar": ["d" * 90 + "/" + "n" * 60 + ".a", "d" * 90 + "/" + "n" * 60 + ".b"],
+            "gnu": [long + "one.a", long + "one.b", long + "two.a", umlauts + ".x", "l" * 99 + ".x"],
+            "pax": [long + "one.a", long + "one.b", long + "two.a", umlauts + ".x", umlauts + ".y"],
+        }
+        for name, kind in FORMATS.items():
+            files = [*pairs(300, random.Random(1)), *((name, b"odd") for name in odd[name])]
+            data = archive(files, kind)
+            due = samples(data)
+            self.assertEqual(len(due), 300 + {"ustar": 1, "gnu": 4, "pax": 3}[name])
+            self.write("a.tar", data)
+            self.check_records("tar", due, "a.tar")
+
+    def test_what_is_no_file_of_a_sample(self):
+        link = {"type": tarfile.SYMTYPE, "linkname": "a.x"}
+        hard = {"type": tarfile.LNKTYPE, "linkname": "b.y"}
+        folder = {"type": tarfile.DIRTYPE}
+        for kind in FORMATS.values():
+            data = archive([
+                ("d.x", b"", folder), ("README", b"text"), ("__meta__/a.b", b"{}"), ("a.x", b"1"),
+                ("e.x", b"", folder), ("a.y", b"2"), ("l.x", b"", link), ("a.X", b"3"),
+                ("b.y", b"4"), ("h.y", b"", hard), (".hidden", b""), ("p.x", b"", {"type": tarfile.FIFOTYPE}),
+                ("b.z", b"5"), ("d/.hidden", b"6"), ("d.d/.hidden", b"7"), ("__m__", b"")], kind)
+            due = samples(data)
+            self.assertEqual(len(due), 3)
+            self.write("a.tar", data)
+            self.check_records("tar", due, "a.tar")
+
+    def test_headers_of_others(self):
+        data = bytearray(archive(pairs(3, random.Random(2))))
+        with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+            base256, signed, no_magic, *_ = ((entry.offset, entry.size) for entry in tar)
+        at, size = base256
+        data[at + 124 : at + 136] = b"\x80" + size.to_bytes(11, "big")
+        at, _ = no_magic
+        data[at + 257 : at + 265] = bytes(8)
+        at, _ = signed
+        data[at + 265] = 0xFF  # in the owner's name
+        for at, _ in (base256, no_magic, signed):
+            resum(data, at)
+        at, _ = signed
+        data[at + 148 : at + 156] = b"%06o\0 " % (int(data[at + 148 : at + 154], 8) - 256)
+        self.write("a.tar", bytes(data))
+        extra = archive([("a.x", b"1", {"pax_headers": {"comment": "\u00e9" * 999}}),
+                         ("a.y", b"2", {"mtime": 1.5})], tarfile.PAX_FORMAT,
+                        pax_headers={"comment": "for all"})
+        self.write("b.tar", extra)
+        self.check_records("tar", samples(bytes(data)) + samples(extra), "a.tar", "b.tar")
+
+    def test_ends(self):
+        data = archive(pairs(5, random.Random(3)))
+        end, due = end_of(data), samples(data)
+        for tail in (b"", bytes(BLOCK), bytes(2 * BLOCK), bytes(700)):
+            self.write("a.tar", data[:end] + tail)
+            self.check_records("tar", due, "a.tar")
+        # The padding of the last member lacks: its file has one byte.
+        cut = data[: end - BLOCK + 1]
+        self.write("a.tar", cut)
+        self.check_records("tar", [*due[:-1], due[-1][: 1 - BLOCK]], "a.tar")
+        for empty in (b"", bytes(1024), bytes(10240)):
+            self.write("a.tar", empty)
+            self.index("--framing", "tar", "-o", "a.rmx", "a.tar")
+            self.check("verify", "a.rmx", out="a.rmx: 0 of 0 records are good\n")
+
+    def test_compressed(self):
+        data = archive(pairs(1000, random.Random(4)), tarfile.PAX_FORMAT)
+        due = samples(data)
+        self.write("a.tar.gz", gzip.compress(data, 1))
+        self.check_records("tar", due, "a.tar.gz")
+        cut = len(data) // 2
+        self.write("b.tar.gz", gzip.compress(data[:cut], 1) + gzip.compress(data[cut:], 1))
+        self.check_records("tar", due, "b.tar.gz")
+        prints = set()
+        self.write("c.tar", data)
+        for name in ("a.tar.gz", "b.tar.gz", "c.tar"):
+            self.index("--framing", "tar", "-o", "x.rmx", name)
+            prints.add(json.loads(self.run_recmap("info", "--json", "x.rmx").out)["fingerprint"])
+        self.assertEqual(len(prints), 1)
+
+    def test_many_threads_in_a_large_archive(self):
+        inner = archive(pairs(300, random.Random(5)))  # an archive as a file of a sample
+        files = [(f"{i:04}.{end}", data) for i in range(12)
+                 for end, data in (("a", b"a" * 99), ("tar", inner), ("z", b""))]
+        data = archive(files, tarfile.GNU_FORMAT)
+        self.assertGreater(len(data), 8 << 20)
+        self.write("a.tar", data)
+        self.check_records("tar", samples(data), "a.tar")
+
+    @unittest.skipUnless(shutil.which("tar"), "skipped: there is no tar")
+    def test_tar_unpacks_a_record(self):
+        for kind in FORMATS.values():
+            files = list(pairs(9, random.Random(6))) + [("x" * 120 + ".a", b"long"), ("z.a", b"")]
+            kept = [file for file in files if kind != tarfile.USTAR_FORMAT or len(file[0]) < 100]
+            self.write("a.tar", archive(kept, kind))
+            self.index("--framing", "tar", "-o", "a.rmx", "a.tar")
+            for number in range(len(samples(self.read("a.tar")))):
+                record = self.run_recmap("get", "a.rmx", str(number)).out
+                for tail in (b"", bytes(2 * BLOCK)):
+                    folder = self.path(f"out-{kind}-{number}-{len(tail)}")
+                    os.mkdir(folder)
+                    subprocess.run(["tar", "-xf", "-", "-C", folder], input=record + tail, check=True)
+            for name, data in kept:
+                found = [f for f in os.listdir(self.path(".")) if f.startswith(f"out-{kind}-")
+                         and os.path.exists(self.path(f"{f}/{name}"))]
+                self.assertEqual(len(found), 2, name)
+                for folder in found:
+                    self.assertEqual(self.read(f"{folder}/{name}"), data)
+
+
+class Damage(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.data = archive(pairs(40, random.Random(7)))
+        self.due = samples(self.data)
+
+    def check_damage(self, data, good, reason, at=None):
+        """The first `good` samples are numbered; behind them all is damage."""
+        at = sum(map(len, self.due[:good])) if at is None else at
+        self.write("a.tar", data)
+        self.check("index", "--framing", "tar", "-o", "a.rmx", "a.tar", status=3,
+                   err=f"recmap: a.tar: record {good} at byte {at}: {reason}\n  restore the file, or "
+                   "index with `--on-corrupt skip` to number the good records and list the damage\n")
+        for threads in ("1", "3"):
+            self.index("--framing", "tar", "--on-corrupt", "skip", "--threads", threads, "-o",
+                       "a.rmx", "a.tar", err=f"recmap: 1 damaged place skipped, {len(data) - at} "
+                       "bytes; 'recmap info a.rmx' lists them\n")
+            self.assertEqual(self.payloads("a.rmx"), self.due[:good])
+        self.assertEqual(self.run_recmap("verify", "a.rmx").status, 0)
+
+    def header(self, number):
+        """The second header of that sample: where it is in it, and in the file."""
+        with tarfile.open(fileobj=io.BytesIO(self.due[number])) as tar:
+            inside = tar.getmembers()[1].offset
+        return inside, sum(map(len, self.due[:number])) + inside
+
+    def test_a_changed_header(self):
+        inside, at = self.header(20)
+        for byte in (0, 124, 511):
+            data = bytearray(self.data)
+            data[at + byte] ^= 1
+            sums = [sum(d[at : at + 148]) + 256 + sum(d[at + 156 : at + BLOCK])
+                    for d in (self.data, data)]
+            self.check_damage(bytes(data), 20, f"the checksum of a header is 0{sums[0]:o}, expected "
+                              f"0{sums[1]:o} (member at byte {inside} of it)")
+
+    def changed(self, at, field, value):
+        data = bytearray(self.data)
+        data[at + field : at + field + len(value)] = value
+        resum(data, at)
+        return bytes(data)
+
+    def test_hostile_headers(self):
+        inside, at = self.header(20)
+        left, where = len(self.data) - at - BLOCK, f" (member at byte {inside} of it)"
+        cut = "the archive ends inside a member: it has {} bytes, {} follow its header" + where
+        number = "the size of a member is no number below 2^63" + where
+        for size, reason in {
+            b"77777777777\0": cut.format(0o77777777777, left),
+            b"777777777777": cut.format(0o777777777777, left),
+            b"\x80" + bytes(3) + b"\x7f" + b"\xff" * 7: cut.format(2**63 - 1, left),
+            b"\x80" + bytes(3) + b"\x80" + bytes(7): number,
+            b"\x80" + b"\xff" * 11: number,
+            b"\xff" * 12: number,
+            b"00000000009\0": number,
+            b"-0000000001\0": number,
+            b"\xb0" + b"0" * 11: number,
+        }.items():
+            self.check_damage(self.changed(at, 124, size), 20, reason)
+        sparse = "it is a sparse file, whose bytes do not lie in one piece" + where
+        self.check_damage(self.changed(at, 156, b"S"), 20, sparse)
+        self.check_damage(self.changed(at, 156, b"x"), 20, "its pax header is malformed" + where)
+
+    def test_hostile_pax_headers(self):
+        first = sum(map(len, self.due[:5]))
+        for text, reason in {
+            "30 path=a": "its pax header is malformed",
+            "9 path=a\n\n": "its pax header is malformed",
+            "0 path=a\n": "its pax header is malformed",
+            "99999999999999999999 path=a\n": "its pax header is malformed",
+            "7 path\n": "its pax header is malformed",
+            " path=a\n": "its pax header is malformed",
+            "10 size=x\n": "the size in its pax header is no number",
+            "12 size=-10\n": "the size in its pax header is no number",
+            "28 size=9999999999999999999\n": "the size in its pax header is no number",
+            "22 GNU.sparse.major=1\n":
+                "it is a sparse file, whose bytes do not lie in one piece",
+        }.items():
+            extra = archive([("h", text.encode(), {"type": b"x"}), ("n.x", b"")])[: 3 * BLOCK]
+            data = self.data[:first] + extra + self.data[first:]
+            # What ends the sample before is bad, so that is lost too.
+            inside = len(self.due[4])
+            self.check_damage(data, 4, f"{reason} (member at byte {inside} of it)")
+        for text in ("9 path=a\n", "10 size=1\n"):
+            extra = archive([("h", text.encode(), {"type": b"g"})])[: 2 * BLOCK]
+            self.check_damage(extra + self.data, 0, "a pax header for the whole archive is "
+                              "malformed, or has a name or size (member at byte 0 of it)", at=0)
+
+    def test_cut(self):
+        at, good, size = 0, 0, 0
+        while good < 20 or size < 2:
+            at += len(self.due[good])
+            good += 1
+            size = int(self.data[at + 124 : at + 135], 8)
+        # In data; the sample before is whole.
+        self.check_damage(self.data[: at + BLOCK + size - 1], good,
+                          f"the archive ends inside a member: it has {size} bytes, {size - 1} follow "
+                          "its header (member at byte 0 of it)")
+        # In a header: whether the sample before is whole is not known.
+        inside = len(self.due[good - 1])
+        self.check_damage(self.data[: at + 100], good - 1, "100 bytes are left, too few for a header of "
+                          f"512 (member at byte {inside} of it)")
+        # Between two samples nothing is seen.
+        self.write("a.tar", self.data[:at])
+        self.index("--framing", "tar", "-o", "a.rmx", "a.tar")
+        self.assertEqual(self.payloads("a.rmx"), self.due[:good])
+
+    def test_a_hole_and_a_second_archive(self):
+        reason = "zeros end the archive here, but other bytes follow them"
+        at = sum(map(len, self.due[:20]))
+        hole = self.data[:at] + bytes(4096) + self.data[at + 4096 :]
+        self.check_damage(hole, 20, reason)
+        self.check_damage(self.data + self.data, 40, reason)
+
+    def test_an_archive_without_samples(self):
+        self.write("a.tar", archive([("README", b"text"), ("Makefile", b"all:")]))
+        result = self.run_recmap("index", "--framing", "tar", "a.tar")
+        self.assertEqual(result.status, 3)
+        self.assertIn(b"a.tar: record 0 at byte 0: no member is part of a sample: a file whose name "
+                      b"has a dot\n", result.err)
+
+    def test_verify_finds_what_changed(self):
+        self.write("a.tar", self.data)
+        self.index("--framing", "tar", "-o", "a.rmx", "a.tar")
+        stamp = os.stat(self.path("a.tar"))
+        data = bytearray(self.data)
+        data[self.header(20)[1] + BLOCK] ^= 1
+        self.write("a.tar", bytes(data))
+        os.utime(self.path("a.tar"), ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        result = self.run_recmap("verify", "a.rmx")
+        self.assertEqual(result.status, 1)
+        self.assertIn(b"the shard is whole, but its records are not those", result.out)
+        data[self.header(20)[1]] ^= 1
+        self.write("a.tar", bytes(data))
+        os.utime(self.path("a.tar"), ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        result = self.run_recmap("get", "a.rmx", "20")
+        self.assertEqual(result.status, 3)
+        self.assertIn(b"record 20 at byte", result.err)
+        self.assertIn(b"the shard changed since it was indexed", result.err)
+
+    def test_advice_names_the_framing(self):
+        for data in (self.data, gzip.compress(self.data)):
+            self.write("a.tar", data)
+            self.check("index", "a.tar", status=3,
+                       err="recmap: a.tar: byte 0: is no TFRecord file: it is a tar archive\n  index "
+                       "it with `--framing tar` for a record a sample of WebDataset, or unpack it\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
