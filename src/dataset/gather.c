@@ -13,7 +13,8 @@ enum {
     LAG_LOCATE = 24,
     LAG_FETCH = 40,
     LAG_CHECK = 46,
-    READ_GAP = 4096, /* records this near each other are read with one pread */
+    LOCATED_AT_ONCE = 8, /* so many addresses are looked up side by side */
+    READ_GAP = 4096,     /* records this near each other are read with one pread */
     READ_MOST = 1 << 20,
 };
 
@@ -50,7 +51,7 @@ static recmap_status enter_shard(gathering *at, uint32_t shard_index, recmap_err
     return RECMAP_OK;
 }
 
-/* Finds record `i` of the sorted requests and starts to fetch its bytes. */
+/* Finds record `i` of the sorted requests. */
 static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
     recmap_batch *batch = at->batch;
     uint64_t number = batch->requests[i].number;
@@ -63,13 +64,39 @@ static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
         fail_at(error, NULL, number, RECMAP_NO_OFFSET);
         return status;
     }
-    const uint8_t *bytes = open_shard_bytes(at->shard);
-    if (!bytes) return RECMAP_OK;
-    batch->shards[i] = at->shard;
+    if (open_shard_bytes(at->shard)) batch->shards[i] = at->shard;
+    return RECMAP_OK;
+}
+
+/* Asks for the first line of each, and then for the rest. A request waits until the address of its
+ * page was looked up, which takes as long as memory does, but several that follow each other at
+ * once wait together. */
+static void reach(const gathering *at, size_t first, size_t end) {
+    const recmap_batch *batch = at->batch;
+    const uint8_t *frames[LOCATED_AT_ONCE];
+    size_t count = 0;
+    uint64_t sizes[LOCATED_AT_ONCE];
+    for (size_t i = first; i < end; i++) {
+        if (!batch->shards[i]) continue;
+        frames[count] = open_shard_bytes(batch->shards[i]) + batch->places[i].offset;
+        sizes[count++] = batch->places[i].frame_size;
+    }
+    for (size_t i = 0; i < count; i++) fetch_line(frames[i], FETCH_SECOND_LEVEL);
     /* Checking all of longer ones takes so long that the second step is early enough. */
-    if (place->frame_size <= FETCH_MOST || at->dataset->check == FRAME_CHECK_HEADER)
-        dataset_fetch_frame(at->dataset, bytes + place->offset, place->frame_size,
-                            FETCH_SECOND_LEVEL);
+    for (size_t i = 0; i < count; i++)
+        if (sizes[i] <= FETCH_MOST)
+            dataset_fetch_frame(at->dataset, frames[i], sizes[i], FETCH_SECOND_LEVEL);
+}
+
+/* Finds some records, when the last of them is due, and starts to fetch their bytes. */
+static recmap_status locate_some(gathering *at, size_t last, size_t count, recmap_error *error) {
+    if (last + 1 < count && (last + 1) % LOCATED_AT_ONCE) return RECMAP_OK;
+    size_t first = last - last % LOCATED_AT_ONCE;
+    for (size_t i = first; i <= last; i++) {
+        recmap_status status = locate(at, i, error);
+        if (status != RECMAP_OK) return status;
+    }
+    reach(at, first, last + 1);
     return RECMAP_OK;
 }
 
@@ -148,7 +175,7 @@ static recmap_status turn_stages(gathering *at, size_t turn, size_t count, recma
     size_t i;
     if (is_due(&i, turn, 0, count)) index_prefetch(index, batch->requests[i].number);
     if (is_due(&i, turn, LAG_OFFSET, count)) index_prefetch_bits(index, batch->requests[i].number);
-    if (is_due(&i, turn, LAG_LOCATE, count)) status = locate(at, i, error);
+    if (is_due(&i, turn, LAG_LOCATE, count)) status = locate_some(at, i, count, error);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_FETCH, count)) fetch(at, i);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i])
         status = check(at, i, open_shard_bytes(batch->shards[i]) + batch->places[i].offset, error);
