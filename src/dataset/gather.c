@@ -117,24 +117,16 @@ static recmap_status check(gathering *at, size_t i, const uint8_t *frame_bytes,
                                &batch->places[i], batch->requests[i].number, error);
 }
 
-/* How far records may lie apart that one read gets. In a compressed shard nothing is won by it, and
- * what lies between may be lost. */
-static uint64_t gap_in(const gathering *at, uint32_t shard_index) {
-    const shard_entry *entry = &index_shards(at->dataset->index)[shard_index].entry;
-    return entry->compression == COMPRESSION_NONE ? READ_GAP : 0;
-}
-
 /* How many requests from `i` on lie so near each other that one read gets them all. */
 static size_t near_ones(const gathering *at, size_t i, size_t end, uint64_t *size) {
     const recmap_batch *batch = at->batch;
     const index_place *first = &batch->places[i];
-    uint64_t gap = gap_in(at, first->shard_index);
     uint64_t last = first->offset + first->frame_size;
     size_t next = i + 1;
     for (; next < end; next++) {
         const index_place *place = &batch->places[next];
         if (batch->shards[next] || place->shard_index != first->shard_index ||
-            place->offset > last + gap ||
+            place->offset > last + READ_GAP ||
             place->offset + place->frame_size - first->offset > READ_MOST)
             break;
         /* A repeated record lies in what is read already. */
@@ -160,6 +152,44 @@ static recmap_status read_near(gathering *at, size_t i, size_t count, size_t *ne
     for (size_t r = i; status == RECMAP_OK && r < *next; r++)
         status = check(at, r, bytes + (batch->places[r].offset - first->offset), error);
     return status;
+}
+
+/* How many requests from `i` on are copied out of a compressed shard together. */
+static size_t compressed_ones(const gathering *at, size_t i, size_t end, uint64_t *size) {
+    const index_place *places = at->batch->places;
+    size_t next = i + 1;
+    *size = places[i].frame_size;
+    while (next < end && places[next].shard_index == places[i].shard_index &&
+           *size + places[next].frame_size <= READ_MOST)
+        *size += places[next++].frame_size;
+    return next;
+}
+
+/* Reads and checks the requests from `i` on that are copied together. */
+static recmap_status read_compressed(gathering *at, size_t i, size_t count, size_t *next,
+                                     recmap_error *error) {
+    recmap_batch *batch = at->batch;
+    uint64_t size;
+    *next = compressed_ones(at, i, count, &size);
+    recmap_status status = enter_shard(at, batch->places[i].shard_index, error);
+    if (status != RECMAP_OK) return status;
+    uint8_t *bytes = batch_allocate(batch, (size_t)size);
+    if (!bytes) return fail_memory(error);
+    status = open_shard_read_frames(at->shard, bytes, &batch->places[i], *next - i, error);
+    if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
+    for (size_t r = i; status == RECMAP_OK && r < *next; r++) {
+        status = check(at, r, bytes, error);
+        bytes += batch->places[r].frame_size;
+    }
+    return status;
+}
+
+static recmap_status read_some(gathering *at, size_t i, size_t count, size_t *next,
+                               recmap_error *error) {
+    uint32_t shard_index = at->batch->places[i].shard_index;
+    const shard_entry *entry = &index_shards(at->dataset->index)[shard_index].entry;
+    return entry->compression == COMPRESSION_NONE ? read_near(at, i, count, next, error)
+                                                  : read_compressed(at, i, count, next, error);
 }
 
 /* Whether a stage has a record at this turn, and which. */
@@ -190,7 +220,7 @@ static recmap_status visit(gathering *at, size_t count, recmap_error *error) {
     for (size_t i = 0; i < count;) {
         size_t next = i + 1;
         recmap_status status = at->batch->shards[i] ? RECMAP_OK
-                                                    : read_near(at, i, count, &next, error);
+                                                    : read_some(at, i, count, &next, error);
         if (status != RECMAP_OK) return status;
         i = next;
     }

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "dataset/span.h"
+#include "dataset/span_read.h"
 #include "format/framing.h"
 #include "os/file.h"
 #include "os/process.h"
@@ -432,55 +432,24 @@ int open_shard_direct(uint32_t *alignment, const open_shard *shard) {
     return shard->direct_fd;
 }
 
-typedef struct span_request {
-    span_source source;
-    span_piece piece;
-} span_request;
-
-static void fill_span(span *filled, void *context) {
-    const span_request *request = context;
-    span_inflate(filled, &request->source, request->piece);
-}
-
-/* Copies from one span what of the bytes lies in it. */
-static recmap_status read_span(size_t *copied, const open_shard *shard, uint8_t *data, size_t size,
-                               uint64_t offset, recmap_error *error) {
-    span_request request = {.source = source_of(shard)};
-    request.piece = span_piece_at(&request.source, offset);
-    span_key key = {shard->shard_index, request.piece.begin};
-    const span *pinned = span_cache_pin(shard->cache->spans, key, fill_span, &request);
-    if (!pinned) return fail_memory(error);
-    uint64_t within = offset - request.piece.begin;
-    size_t due = (size_t)min_u64(size, request.piece.end - offset);
-    recmap_status status = RECMAP_OK;
-    if (bytes_fit(within, due, pinned->size)) {
-        memcpy(data, pinned->data + within, due);
-        *copied = due;
-    } else {
-        status = pinned->error.status;
-        if (error) *error = pinned->error;
-    }
-    span_cache_unpin(shard->cache->spans, pinned);
-    return status;
-}
-
-static recmap_status read_spans(const open_shard *shard, uint8_t *data, size_t size,
-                                uint64_t offset, recmap_error *error) {
-    for (size_t done = 0, copied = 0; done < size; done += copied) {
-        recmap_status status =
-            read_span(&copied, shard, data + done, size - done, offset + done, error);
-        if (status != RECMAP_OK) return status;
-    }
-    return RECMAP_OK;
+static span_reader reader_of(const open_shard *shard) {
+    return (span_reader){shard->cache->spans, source_of(shard), shard->shard_index};
 }
 
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
                               recmap_error *error) {
-    if (is_compressed(shard)) return read_spans(shard, data, size, offset, error);
+    span_reader reader = reader_of(shard);
+    if (is_compressed(shard)) return span_read(&reader, data, size, offset, error);
     const char *path = entry_of(shard->cache, shard->shard_index)->path;
     if (shard->fd >= 0) return file_read_at(shard->fd, data, size, offset, path, error);
     memcpy(data, shard->image.data + offset, size);
     return RECMAP_OK;
+}
+
+recmap_status open_shard_read_frames(const open_shard *shard, uint8_t *data,
+                                     const index_place *places, size_t count, recmap_error *error) {
+    span_reader reader = reader_of(shard);
+    return span_read_frames(&reader, data, places, count, error);
 }
 
 recmap_span_statistics shard_cache_span_statistics(const shard_cache *cache) {

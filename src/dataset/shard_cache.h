@@ -77,4 +77,8 @@ int open_shard_direct(uint32_t *alignment, const open_shard *shard);
 recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
                               recmap_error *error);
 
+/* The same for frames of a compressed shard, in file order, into `data` one behind the other. */
+recmap_status open_shard_read_frames(const open_shard *shard, uint8_t *data,
+                                     const index_place *places, size_t count, recmap_error *error);
+
 #endif

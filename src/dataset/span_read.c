@@ -1,0 +1,122 @@
+#include "dataset/span_read.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum {
+    AHEAD = 8,                   /* frames whose bytes are on their way while one is copied */
+    LINE = 64,                   /* bytes of a line of the processor's cache */
+    COPY_FETCH_MOST = 16 * LINE, /* of a longer frame the processor fetches the rest by itself */
+};
+
+/* What is larger is not kept from going while others are read. */
+#define PINNED_AHEAD_MOST ((uint64_t)8 << 20)
+
+typedef struct span_request {
+    const span_source *source;
+    span_piece piece;
+} span_request;
+
+static void fill_span(span *filled, void *context) {
+    const span_request *request = context;
+    span_inflate(filled, request->source, request->piece);
+}
+
+static const span *pin_piece(const span_reader *reader, span_piece piece) {
+    span_request request = {&reader->source, piece};
+    span_key key = {reader->shard_index, piece.begin};
+    return span_cache_pin(reader->cache, key, fill_span, &request);
+}
+
+/* Copies from one span what of the bytes lies in it. */
+static recmap_status read_piece(size_t *copied, const span_reader *reader, uint8_t *data,
+                                size_t size, uint64_t offset, recmap_error *error) {
+    span_piece piece = span_piece_at(&reader->source, offset);
+    const span *pinned = pin_piece(reader, piece);
+    if (!pinned) return fail_memory(error);
+    uint64_t within = offset - piece.begin;
+    size_t due = (size_t)min_u64(size, piece.end - offset);
+    recmap_status status = RECMAP_OK;
+    if (bytes_fit(within, due, pinned->size)) {
+        memcpy(data, pinned->data + within, due);
+        *copied = due;
+    } else {
+        status = pinned->error.status;
+        if (error) *error = pinned->error;
+    }
+    span_cache_unpin(reader->cache, pinned);
+    return status;
+}
+
+recmap_status span_read(const span_reader *reader, uint8_t *data, size_t size, uint64_t offset,
+                        recmap_error *error) {
+    for (size_t done = 0, copied = 0; done < size; done += copied) {
+        recmap_status status =
+            read_piece(&copied, reader, data + done, size - done, offset + done, error);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+/* A frame whose span is pinned and whose bytes are on their way. */
+typedef struct coming_frame {
+    const span *pinned; /* NULL: it is read by itself */
+    span_piece piece;
+    uint64_t within;
+    bool owns_pin; /* else the next frame does */
+} coming_frame;
+
+static bool is_whole(const coming_frame *coming, const index_place *place) {
+    return coming->pinned && bytes_fit(coming->within, place->frame_size, coming->pinned->size);
+}
+
+static void begin_frame(coming_frame *coming, coming_frame *before, const span_reader *reader,
+                        const index_place *place) {
+    span_piece piece = span_piece_at(&reader->source, place->offset);
+    *coming = (coming_frame){.piece = piece, .within = place->offset - piece.begin};
+    if (before && before->pinned && before->piece.begin == piece.begin) {
+        coming->pinned = before->pinned;
+        before->owns_pin = false;
+    } else if (piece.end - piece.begin <= PINNED_AHEAD_MOST) {
+        coming->pinned = pin_piece(reader, piece);
+    }
+    coming->owns_pin = coming->pinned != NULL;
+    if (!is_whole(coming, place)) return;
+    uint64_t end = coming->within + min_u64(place->frame_size, COPY_FETCH_MOST);
+    for (uint64_t at = coming->within; at < end; at += LINE)
+        __builtin_prefetch(coming->pinned->data + at);
+}
+
+static void end_frame(coming_frame *coming, const span_reader *reader) {
+    if (coming->owns_pin) span_cache_unpin(reader->cache, coming->pinned);
+    coming->owns_pin = false;
+}
+
+/* A frame that is not whole in its span goes on in the next one, or is damaged. */
+static recmap_status copy_frame(const coming_frame *coming, const span_reader *reader,
+                                uint8_t *data, const index_place *place, recmap_error *error) {
+    size_t size = (size_t)place->frame_size;
+    if (!is_whole(coming, place)) return span_read(reader, data, size, place->offset, error);
+    memcpy(data, coming->pinned->data + coming->within, size);
+    return RECMAP_OK;
+}
+
+recmap_status span_read_frames(const span_reader *reader, uint8_t *data, const index_place *places,
+                               size_t count, recmap_error *error) {
+    enum { SLOTS = AHEAD + 1 };
+    coming_frame coming[SLOTS] = {{0}};
+    recmap_status status = RECMAP_OK;
+    for (size_t turn = 0; turn < count + AHEAD && status == RECMAP_OK; turn++) {
+        coming_frame *before = turn ? &coming[(turn - 1) % SLOTS] : NULL;
+        if (turn < count) begin_frame(&coming[turn % SLOTS], before, reader, &places[turn]);
+        if (turn < AHEAD) continue;
+        size_t i = turn - AHEAD;
+        status = copy_frame(&coming[i % SLOTS], reader, data, &places[i], error);
+        data += places[i].frame_size;
+        end_frame(&coming[i % SLOTS], reader);
+    }
+    for (size_t i = 0; i < SLOTS; i++) end_frame(&coming[i], reader);
+    return status;
+}
