@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/error.h"
 
 void recmap_text_free(recmap_text *text) {
     if (!text) return;
@@ -28,7 +29,20 @@ bool text_append(recmap_text *text, const char *data, size_t size) {
 }
 
 json_writer json_begin(recmap_text *text) {
-    return (json_writer){.text = text};
+    return (json_writer){.text = text, .start = text->size};
+}
+
+void json_restart(json_writer *json) {
+    recmap_text *text = json->text;
+    text->size = json->start;
+    if (text->data) text->data[text->size] = 0;
+    *json = json_begin(text);
+}
+
+recmap_status json_end(json_writer *json, recmap_error *error) {
+    if (!json->failed) return RECMAP_OK;
+    json_restart(json);
+    return fail_memory(error);
 }
 
 static void put(json_writer *json, const char *data, size_t size) {

@@ -12,11 +12,18 @@ bool text_append(recmap_text *text, const char *data, size_t size);
 
 typedef struct json_writer {
     recmap_text *text;
+    size_t start;     /* of what is written, in the text */
     bool failed;      /* memory ran out; the text is incomplete */
     bool needs_comma; /* before the next key or value */
 } json_writer;
 
 json_writer json_begin(recmap_text *text);
+
+/* Takes back what was written, and begins again. */
+void json_restart(json_writer *json);
+
+/* NO_MEMORY where memory ran out: the text is then as it was. */
+recmap_status json_end(json_writer *json, recmap_error *error);
 
 void json_open(json_writer *json, char bracket);  /* '{' or '[' */
 void json_close(json_writer *json, char bracket); /* '}' or ']' */

@@ -1,7 +1,6 @@
 /* What an index holds, as one JSON document. */
 #include <string.h>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "dataset/damage_json.h"
 #include "dataset/dataset.h"
@@ -150,5 +149,5 @@ recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dat
         json_close(&json, ']');
     }
     json_close(&json, '}');
-    return json.failed ? fail_memory(error) : RECMAP_OK;
+    return json_end(&json, error);
 }

@@ -287,5 +287,5 @@ recmap_status recmap_report_to_json(recmap_text *text, const recmap_report *repo
     }
     json_close(&json, ']');
     json_close(&json, '}');
-    return json.failed ? fail_memory(error) : RECMAP_OK;
+    return json_end(&json, error);
 }

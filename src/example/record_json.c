@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "example/sequence_features.h"
 
@@ -134,12 +133,6 @@ static void put_base64(json_writer *json, const recmap_record *record) {
     json_close(json, '}');
 }
 
-/* Takes back what was appended behind `size`. */
-static void cut(recmap_text *text, size_t size) {
-    text->size = size;
-    if (text->data) text->data[size] = 0;
-}
-
 /* Each of these appends the record when it is such a message and nothing would be lost; `complete`
  * tells. */
 static recmap_status try_example(json_writer *json, bool *complete, const recmap_record *record) {
@@ -160,21 +153,17 @@ static recmap_status try_sequence(json_writer *json, bool *complete, const recma
 
 recmap_status recmap_record_to_json(recmap_text *text, const recmap_record *record,
                                     recmap_error *error) {
-    size_t start = text->size;
     bool complete = false;
     json_writer json = json_begin(text);
     recmap_status status = try_example(&json, &complete, record);
     if (status == RECMAP_OK && !complete && !json.failed) {
-        cut(text, start);
-        json = json_begin(text);
+        json_restart(&json);
         status = try_sequence(&json, &complete, record);
     }
     if (status == RECMAP_OK && !complete && !json.failed) {
-        cut(text, start);
-        json = json_begin(text);
+        json_restart(&json);
         put_base64(&json, record);
     }
-    if (status == RECMAP_OK && !json.failed) return RECMAP_OK;
-    cut(text, start);
-    return fail_memory(error);
+    json.failed |= status != RECMAP_OK;
+    return json_end(&json, error);
 }

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "base/json.h"
 
 /* What of the values there is to say for the one kind that they have. */
@@ -115,14 +114,10 @@ static void put_name(json_writer *json, name_walk *walk) {
 
 recmap_status recmap_schema_to_json(recmap_text *text, const recmap_schema *schema,
                                     recmap_error *error) {
-    size_t start = text->size;
     json_writer json = json_begin(text);
     name_walk walk = walk_begin(schema);
     json_open(&json, '{');
     while (walk.feature < walk.feature_count || walk.list < walk.count) put_name(&json, &walk);
     json_close(&json, '}');
-    if (!json.failed) return RECMAP_OK;
-    text->size = start;
-    if (text->data) text->data[start] = 0;
-    return fail_memory(error);
+    return json_end(&json, error);
 }

@@ -128,11 +128,7 @@ recmap_status recmap_order_batch_of(uint64_t *batch_index, const recmap_order *o
 
 recmap_status recmap_order_describe(recmap_text *text, const recmap_order *order,
                                     recmap_error *error) {
-    size_t size = text->size;
     json_writer json = json_begin(text);
     order_describe(&json, order);
-    if (!json.failed) return RECMAP_OK;
-    text->size = size;
-    if (text->data) text->data[size] = 0;
-    return fail_memory(error);
+    return json_end(&json, error);
 }

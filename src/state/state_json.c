@@ -39,15 +39,11 @@ recmap_status recmap_state_to_json(recmap_text *text, const recmap_state *state,
     uint64_t checksum;
     recmap_status status = state_checksum(&checksum, &state->info, error);
     if (status != RECMAP_OK) return status;
-    size_t before = text->size;
     json_writer json = json_begin(text);
     json_open(&json, '{');
     write_members(&json, &state->info, checksum);
     json_close(&json, '}');
-    if (!json.failed) return RECMAP_OK;
-    text->size = before;
-    if (text->data) text->data[before] = 0;
-    return fail_memory(error);
+    return json_end(&json, error);
 }
 
 /* The members, by the order in which they are written. */

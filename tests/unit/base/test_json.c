@@ -242,12 +242,32 @@ static void test_utf8(void **state) {
     }
 }
 
+/* What could not be written whole is taken back, and leaves what stood before. */
+static void test_end(void **state) {
+    (void)state;
+    json_writer json = json_begin(&text);
+    json_text(&json, "a");
+    assert_int_equal(json_end(&json, NULL), RECMAP_OK);
+    json = json_begin(&text);
+    json_open(&json, '[');
+    json_restart(&json);
+    json_text(&json, "b");
+    assert_int_equal(json_end(&json, NULL), RECMAP_OK);
+    json = json_begin(&text);
+    json_text(&json, "c");
+    json.failed = true;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(json_end(&json, &error), RECMAP_NO_MEMORY);
+    assert_int_equal(error.status, RECMAP_NO_MEMORY);
+    expect("\"a\"\"b\"");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_structure), cmocka_unit_test(test_strings),
         cmocka_unit_test(test_base64),    cmocka_unit_test(test_doubles),
         cmocka_unit_test(test_floats),    cmocka_unit_test(test_floats_read_back),
-        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_utf8),      cmocka_unit_test(test_end),
     };
     return cmocka_run_group_tests(tests, NULL, free_text);
 }
