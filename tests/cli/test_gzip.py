@@ -1,4 +1,4 @@
-"""GZIP and ZLIB shards of all makes, good and bad. What they inflate to is what Python's zlib and gzip
+"""Compressed shards of all makes, good and bad. What they inflate to is what Python's zlib and gzip
 say; nothing of recmap is asked.
 """
 
@@ -254,7 +254,8 @@ class Bad(GzipTest):
             broken[len(second) // 2 : len(second) // 2 + 40] = b"\xff" * 40
             kept = self.due if framing == "tfrecord" else self.parts[0] + self.parts[2][1:]
             # The records' own checks may come first.
-            self.check_bad("lost", first + bytes(broken) + third, "recmap: a: ", kept, framing, exact=False)
+            self.check_bad("lost", first + bytes(broken) + third, "recmap: a: ", kept,
+                           framing, exact=False)
             found = self.payloads("x.rmx")
             self.assertEqual(found[:80], self.parts[0])
             self.assertEqual(found[-79:], self.parts[2][1:])
