@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /* `data` is NUL-terminated whenever it is not NULL; `size` does not count the NUL. Functions that
- * take a recmap_text append to it, and leave it as it was when they fail; set `size` to 0 to use its
- * memory again. */
+ * take a recmap_text append to it, and leave it as it was when they fail. Set `size` to 0 to use
+ * its memory again. */
 typedef struct recmap_text {
     char *data;
     size_t size;
