@@ -99,6 +99,12 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
 /* From a span of this size on it takes long to reach one record: it is read in pieces. */
 #define LARGE_SPAN ((uint64_t)64 << 20)
 
+/* That so many spans hold on average. */
+static uint64_t records_of(const recmap_dataset *dataset, const recmap_span_info *spans,
+                           uint64_t count) {
+    return recmap_dataset_count(dataset) * count / spans->span_count + 1;
+}
+
 static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *error) {
     recmap_span_info spans;
     char text[HUMAN_SIZE];
@@ -124,9 +130,10 @@ static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *err
             100 - 100 * (double)spans.keep_size / (double)spans.inflated_size,
             human_bytes(text, (double)spans.keep_size));
     if (is_slow || is_large)
-        puts(
-            "             `recmap cat --format tfrecord` writes the records plain; orders within a "
-            "window\n             (in C and Python) inflate span after span");
+        printf("             `recmap cat --format tfrecord` writes the records plain; an order of "
+               "windows (in C and\n             Python) inflates span after span, with blocks of "
+               "four spans: %llu records\n",
+               (unsigned long long)records_of(dataset, &spans, 4));
     return RECMAP_OK;
 }
 
