@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "format/tfrecord.h"
 #include "index/unsure.h"
@@ -108,28 +109,36 @@ static void keep_head(passage *at) {
     memcpy(walk->head, at->bytes, walk->head_size);
 }
 
-/* Bytes that a file begins or ends with can be told when all of it is there. */
-static bool has_ends(const framing *framing) {
-    return framing->file_header_size || framing->file_footer_size;
+/* Steps over the bytes that a file begins with. False: they, or those that it ends with, may not be
+ * all there. */
+static bool enter_file(passage *at) {
+    const framing *by = at->walk->walker->framing;
+    uint64_t header = by->file_header_size, end = at->origin + at->size;
+    if (!bytes_fit(header, by->file_footer_size, end)) return false;
+    if (!at->state.is_lost && at->state.position < header) at->state.position = header;
+    return true;
 }
 
 static void walk_to_end(passage *at) {
-    if (has_ends(at->walk->walker->framing) && !at->origin) {
-        walk_from(at->walk->walker, at->findings, &at->state, at->bytes, at->size, at->size);
-        return;
-    }
-    walk_rest(at->walk->walker, at->findings, &at->state, at->bytes, at->size, at->origin);
+    const walker *walker = at->walk->walker;
+    if (enter_file(at))
+        walk_rest(walker, at->findings, &at->state, at->bytes,
+                  at->size - (size_t)walker->framing->file_footer_size, at->origin);
+    else walk_from(walker, at->findings, &at->state, at->bytes, at->size, at->size);
 }
 
 /* Walks as far as frames are good and all there. What is not good is damaged, or not all there: to
  * tell, more bytes are waited for, at last all of them. */
 static void walk_some(passage *at) {
     const walker *walker = at->walk->walker;
-    size_t left = (size_t)(at->origin + at->size - at->state.position);
-    if (at->state.is_lost || left < at->wait_size || has_ends(walker->framing)) return;
+    if (at->state.is_lost || !enter_file(at)) return;
+    /* What comes last may be what the file ends with. */
+    size_t size = at->size - (size_t)walker->framing->file_footer_size;
+    size_t left = (size_t)(at->origin + size - at->state.position);
+    if (left < at->wait_size) return;
     frame_verdict verdict =
-        walk_good(walker, at->findings, &at->state, at->bytes, at->size, at->origin);
-    left = (size_t)(at->origin + at->size - at->state.position);
+        walk_good(walker, at->findings, &at->state, at->bytes, size, at->origin);
+    left = (size_t)(at->origin + size - at->state.position);
     at->wait_size = left > CHUNK ? 2 * left : 0;
     if (walker->on_corrupt != RECMAP_ON_CORRUPT_RAISE || left < SURE_SIZE) return;
     const framing *by = walker->framing;

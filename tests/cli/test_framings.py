@@ -7,11 +7,13 @@ import gzip
 import json
 import os
 import random
+import resource
 import struct
+import subprocess
 import unittest
 import zlib
 
-from support import CliTest, tfrecord
+from support import COMMAND, IS_SANITIZED, CliTest, tfrecord
 
 
 def ofrecord(payloads):
@@ -97,6 +99,20 @@ class Kinds(FramingTest):
         self.check_records("lines", lines, "l.gz")
         self.write("f.gz", gzip.compress(b"headbodybodyfo"))
         self.check_records("fixed:4,4,2", [b"body", b"body"], "f.gz")
+
+    @unittest.skipIf(IS_SANITIZED, "skipped: sanitizers take memory of their own")
+    def test_compressed_with_ends_takes_little_memory(self):
+        part, deflater = bytes(1 << 20), zlib.compressobj(1, wbits=31)
+        self.write("f.gz", b"".join([deflater.compress(b"head"), *(deflater.compress(part)
+                   for _ in range(400)), deflater.compress(b"footer"), deflater.flush()]))
+        most = (150 << 20, 150 << 20)
+        done = subprocess.run([COMMAND, "index", "--framing", "fixed:4,4096,6", "f.gz"],
+                              cwd=self.path("."), capture_output=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, most))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        info = json.loads(self.run_recmap("info", "--json", "f.rmx").out)
+        self.assertEqual(info["records"], 400 << 8)
+        self.assertEqual(self.run_recmap("get", "f.rmx", "102399").out, bytes(4096))
 
     def test_compressed_is_what_it_inflates_to(self):
         lines = b"\n".join(b"%d" % i * (i % 90) for i in range(20000))
