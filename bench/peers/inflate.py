@@ -1,6 +1,6 @@
 """Epochs over GZIP shards: recmap's loader against a sequential pass of tf.data, on one thread each.
 
-usage: gzip.py BENCH_GZIP FOLDER SET [REPEATS]
+usage: inflate.py BENCH_GZIP FOLDER SET [REPEATS]
 
 BENCH_GZIP is the program bench_gzip; FOLDER/SET holds compressed shards, which bench/run makes. They run
 in turns, over the same files of the page cache. Times are those of the process on its cores, all threads
