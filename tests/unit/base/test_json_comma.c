@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h" /* cmocka has another `fail` */
+
 #include <cmocka.h>
 
 __attribute__((format(printf, 3, 4))) static int comma_snprintf(char *text, size_t capacity,
