@@ -19,6 +19,7 @@ enum {
     SURE_SIZE = 64, /* bytes from which on a file that is no TFRecord is told for what it is */
     SEGMENTS_TOTAL = 64 << 20, /* bytes of file in flight: what is found in them takes up to twice
                                   as many (of empty records), whatever the number of threads */
+    UNCUT_MOST = 32,           /* segments that a shard without guesses would have */
     SLOTS_PER_THREAD = 2,
     PROGRESS_NS = 50 * 1000 * 1000,
 };
@@ -42,8 +43,8 @@ typedef struct scan_shard {
 typedef struct segment {
     uint64_t number; /* among all segments */
     size_t shard_index;
-    uint64_t begin, end; /* a compressed shard is one segment */
-    bool is_last;        /* of its shard */
+    uint64_t begin, end;
+    bool is_last; /* of its shard */
     bool is_done;
     bool has_guess; /* the walk began at `entry` and ended in `state` */
     uint64_t entry;
@@ -73,6 +74,13 @@ typedef struct scan {
     worker_group workers;
 } scan;
 
+/* A compressed shard is one segment. So is one without guesses, which a worker then walks while
+ * others walk the next; unless it is large, since all that is found in it is held. */
+static bool is_uncut(const scan *scan, const scan_shard *shard) {
+    return shard->compression != COMPRESSION_NONE ||
+           (!shard->framing->guess && shard->stat.size / scan->segment_size < UNCUT_MOST);
+}
+
 /* The next stretch to walk, in order; at least one for each shard, even an empty one. */
 static void cut_segment(scan *scan, segment *cut) {
     const scan_shard *shard = &scan->shards[scan->next_shard];
@@ -82,7 +90,7 @@ static void cut_segment(scan *scan, segment *cut) {
     cut->is_done = false;
     cut->has_guess = false;
     cut->number = scan->taken++;
-    cut->is_last = shard->compression != COMPRESSION_NONE ||
+    cut->is_last = is_uncut(scan, shard) ||
                    shard->stat.size - scan->next_begin <= scan->segment_size;
     if (cut->is_last) {
         cut->end = shard->stat.size;

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "support/build.h"
 #include "support/deflate.h"
@@ -229,9 +231,52 @@ static int register_short(void **state) {
     return recmap_framing_register(&short_framing, NULL) != RECMAP_OK;
 }
 
+/* ---- several plain files of a framing that cannot be guessed in ---- */
+
+static pthread_t caller;
+static atomic_size_t parsed_here, parsed_there;
+
+/* Notes which thread asks. */
+static recmap_frame_verdict parse_large(recmap_frame_place *frame, const uint8_t *bytes,
+                                        size_t size, recmap_frame_fault *fault, void *context) {
+    enum { SIZE = 64 << 10 };
+    (void)bytes;
+    (void)fault;
+    (void)context;
+    if (!size) return RECMAP_FRAME_END;
+    if (size < SIZE) return RECMAP_FRAME_BAD;
+    atomic_fetch_add(pthread_equal(pthread_self(), caller) ? &parsed_here : &parsed_there, 1);
+    *frame = (recmap_frame_place){.size = SIZE, .data_offset = 0, .data_size = SIZE};
+    return RECMAP_FRAME_GOOD;
+}
+
+/* Each file is walked by a worker; the thread that joins what they found would do it one by one. */
+static void test_files_at_once(void **state) {
+    (void)state;
+    enum { FILES = 3, FILE_SIZE = 20 << 20, RECORD = 64 << 10 };
+    static const char *const names[FILES] = {"a", "b", "c"};
+    const recmap_framing large = {
+        .version = RECMAP_FRAMING_VERSION, .name = "large", .parse = parse_large};
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(recmap_framing_register(&large, &error), &error);
+    uint8_t *content = calloc(1, FILE_SIZE);
+    assert_non_null(content);
+    for (int i = 0; i < FILES; i++) file_write(names[i], content, FILE_SIZE);
+    free(content);
+    caller = pthread_self();
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.framing = "large";
+    options.thread_count = 2;
+    recmap_index_summary summary = index_build("a.rmx", &options, names, FILES);
+    assert_int_equal(summary.record_count, FILES * (FILE_SIZE / RECORD));
+    assert_true(atomic_load(&parsed_there) >= FILES * (FILE_SIZE / RECORD));
+    assert_int_equal(atomic_load(&parsed_here), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(whole), TEST(wrong_sum), TEST(damage_anywhere)};
+    const struct CMUnitTest tests[] = {TEST(whole), TEST(wrong_sum), TEST(damage_anywhere),
+                                       TEST(files_at_once)};
     return cmocka_run_group_tests(tests, register_short, NULL);
 }
