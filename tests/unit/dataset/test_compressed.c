@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <pthread.h>
@@ -287,6 +288,47 @@ static void test_small_damage(void **state) {
     free_shard(&shard);
 }
 
+/* A file that is cut while it is open: what lies before the cut may still come, all else is an
+ * error that names the file, whether it is mapped, under
+ * the guard, or read. */
+static void test_cut_while_open(void **state) {
+    (void)state;
+    rng random = {13};
+    const char *name = "a.gz";
+    packed_shard shard = make_shard(name, COMPRESSION_GZIP, 6 * MB, 2, &random);
+    index_build("a.rmx", NULL, &name, 1);
+    for (size_t i = 0; i < 16; i++) {
+        static const size_t cuts[] = {0, 1, 4095, 4096, 4097, 100000};
+        recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+        options.access = i % 2 ? RECMAP_ACCESS_MAP : RECMAP_ACCESS_READ;
+        options.guard = 1;
+        file_write(name, shard.file.data, shard.file.size);
+        index_build("a.rmx", NULL, &name, 1);
+        recmap_dataset *dataset = dataset_open("a.rmx", &options);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_record record;
+        ASSERT_OK(recmap_dataset_get(dataset, 0, &record, &error), &error);
+        recmap_record_release(&record);
+        size_t cut = i / 2 < 6 ? cuts[i / 2] : (size_t)rng_below(&random, shard.file.size);
+        assert_int_equal(truncate(name, (off_t)cut), 0);
+        size_t lost = 0;
+        for (size_t number = 0; number < shard.due.record_count; number++) {
+            if (recmap_dataset_get(dataset, number, &record, &error) == RECMAP_OK) {
+                assert_record(&record, &shard, number);
+                recmap_record_release(&record);
+                continue;
+            }
+            assert_true(error.status == RECMAP_IO || error.status == RECMAP_CORRUPT);
+            assert_string_equal(error.path, name);
+            assert_true(error.message[0] && error.advice[0]);
+            lost++;
+        }
+        assert_true(lost > 0);
+        recmap_dataset_close(dataset);
+    }
+    free_shard(&shard);
+}
+
 /* Writers that flush before they end leave an empty block, or an empty member, behind the last
  * byte: a point that is due there leads to nothing. */
 static void test_nothing_behind_the_last_block(void **state) {
@@ -480,6 +522,7 @@ int main(void) {
         TEST(threads_share_spans),
         TEST(nothing_behind_the_last_block),
         TEST(one_long_block),
+        TEST(cut_while_open),
     };
     return cmocka_run_group_tests(tests, make_pool, free_pool);
 }
