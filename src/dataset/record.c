@@ -63,6 +63,23 @@ void recmap_dataset_close(recmap_dataset *dataset) {
     free(dataset);
 }
 
+/* A new scan cannot go on inside a compressed stream; the points of this index lead behind. */
+static void advise_damage(const recmap_dataset *dataset, const index_place *place,
+                          recmap_error *error) {
+    const shard_entry *entry = &index_shards(dataset->index)[place->shard_index].entry;
+    const char *path = store_path(index_store(dataset->index));
+    if (entry->compression == COMPRESSION_NONE)
+        fail_advise(error,
+                    "run `recmap verify %s` to list all damage, or index with "
+                    "`--on-corrupt skip`",
+                    path);
+    else
+        fail_advise(error,
+                    "bring the file back from its source; this index still reads the rest, `recmap "
+                    "verify %s` lists what is lost, and a loader that skips bad records goes on",
+                    path);
+}
+
 static recmap_status fail_frame(const recmap_dataset *dataset, const open_shard *shard,
                                 const index_place *place, uint64_t number, bool is_other_length,
                                 const char *reason, recmap_error *error) {
@@ -77,10 +94,7 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const open_shard 
         fail_advise(error, "build the index again with `recmap index`");
     } else {
         status = fail(error, RECMAP_CORRUPT, "%s", reason);
-        fail_advise(error,
-                    "run `recmap verify %s` to list all damage, or index with "
-                    "`--on-corrupt skip`",
-                    store_path(index_store(dataset->index)));
+        advise_damage(dataset, place, error);
     }
     fail_at(error, index_shards(dataset->index)[place->shard_index].entry.path, number,
             place->offset);

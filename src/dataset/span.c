@@ -62,8 +62,9 @@ static recmap_status fail_span(const span_source *source, inflate_verdict verdic
         fail_advise(error, "build the index again with `recmap index`");
     } else {
         status = fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", kind, fault->reason);
-        fail_advise(error, "bring the file back from its source; records in other spans of it can "
-                           "still be read, and `recmap verify` lists what is lost");
+        fail_advise(error, "bring the file back from its source; this index still reads the rest, "
+                           "`recmap verify` lists what is lost, and a loader that skips bad "
+                           "records goes on");
     }
     fail_at(error, entry->path, RECMAP_NO_RECORD,
             verdict == INFLATE_BAD ? fault->at : RECMAP_NO_OFFSET);

@@ -198,6 +198,20 @@ bool inflater_start_at(inflater *in, const seek_point *point) {
     return true;
 }
 
+bool inflater_go_on_at(inflater *in, const seek_point *point) {
+    const uint64_t member_at = in->member_at, size = in->member_size, unsure = in->unsure_from;
+    const uint32_t sum = in->sum;
+    const bool checks = in->checks;
+    if (!inflater_start_at(in, point)) return false;
+    if (!point->window_size) return true;
+    in->member_at = member_at;
+    in->member_size = size;
+    in->unsure_from = unsure;
+    in->sum = sum;
+    in->checks = checks;
+    return true;
+}
+
 const inflate_fault *inflater_fault(const inflater *in) {
     return &in->fault;
 }
@@ -403,6 +417,10 @@ inflate_verdict inflater_read(size_t *size, inflater *in, uint8_t *out, size_t r
     }
     *size = count;
     return is_wrong ? INFLATE_WRONG_SUM : verdict;
+}
+
+uint64_t inflater_member_size(const inflater *in) {
+    return in->member_size;
 }
 
 uint64_t inflater_member_at(const inflater *in) {

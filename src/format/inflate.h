@@ -58,6 +58,13 @@ void inflater_start(inflater *in, uint64_t at, uint64_t offset);
  * that lies nowhere. */
 bool inflater_start_at(inflater *in, const seek_point *point);
 
+/* The same for one that came to the point's offset by inflating, well or not: its member goes on,
+ * and is checked at its end if it was before. */
+bool inflater_go_on_at(inflater *in, const seek_point *point);
+
+/* How much of the member at hand came out. */
+uint64_t inflater_member_size(const inflater *in);
+
 /* Inflates up to `room` bytes; `size` is how many came out, whatever the verdict. Members follow
  * each other as if they were one. With `wants_point` it stops at the next point, which may be
  * where it stands. */

@@ -38,6 +38,7 @@ typedef struct passage {
     uint64_t wrong_sum_at; /* where a member ended whose checksum does not hold; 0: none */
     unsure_list unsure;    /* of records without a check of their own */
     bool needs_point;      /* behind damage nothing else leads there */
+    size_t next_known;     /* the point of the index that comes next */
 } passage;
 
 static recmap_status fail_stream(const passage *at, const inflate_fault *fault,
@@ -149,20 +150,55 @@ static void walk_some(passage *at) {
         walk_to_end(at);
 }
 
+/* Records with checks are found where the index has points, whatever became of the bytes before. */
+static bool has_known_point(const passage *at) {
+    const point_list *known = at->walk->known;
+    return known && at->walk->walker->framing->check_payload && at->next_known < known->count;
+}
+
+/* Where the next read ends: at the point that comes next. Whether the inflater is right where a
+ * member begins can be told by one byte more. */
+static uint64_t read_limit(const passage *at) {
+    const stored_point *next = &at->walk->known->at[at->next_known];
+    return next->offset + !next->window_size;
+}
+
+static size_t room_to_read(const passage *at) {
+    uint64_t end = at->origin + at->size;
+    return has_known_point(at) ? (size_t)min_u64(CHUNK, read_limit(at) - end) : CHUNK;
+}
+
+/* Starts at a point of the index. False where it cannot be used. */
+static bool start_at_known(passage *at, const stored_point *point, bool goes_on) {
+    uint8_t window[INFLATE_WINDOW_MOST];
+    seek_point from = {point->bit, point->offset, window, point->window_size};
+    points_verdict verdict = points_unpack(window, point);
+    if (verdict == POINTS_NO_MEMORY) at->findings->status = fail_memory(&at->findings->error);
+    if (verdict != POINTS_OK) return false;
+    return goes_on ? inflater_go_on_at(at->in, &from) : inflater_start_at(at->in, &from);
+}
+
+/* Damage can leave a stream that inflates on, to other bytes or to another number of them. Readers
+ * begin at points, and so does this. A member that began just here tells that nothing is wrong,
+ * and was checked itself. */
+static void meet_known_point(passage *at) {
+    if (!has_known_point(at) || at->origin + at->size < read_limit(at)) return;
+    const stored_point *point = &at->walk->known->at[at->next_known++];
+    if (!point->window_size && inflater_member_size(at->in) == 1) return;
+    at->size = (size_t)(point->offset - at->origin);
+    start_at_known(at, point, true);
+}
+
 /* Where the index has the next point behind damage, everything that lies behind it is known. */
 static bool resume_at_point(passage *at, uint64_t end) {
     const point_list *known = at->walk->known;
-    uint8_t *window = malloc(INFLATE_WINDOW_MOST);
-    size_t next = points_find(known, end) + 1;
-    bool resumed = false;
-    for (; window && next < known->count && !resumed; next++) {
-        const stored_point *point = &known->at[next];
-        seek_point from = {point->bit, point->offset, window, point->window_size};
-        resumed = points_unpack(window, point) == POINTS_OK && inflater_start_at(at->in, &from);
-        if (resumed) at->origin = point->offset;
+    while (at->next_known < known->count) {
+        const stored_point *point = &known->at[at->next_known++];
+        if (point->offset < end || !start_at_known(at, point, false)) continue;
+        at->origin = point->offset;
+        return true;
     }
-    free(window);
-    return resumed;
+    return false;
 }
 
 /* The next member behind damage, which may have run over its beginning. */
@@ -301,8 +337,9 @@ recmap_status inflate_walk_shard(inflate_walk *walk, walk_findings *findings, re
         if (status != RECMAP_OK) break;
         size_t size;
         inflate_verdict verdict =
-            inflater_read(&size, at.in, at.bytes + at.size, CHUNK, point_is_due(&at));
+            inflater_read(&size, at.in, at.bytes + at.size, room_to_read(&at), point_is_due(&at));
         at.size += size;
+        if (verdict == INFLATE_OK) meet_known_point(&at);
         goes_on = take(&at, verdict, &status, error) && findings->status == RECMAP_OK;
     }
     walk->size = at.origin + at.size;
