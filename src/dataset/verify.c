@@ -130,12 +130,7 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     verification *at = context;
     if (is_listed(at, offset, length)) return RECMAP_OK;
     uint64_t record = RECMAP_NO_RECORD;
-    if (!length) {
-        /* Whoever skips damage took the records of such a member, as long as their own CRCs hold.
-         */
-        if (index_manifest(at->dataset->index)->skips_damage) return RECMAP_OK;
-        return add_finding(at, record, offset, 0, reason, error);
-    }
+    if (!length) return add_finding(at, record, offset, 0, reason, error);
     recmap_status status = record_between(&record, at, offset, offset + length, error);
     return status == RECMAP_OK ? add_finding(at, record, offset, length, reason, error) : status;
 }

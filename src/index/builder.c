@@ -303,9 +303,6 @@ static recmap_status sink_add_run(void *builder, const record_run *run, recmap_e
 
 static recmap_status sink_add_damage(void *builder, uint64_t offset, uint64_t length,
                                      const char *reason, recmap_error *error) {
-    /* The checksum of a compressed member whose records have checks of their own; else it has a
-     * length. */
-    if (!length) return RECMAP_OK;
     return packer_add_damage(((recmap_index_builder *)builder)->packer, offset, length, reason,
                              error);
 }

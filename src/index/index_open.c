@@ -160,6 +160,11 @@ static recmap_status read_shards(index_file *index, recmap_error *error) {
     return status == RECMAP_OK ? add_up_shards(index, error) : status;
 }
 
+/* A checksum of a compressed member that does not hold takes no byte of the image. */
+static bool may_be_empty(const damage_entry *damage, const shard_entry *entry) {
+    return entry->compression != COMPRESSION_NONE && damage->offset == entry->size;
+}
+
 /* Each shard's damage must lie in it, in order, without overlap. */
 static recmap_status check_damages(const index_file *index, recmap_error *error) {
     uint64_t total = 0;
@@ -168,8 +173,9 @@ static recmap_status check_damages(const index_file *index, recmap_error *error)
         uint64_t end = 0;
         for (uint64_t d = 0; d < shard->entry.damage_count; d++) {
             const damage_entry *damage = &index->damages[shard->first_damage + d];
-            if (damage->shard != s || damage->offset < end || !damage->length ||
-                !bytes_fit(damage->offset, damage->length, shard->entry.size))
+            if (damage->shard != s || damage->offset < end ||
+                !bytes_fit(damage->offset, damage->length, shard->entry.size) ||
+                (!damage->length && !may_be_empty(damage, &shard->entry)))
                 return index_fail(index, error, "its list of damage is out of order");
             end = damage->offset + damage->length;
             total += damage->length;

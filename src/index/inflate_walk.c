@@ -35,7 +35,7 @@ typedef struct passage {
     uint64_t origin;
     uint64_t apart_from;   /* the last point */
     uint64_t tried_from;   /* members before were tried */
-    uint64_t wrong_sum_at; /* where a member ended whose checksum does not hold; 0: none */
+    uint64_t wrong_sum_at; /* byte of the file: the first checksum that does not hold; 0: none */
     unsure_list unsure;    /* of records without a check of their own */
     bool needs_point;      /* behind damage nothing else leads there */
     size_t next_known;     /* the point of the index that comes next */
@@ -291,6 +291,14 @@ static bool pass_damage(passage *at) {
     return false;
 }
 
+/* It takes nothing, and stands at the end, where it lies within no frame. */
+static void add_wrong_sum(passage *at) {
+    char reason[REASON_MOST];
+    snprintf(reason, sizeof reason, "%s (byte %llu of the file)", wrong_sum,
+             (unsigned long long)at->wrong_sum_at);
+    walk_add_damage(at->findings, at->origin + at->size, 0, reason);
+}
+
 /* Takes what one read came to. False: the walk is at its end. */
 static bool take(passage *at, inflate_verdict verdict, recmap_status *status, recmap_error *error) {
     bool skips = at->walk->walker->on_corrupt != RECMAP_ON_CORRUPT_RAISE;
@@ -306,12 +314,11 @@ static bool take(passage *at, inflate_verdict verdict, recmap_status *status, re
     case INFLATE_END:
         walk_to_end(at);
         /* Damage that was found says more. */
-        if (skips && at->wrong_sum_at && !at->findings->damage_count)
-            walk_add_damage(at->findings, at->wrong_sum_at, 0, wrong_sum);
+        if (skips && at->wrong_sum_at && !at->findings->damage_count) add_wrong_sum(at);
         return false;
     case INFLATE_WRONG_SUM:
         walk_some(at);
-        at->wrong_sum_at = at->origin + at->size;
+        if (!at->wrong_sum_at) at->wrong_sum_at = fault->at;
         if (skips) doubt_sum(at);
         else if (at->findings->status == RECMAP_OK) *status = fail_stream(at, fault, error);
         return *status == RECMAP_OK;

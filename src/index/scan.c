@@ -339,9 +339,11 @@ static recmap_status fail_walk(scan *scan, const scan_shard *shard, const walk_f
     if (findings->status != RECMAP_CORRUPT) return findings->status;
     const file_kind *kind = kind_of(shard, findings->stopped_at);
     if (kind) return fail_kind(shard, kind, error);
+    bool is_other = !findings->stopped_at && framing_is_tfrecord(shard->framing);
     fail_advise(error,
                 "restore the file, or index with `--on-corrupt skip` to number the good records "
-                "and list the damage");
+                "and list the damage%s",
+                is_other ? "; a file of another kind needs --framing" : "");
     return RECMAP_CORRUPT;
 }
 

@@ -47,8 +47,8 @@ typedef struct scan_sink {
     void *context;
     recmap_status (*begin_shard)(void *context, const char *path, recmap_error *error);
     recmap_status (*add_run)(void *context, const record_run *run, recmap_error *error);
-    /* Of length 0: nothing is known to be lost, but the checksum of a compressed member before does
-     * not hold. */
+    /* Of length 0, at the end: nothing is known to be lost, but the checksum of a compressed member
+     * does not hold. */
     recmap_status (*add_damage)(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error);
     recmap_status (*end_shard)(void *context, const shard_end *end, recmap_error *error);

@@ -299,6 +299,45 @@ static void test_damage_when_indexed(void **state) {
     }
 }
 
+/* A checksum that does not hold over records whose own do: an error, or listed, and none is lost.
+ */
+static void test_wrong_sum(void **state) {
+    (void)state;
+    rng random = {16};
+    const char *name = "a.gz";
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_options skips = RECMAP_INDEX_OPTIONS_INIT;
+    skips.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    for (size_t members = 1; members < 4; members += 2) {
+        packed_shard shard = make_shard(name, COMPRESSION_GZIP, 3 * MB, members, &random);
+        shard.file.data[shard.file.size - 8] ^= 1;
+        file_write(name, shard.file.data, shard.file.size);
+        assert_int_equal(index_try("a.rmx", NULL, &name, 1, &error), RECMAP_CORRUPT);
+        assert_int_equal(error.offset, shard.file.size - 8);
+        index_build("a.rmx", &skips, &name, 1);
+        recmap_dataset *dataset = dataset_open("a.rmx", NULL);
+        const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
+        assert_int_equal(info->record_count, shard.due.record_count);
+        assert_int_equal(info->damage_count, 1);
+        assert_int_equal(info->damaged_byte_count, 0);
+        recmap_damage damage;
+        ASSERT_OK(recmap_dataset_get_damage(&damage, dataset, 0, &error), &error);
+        assert_int_equal(damage.offset, shard.content.size);
+        assert_int_equal(damage.length, 0);
+        char place[64];
+        snprintf(place, sizeof place, "(byte %zu of the file)", shard.file.size - 8);
+        assert_non_null(strstr(damage.reason, place));
+        assert_int_equal(count_lost(dataset), 0);
+        recmap_report *report;
+        ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
+        assert_int_equal(recmap_report_damage_count(report), 0);
+        assert_int_equal(recmap_report_record_count(report), shard.due.record_count);
+        recmap_report_destroy(report);
+        recmap_dataset_close(dataset);
+        free_shard(&shard);
+    }
+}
+
 /* Every cut and many flipped bytes of a small file: indexing with skip and verifying work, and give
  * nothing but records of the file. */
 static void test_small_damage(void **state) {
@@ -561,11 +600,17 @@ static void test_threads_share_spans(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(random_order),        TEST(parts_make_the_whole),
-        TEST(damage_when_read),    TEST(verify_counts_what_can_be_read),
-        TEST(damage_when_indexed), TEST(small_damage),
-        TEST(threads_share_spans), TEST(nothing_behind_the_last_block),
-        TEST(one_long_block),      TEST(cut_while_open),
+        TEST(random_order),
+        TEST(parts_make_the_whole),
+        TEST(damage_when_read),
+        TEST(verify_counts_what_can_be_read),
+        TEST(damage_when_indexed),
+        TEST(wrong_sum),
+        TEST(small_damage),
+        TEST(threads_share_spans),
+        TEST(nothing_behind_the_last_block),
+        TEST(one_long_block),
+        TEST(cut_while_open),
     };
     return cmocka_run_group_tests(tests, make_pool, free_pool);
 }

@@ -53,6 +53,20 @@ static void test_kinds(void **state) {
     }
 }
 
+/* What nothing tells is damaged, or of another kind; a few bytes tell nothing. */
+static void test_unknown(void **state) {
+    (void)state;
+    static const uint8_t bytes[100] = {6, 200, 190, 1, 2, 3, 4, 5};
+    recmap_error error = index_error(bytes, sizeof bytes);
+    assert_null(strstr(error.message, "is no TFRecord file"));
+    assert_non_null(strstr(error.advice, "needs --framing"));
+    for (size_t size = 1; size < 8; size++) {
+        error = index_error("textual", size);
+        assert_null(strstr(error.message, "it is text"));
+        assert_non_null(strstr(error.advice, "needs --framing"));
+    }
+}
+
 /* A TFRecord file whose first record is damaged is one all the same. */
 static void test_damaged_first_record(void **state) {
     (void)state;
@@ -100,6 +114,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(kinds),
+        TEST(unknown),
         TEST(damaged_first_record),
         TEST(short_starts),
     };
