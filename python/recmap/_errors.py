@@ -81,11 +81,12 @@ class Error(Exception):
 
 
 class CorruptRecordError(Error, ValueError):
-    """A record's bytes do not fit their checksum, or are no message of the kind asked for."""
+    """A record's bytes do not fit their checksum, or are no message of the kind asked for; or a
+    shard as a whole cannot be indexed."""
 
 
 class CorruptIndexError(Error, ValueError):
-    """An index, a shard as a whole, or a saved state is damaged."""
+    """An index or a saved state is damaged."""
 
 
 class StaleIndexError(Error, ValueError):

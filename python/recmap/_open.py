@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from . import _recmap
 from ._dataset import Dataset
-from ._errors import CorruptRecordError, StaleIndexError
+from ._errors import CorruptIndexError, CorruptRecordError, StaleIndexError
 from ._progress import Progress, shown
 
 __all__ = ["index", "merge", "open"]
@@ -85,10 +86,39 @@ class _Plan:
             raise ValueError(f'on_corrupt is "raise" or "skip", not {self.on_corrupt!r}')
 
     def build(self, behind: Iterable[str] = (), shards: list[str] | None = None) -> dict[str, int]:
+        """Builds the index of these shards, behind those of older indexes, and returns counts."""
+        parts = list(behind)
+        try:
+            counts = self._build(parts, shards)
+        except CorruptIndexError as error:
+            if error.path is None or error.path in (self.path, *parts):
+                raise
+            fields = error.message, error.path, error.record, error.offset, error.advice
+            raise CorruptRecordError(*fields) from None  # a shard as a whole
+        self._warn(counts, stack_level=5 if parts else 4)  # where open or index was called
+        return counts
+
+    def _warn(self, counts: dict[str, int], stack_level: int) -> None:
+        """Says what a build passed over, which is no error."""
+        if self.id is not None and counts["records"] and not counts["ids"]:
+            message = f"no record has an id: there is no feature {self.id!r}"
+            warnings.warn(message, stacklevel=stack_level)
+        if not counts["damage"]:
+            return
+        damage = Options(self.path).open().info["damage"]
+        first = damage[0]
+        warnings.warn(
+            f"damage was left out in {len(damage)} place{'s' * (len(damage) > 1)}, "
+            f"{counts['damaged_bytes']} bytes, the first in {first['path']} at byte "
+            f"{first['offset']}: {first['reason']}; ds.info[\"damage\"] lists all",
+            stacklevel=stack_level,
+        )
+
+    def _build(self, parts: list[str], shards: list[str] | None) -> dict[str, int]:
         with shown(self.progress, "indexing") as call:
             return _recmap.index_build(
                 self.path,
-                list(behind),
+                parts,
                 self.shards if shards is None else shards,
                 id=self.id,
                 lift=self.lift,
@@ -265,8 +295,9 @@ def open(
         id: a bytes or int64 feature by which records can be found.
         lift: features with one value, kept in the index as columns; {name: default} where records
             may lack one.
-        on_corrupt: "skip" leaves damaged records out and lists them. "raise" takes no index that
-            leaves some out, but one that was named itself.
+        on_corrupt: "skip" leaves damaged records out, warns when it does, and lists them in
+            ``ds.info["damage"]``. "raise" takes no index that leaves some out, but one that was
+            named itself.
         index: the path of the index.
         framing: how records lie in the shards: "tfrecord", which "auto" is for new indexes,
             "ofrecord", "lines", "tar" (WebDataset's), "fixed:HEADER,RECORD,FOOTER" in bytes, or,

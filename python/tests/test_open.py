@@ -1,7 +1,9 @@
 """Opening: when an index is built, used again, appended to, and refused."""
 
+import gzip
 import os
 import shutil
+import warnings
 import subprocess
 import sys
 
@@ -102,6 +104,32 @@ def test_damage_is_raised_or_skipped(copied_digits):
     assert caught.value.path.endswith("00001-of-00004.tfrecord")
     ds = recmap.open(copied_digits, on_corrupt="skip")
     assert len(ds) == 1796 and len(ds.info["damage"]) == 1
+
+
+def test_a_shard_that_is_damaged_as_a_whole(tmp_path, copied_digits):
+    """The data are bad, not the index."""
+    packed = gzip.compress(open(shards(copied_digits)[0], "rb").read())
+    cut = tmp_path / "cut.tfrecord.gz"
+    cut.write_bytes(packed[: len(packed) // 2])
+    text = tmp_path / "text.tfrecord"
+    text.write_text("a line and another\n" * 9)
+    for path in cut, text:
+        with pytest.raises(recmap.CorruptRecordError) as raised:
+            recmap.open(path)
+        assert raised.value.path == str(path) and raised.value.offset is not None
+
+
+def test_what_is_passed_over_is_warned_of(copied_digits):
+    flip(shards(copied_digits)[1], 5000)
+    with pytest.warns(UserWarning, match=r"00001-of-00004.tfrecord at byte .*lists all") as told:
+        recmap.open(copied_digits, on_corrupt="skip")
+    assert len(told) == 1 and told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it is there now
+        recmap.open(copied_digits, on_corrupt="skip")
+    with pytest.warns(UserWarning, match="no record has an id: there is no feature 'typo'") as told:
+        recmap.open(shards(copied_digits)[0], id="typo")
+    assert len(told) == 1
 
 
 def test_an_index_that_leaves_damage_out_is_asked_for(copied_digits):
