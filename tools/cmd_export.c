@@ -1,6 +1,9 @@
 /* recmap export: what an index knows, in the form of others. */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <recmap/dataset.h>
 
@@ -54,6 +57,14 @@ static int check_shards(recmap_dataset *dataset, const char *folder) {
                                  "two shards in different folders have this name");
     }
     return 0;
+}
+
+/* What is there and is no folder is found when a file is made in it. */
+static int make_folder(const char *folder) {
+    if (!mkdir(folder, 0777) || errno == EEXIST) return 0;
+    recmap_error error = RECMAP_ERROR_INIT;
+    message_fail_errno(&error, folder, "make the folder");
+    return recmap_error_print(&error, stderr);
 }
 
 static recmap_status write_lines(tool_output *output, recmap_dataset *dataset,
@@ -112,6 +123,7 @@ static int run(int argc, char **argv) {
     if (exit_status) return exit_status;
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
     exit_status = check_shards(dataset, folder);
+    if (!exit_status && folder) exit_status = make_folder(folder);
     for (uint64_t i = 0; !exit_status && i < count; i++)
         exit_status = export_shard(dataset, i, folder, args.operands[0]);
     if (!exit_status)
@@ -129,7 +141,8 @@ static const char help[] =
     "OFFSET SIZE of its whole frame. Shards are TFRecord files that are not compressed.\n"
     "\n"
     "      --to idx           the form; there is this one\n"
-    "  -o, --output FOLDER    where they go; without it, beside the shards\n"
+    "  -o, --output FOLDER    where they go, made if it is not there; without it,\n"
+    "                         beside the shards\n"
     "      --help\n";
 
 const tool_command cmd_export = {"export", "write text indexes of the shards", help, false, run};

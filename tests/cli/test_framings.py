@@ -337,9 +337,12 @@ class TextIndexes(CliTest):
 
     def test_export(self):
         self.make()
-        os.mkdir(self.path("idx"))
-        self.check("export", "t.rmx", "--to", "idx", "-o", "idx",
-                   err="recmap: 3 text indexes written to idx\n")
+        for _ in "made", "there":
+            self.check("export", "t.rmx", "--to", "idx", "-o", "idx",
+                       err="recmap: 3 text indexes written to idx\n")
+        result = self.run_recmap("export", "t.rmx", "--to", "idx", "-o", "none/idx")
+        self.assertEqual(result.status, 4)
+        self.assertTrue(result.err.startswith(b"recmap: none/idx: cannot make the folder: No such"))
         self.check("export", "t.rmx", "--to", "idx",
                    err="recmap: 3 text indexes written beside the shards\n")
         for name in self.names():
