@@ -119,6 +119,15 @@ def test_a_shard_that_is_damaged_as_a_whole(tmp_path, copied_digits):
         assert raised.value.path == str(path) and raised.value.offset is not None
 
 
+def test_shards_outside_the_folder_are_asked_for(tmp_path, copied_digits):
+    """Nothing is damaged: an option is missing."""
+    (tmp_path / "elsewhere").mkdir()
+    path = recmap.index(copied_digits, tmp_path / "elsewhere" / "digits.rmx")
+    assert len(recmap.open(path, allow_absolute_paths=True)[0]) > 0
+    with pytest.raises(recmap.InvalidError, match="allow_absolute_paths"):
+        recmap.open(path)[0]
+
+
 def test_what_is_passed_over_is_warned_of(copied_digits):
     flip(shards(copied_digits)[1], 5000)
     with pytest.warns(UserWarning, match=r"00001-of-00004.tfrecord at byte .*lists all") as told:

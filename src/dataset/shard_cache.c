@@ -113,10 +113,10 @@ recmap_status shard_cache_open_file(int *fd, const shard_cache *cache, const cha
                                     recmap_error *error) {
     if (name[0] != '/') return file_open_beneath(fd, cache->folder, name, error);
     if (cache->options.allow_absolute_paths) return file_open(fd, name, error);
-    fail(error, RECMAP_CORRUPT, "the index names this shard outside its own folder");
+    fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
     fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "if you trust the index, open it with allow_absolute_paths");
-    return RECMAP_CORRUPT;
+    return RECMAP_INVALID;
 }
 
 static recmap_status fail_stale(const shard_entry *entry, const char *found, recmap_error *error) {
