@@ -71,9 +71,10 @@ static PyObject *parse(PyObject *object, PyObject *arguments) {
 }
 
 static PyObject *find(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
     recmap_value id = {0};
-    if (!handle || !PyArg_ParseTuple(arguments, "O&:_find", take_value, &id)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "O&:_find", take_value, &id)) return NULL;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    if (!handle) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     uint64_t number = 0;
@@ -96,9 +97,10 @@ static PyObject *list_of(const uint64_t *numbers, size_t count) {
 }
 
 static PyObject *find_all(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
     recmap_value id = {0};
-    if (!handle || !PyArg_ParseTuple(arguments, "O&:_find_all", take_value, &id)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "O&:_find_all", take_value, &id)) return NULL;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    if (!handle) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     uint64_t few[16], *numbers = few;
@@ -262,9 +264,10 @@ static PyObject *take_text(recmap_text *text, recmap_status status, const recmap
 }
 
 static PyObject *info_json(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
     int with_shards = 0;
-    if (!handle || !PyArg_ParseTuple(arguments, "p:_info_json", &with_shards)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "p:_info_json", &with_shards)) return NULL;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    if (!handle) return NULL;
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
@@ -300,12 +303,13 @@ static PyObject *record_count(PyObject *object, PyObject *unused) {
 
 /* _verify(index_only, threads, progress or None) -> JSON of the report */
 static PyObject *verify(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
     progress_call progress = PROGRESS_CALL_INIT;
     recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
-    if (!handle || !PyArg_ParseTuple(arguments, "pO&O:_verify", &options.index_only, take_unsigned,
-                                     &options.thread_count, &progress.callable))
+    if (!PyArg_ParseTuple(arguments, "pO&O:_verify", &options.index_only, take_unsigned,
+                          &options.thread_count, &progress.callable))
         return NULL;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    if (!handle) return NULL;
     options.progress = progress_report;
     options.progress_context = &progress;
     recmap_report *report = NULL;

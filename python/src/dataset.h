@@ -17,7 +17,8 @@ typedef struct dataset_object {
 } dataset_object;
 
 /* The handle, or NULL with ValueError when the data set is closed. Borrowed: who lets the GIL go
- * retains it before. */
+ * retains it before, and arguments whose own code may run (`__index__`, `__bool__`) are taken
+ * before it. */
 handle_object *dataset_handle(dataset_object *dataset);
 
 #endif

@@ -411,6 +411,39 @@ def test_closing_while_others_read(tmp_path, payloads):
             thread.join()
 
 
+class Closing:
+    """An argument whose own code closes the data set that it is given to."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+
+    def __index__(self):
+        self._dataset.close()
+        return 1
+
+    def __bool__(self):
+        self._dataset.close()
+        return False
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda ds, closing: ds[closing],
+        lambda ds, closing: ds.gather([closing]),
+        lambda ds, closing: ds.find(closing),
+        lambda ds, closing: ds.find_all(closing),
+        lambda ds, closing: ds.verify(index_only=closing, progress=None),
+        lambda ds, closing: ds.verify(threads=closing, progress=None),
+    ],
+)
+def test_arguments_that_close_the_data_set(tmp_path, payloads, use):
+    write(tmp_path, payloads)
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    with pytest.raises(ValueError, match="closed"):
+        use(ds, Closing(ds))
+
+
 def test_views_made_while_views_are_made(made, payloads):
     """A collection within data_set[i] runs code that takes records of its own."""
     seen = []
