@@ -6,6 +6,7 @@ copied. Columns are made when they are asked for, and keep the batch that they a
 
 from __future__ import annotations
 
+import operator
 from collections.abc import ItemsView, Iterator, KeysView, Sequence, ValuesView
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, overload
@@ -81,7 +82,7 @@ class BytesColumn(_Exported, Sequence[Any]):
                 raise ValueError("slices of bytes have step 1; to_numpy() takes any")
             rows = max(stop - first, 0)
             return BytesColumn(self._views.part(first * size, rows * size), (rows, *self.shape[1:]))
-        row = index.__index__()
+        row = operator.index(index)
         if not -len(self) <= row < len(self):
             raise OutOfRangeError(f"row {row} of {len(self)}")
         row %= len(self)
@@ -161,7 +162,7 @@ class RaggedColumn(_Exported, Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        row = index.__index__()
+        row = operator.index(index)
         if not -len(self) <= row < len(self):
             raise OutOfRangeError(f"row {row} of {len(self)}")
         row %= len(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections import abc
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -274,6 +275,7 @@ class Dataset(_recmap.Dataset):
         return parts
 
     def _hashes(self, seed: int) -> UInt64s:
+        seed = operator.index(seed)
         if not 0 <= seed < 1 << 64:
             raise ValueError(f"seed {seed} is not in 0 to 2**64 - 1")
         number = self.numbers.view(np.uint64)
@@ -483,6 +485,8 @@ def _reopen(options: Options, fingerprint: str, view: tuple[Any, ...] | None) ->
 
 def _limits(shares: Mapping[str, float]) -> dict[str, int]:
     """Below which 64-bit hash each part ends."""
+    if not isinstance(shares, Mapping):
+        raise TypeError(f"shares are a dict {{name: share}}, not {shares!r}")
     if not shares or not all(0 <= share <= 2 for share in shares.values()):
         raise ValueError("shares of parts are numbers from 0 to 1")
     exact = {name: _fraction(share) for name, share in shares.items()}

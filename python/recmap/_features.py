@@ -308,8 +308,8 @@ def _rows(features: Features) -> tuple[Row, ...]:
             raise TypeError(f"features have names, not {name!r}")
         try:
             rows.append(feature_of(feature)._row(name))
-        except (TypeError, ValueError) as error:
-            kind = ValueError if isinstance(error, ValueError) else TypeError
+        except (TypeError, ValueError, OverflowError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"feature {name!r}: {error}") from error
     return tuple(rows)
 

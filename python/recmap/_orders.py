@@ -220,7 +220,10 @@ class Weighted(Order):
 
 
 def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
-    array = np.ascontiguousarray(values, dtype=dtype)
+    try:
+        array = np.ascontiguousarray(values, dtype=dtype)
+    except OverflowError:
+        raise ValueError(f"{what} do not fit 64 bits") from None
     if array.ndim != 1:
         raise ValueError(f"{what} come in one dimension, not {array.ndim}")
     return array

@@ -118,6 +118,9 @@ def encode_sequence_example(
     >>> len(encode_sequence_example({"id": 3}, {"frames": [[0.5, 1.5], [2.5]]}))
     53
     """
+    if not isinstance(feature_lists, Mapping):
+        kind = type(feature_lists).__name__
+        raise TypeError(f"feature lists are a dict {{name: steps}}, not a {kind}")
     builder = _recmap.ExampleBuilder()
     builder.begin(True)
     _add_all(builder, context)
@@ -158,7 +161,7 @@ class Writer:
     ) -> None:
         if shards < 1:
             raise ValueError(f"{shards} shards")
-        text = os.fspath(pattern)
+        text = os.fsdecode(pattern)
         self.paths = [text.format(shard=i, shards=shards) for i in range(shards)]
         if len(set(self.paths)) < shards:
             raise ValueError(f"{text!r} gives one name to several shards: say {{shard}} in it")
@@ -182,13 +185,16 @@ class Writer:
             FeatureError: its id or a lifted feature is not as asked; the writer is then of no use.
             OSError: the file cannot be written; the same.
         """
-        if not self._writers:
-            raise ValueError("the writer is closed")
-        bytes_ = encode_example(record) if isinstance(record, Mapping) else memoryview(record)
+        bytes_ = memoryview(encode_example(record) if isinstance(record, Mapping) else record)
+        if not bytes_.c_contiguous:
+            raise ValueError("the bytes of a record lie side by side")
         with self._lock:
+            writers = self._writers  # another thread may close the writer
+            if not writers:
+                raise ValueError("the writer is closed")
             number = self._count
             self._count += 1
-        self._writers[number % len(self._writers)].write(bytes_)
+        writers[number % len(writers)].write(bytes_)
 
     def __len__(self) -> int:
         """Records written so far."""

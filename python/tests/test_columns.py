@@ -2,6 +2,7 @@
 
 import gc
 import json
+import math
 import types
 
 import numpy as np
@@ -97,6 +98,9 @@ def test_bytes(ds, copy):
     assert (column.copied is not None) == copy
     with pytest.raises(IndexError):
         column[ROWS]
+    for wrong in ("0", 1.0, None):
+        with pytest.raises(TypeError):
+            column[wrong]
 
 
 def test_ragged(ds):
@@ -111,6 +115,8 @@ def test_ragged(ds):
     assert copied.values.copied is not None and copied.tolist()[3] == [b"a3", b""]
     names = one(ds, recmap.VarLen(bytes, key="two"))
     assert names.tolist()[3] == [b"a3", b""]
+    with pytest.raises(TypeError):
+        names["0"]
 
 
 def test_sequences(ds):
@@ -190,6 +196,7 @@ def test_errors_can_be_collected(tmp_path):
         {"x": recmap.FixedLen((), "complex64")},
         {"x": recmap.FixedLen(2, default=[1, 2, 3])},
         {"x": recmap.FixedLen((), bytes, default=3)},
+        {"x": recmap.FixedLen((), default=math.inf)},
         {"x": recmap.Ragged(int, [])},
         {"x": recmap.Ragged(int, ["splits"])},
         {"x": "int64"},

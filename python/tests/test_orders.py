@@ -182,6 +182,22 @@ def test_partition_rejects(digits, shares):
         digits.partition(shares)
 
 
+def test_partition_rejects_other_types(digits):
+    for wrong in [0.9, 0.1], "train", None:
+        with pytest.raises(TypeError, match="shares"):
+            digits.partition(wrong)
+    for seed in (1.5, "1", np.array([1])):
+        with pytest.raises(TypeError):
+            digits.partition({"a": 1}, seed=seed)
+
+
+def test_labels_and_bounds_beyond_64_bits():
+    with pytest.raises(ValueError, match="bounds do not fit 64 bits"):
+        recmap.Bucketed([1, 2, 3], [2**63], batch_size=2)
+    with pytest.raises(ValueError, match="weights do not fit"):
+        recmap.Weighted([10**400, 1])
+
+
 def test_partition_vectors(tmp_path):
     """docs/partition.md: the words, computed here by plain integers."""
     mask = 2**64 - 1

@@ -1,5 +1,7 @@
 """Writing TFRecord files, and tf.Example out of plain values."""
 
+import os
+
 import numpy as np
 import pytest
 import recmap
@@ -132,6 +134,8 @@ def test_no_dict_of_features(value):
     if not isinstance(value, list):
         with pytest.raises(TypeError, match="feature list 'f': .* is no list of steps"):
             recmap.encode_sequence_example({}, {"f": value})
+    with pytest.raises(TypeError, match="feature lists are a dict"):
+        recmap.encode_sequence_example({}, value)
 
 
 def test_names_of_features_are_texts():
@@ -155,6 +159,35 @@ def test_the_writer_goes_on_behind_a_value_that_cannot_be(tmp_path):
         writer.write({"x": 2})
         assert len(writer) == 2
     assert len(recmap.open(tmp_path / "a.tfrecord")) == 2
+
+
+def test_bytes_in_pieces_are_no_record(tmp_path):
+    with recmap.Writer(tmp_path / "a-{shard}.tfrecord", shards=2) as writer:
+        writer.write(b"one")
+        with pytest.raises(ValueError, match="side by side"):
+            writer.write(memoryview(b"1234")[::2])
+        writer.write(b"two")
+        assert len(writer) == 2
+    for shard, record in enumerate([b"one", b"two"]):
+        assert list(recmap.open(tmp_path / f"a-{shard}.tfrecord")) == [record]
+
+
+def test_a_pattern_of_bytes(tmp_path):
+    with recmap.Writer(os.fsencode(tmp_path) + b"/\xfc-{shard}.tfrecord") as writer:
+        writer.write(b"x")
+    assert list(recmap.open(os.fsencode(tmp_path) + b"/\xfc-0.tfrecord")) == [b"x"]
+
+
+def test_closing_while_a_record_is_made(tmp_path):
+    writer = recmap.Writer(tmp_path / "a.tfrecord")
+
+    class Closing(dict):
+        def items(self):
+            writer.close()
+            return super().items()
+
+    with pytest.raises(ValueError, match="closed"):
+        writer.write(Closing(x=1))
 
 
 def test_sequence_example():
