@@ -64,18 +64,6 @@ bool points_add(point_list *points, const seek_point *point) {
     return false;
 }
 
-bool points_copy(point_list *points, const stored_point *point) {
-    stored_point made = *point;
-    uint8_t *packed = malloc(point->packed_size + 1);
-    if (!packed) return false;
-    if (point->packed_size) memcpy(packed, point->packed, point->packed_size);
-    made.packed = packed;
-    points->owns = true;
-    if (add(points, &made)) return true;
-    free(packed);
-    return false;
-}
-
 void points_end(point_list *points, uint64_t image_size) {
     while (points->count && points->at[points->count - 1].offset >= image_size) {
         const stored_point *last = &points->at[--points->count];

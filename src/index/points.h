@@ -34,9 +34,6 @@ void points_free(point_list *freed);
 /* Deflates the point's window and adds it. False when memory is out. */
 bool points_add(point_list *points, const seek_point *point);
 
-/* Adds a copy. */
-bool points_copy(point_list *points, const stored_point *point);
-
 /* Forgets points at which nothing more comes: those at an image's end. */
 void points_end(point_list *points, uint64_t image_size);
 

@@ -1,7 +1,6 @@
 #include "index/scan.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "format/sniff.h"
@@ -10,6 +9,7 @@
 #include "index/inflate_walk.h"
 #include "index/walk.h"
 #include "os/file.h"
+#include "os/process.h"
 #include "os/thread.h"
 
 enum {
@@ -257,15 +257,9 @@ static void *run_worker(void *context) {
     return NULL;
 }
 
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static recmap_status report_progress(scan *scan, recmap_error *error) {
     const scan_options *options = scan->options;
-    uint64_t now = now_ns();
+    uint64_t now = clock_ns();
     if (!options->progress || now - scan->progress_at_ns < PROGRESS_NS) return RECMAP_OK;
     scan->progress_at_ns = now;
     if (!options->progress(options->progress_context, scan->progress)) return RECMAP_OK;
@@ -274,13 +268,7 @@ static recmap_status report_progress(scan *scan, recmap_error *error) {
 
 /* Sleeps until a worker is done with something, or it is time to report progress. */
 static void wait_for_workers(scan *scan) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += PROGRESS_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
+    struct timespec until = clock_until(PROGRESS_NS);
     pthread_cond_timedwait(&scan->changed_results, &scan->lock, &until);
 }
 
@@ -569,8 +557,8 @@ recmap_status scan_shards(const char *const *paths, size_t path_count, const sca
         .progress = options->totals,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .changed_work = PTHREAD_COND_INITIALIZER,
-        .changed_results = PTHREAD_COND_INITIALIZER,
     };
+    condition_init(&scan.changed_results);
     recmap_status status = scan.shards ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = look_at_shards(&scan, paths, error);
     if (status == RECMAP_OK) status = start(&scan, error);
