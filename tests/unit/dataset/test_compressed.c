@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <zlib.h>
 
-#include "base/bytes.h"
 #include "support/build.h"
 #include "support/deflate.h"
 #include "support/folder.h"
@@ -436,118 +435,6 @@ static void test_nothing_behind_the_last_block(void **state) {
     }
 }
 
-/* One deflate block of fixed codes, however much it holds: lines of LINE bytes, of which eight are
- * their number and the rest is that of the line before. */
-enum { LINE = 1000, DIGITS = 8, MATCH = 258 };
-
-typedef struct bit_writer {
-    buffer *to;
-    uint64_t bits;
-    unsigned count;
-} bit_writer;
-
-static void put_bits(bit_writer *at, uint64_t bits, unsigned count) {
-    at->bits |= bits << at->count;
-    for (at->count += count; at->count >= 8; at->count -= 8, at->bits >>= 8)
-        buffer_add_byte(at->to, (uint8_t)at->bits);
-}
-
-/* Huffman codes stand with their highest bit first. */
-static void put_code(bit_writer *at, unsigned code, unsigned count) {
-    for (unsigned i = count; i-- > 0;) put_bits(at, code >> i & 1, 1);
-}
-
-/* 3 to 10 bytes, or MATCH of them, from a line before. */
-static void put_match(bit_writer *at, unsigned length) {
-    if (length == MATCH) put_code(at, 0xc0 + 285 - 280, 8);
-    else put_code(at, length - 2, 7);
-    put_code(at, 19, 5); /* distances from 769 on, less that in 8 bits */
-    put_bits(at, LINE - 769, 8);
-}
-
-static void add_line(buffer *lines, size_t number) {
-    char digits[DIGITS + 1];
-    snprintf(digits, sizeof digits, "%08zu", number);
-    buffer_add(lines, digits, DIGITS);
-    for (size_t i = DIGITS; i < LINE; i++)
-        buffer_add_byte(lines, i == LINE - 1 ? '\n' : (uint8_t)('a' + i % 23));
-}
-
-static void write_one_block(const char *path, size_t line_count) {
-    buffer file = BUFFER_INIT, line = BUFFER_INIT;
-    bit_writer at = {&file, 0, 0};
-    uint32_t sum = (uint32_t)crc32(0, NULL, 0);
-    buffer_add(&file, "\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
-    put_bits(&at, 3, 3);
-    for (size_t i = 0; i < line_count; i++) {
-        line.size = 0;
-        add_line(&line, i);
-        sum = (uint32_t)crc32(sum, line.data, LINE);
-        for (size_t k = 0; k < (i ? DIGITS : LINE); k++) put_code(&at, 0x30u + line.data[k], 8);
-        for (unsigned left = i ? LINE - DIGITS : 0; left;) {
-            /* 992 = 3 * 258 + 21 * 10 + 8 */
-            unsigned length = left > 3 * 10 + MATCH || left == 8 ? MATCH : 10;
-            if (length > left) length = left;
-            put_match(&at, length);
-            left -= length;
-        }
-    }
-    put_code(&at, 0, 7);
-    put_bits(&at, 0, 7);
-    uint8_t trailer[8];
-    store32(trailer, sum);
-    store32(trailer + 4, (uint32_t)(line_count * LINE));
-    buffer_add(&file, trailer, sizeof trailer);
-    file_write(path, file.data, file.size);
-    buffer_free(&file);
-    buffer_free(&line);
-}
-
-static void assert_line(recmap_dataset *dataset, size_t number) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_record record;
-    buffer due = BUFFER_INIT;
-    add_line(&due, number);
-    ASSERT_OK(recmap_dataset_get(dataset, number, &record, &error), &error);
-    assert_int_equal(record.size, LINE - 1);
-    assert_memory_equal(record.data, due.data, LINE - 1);
-    recmap_record_release(&record);
-    buffer_free(&due);
-}
-
-/* A block without end has no points: it is inflated in pieces, and memory is bounded. */
-static void test_one_long_block(void **state) {
-    (void)state;
-    enum { LINES = 200000 };
-    rng random = {12};
-    const char *name = "a.gz";
-    write_one_block(name, LINES);
-    recmap_index_options lines = RECMAP_INDEX_OPTIONS_INIT;
-    lines.framing = "lines";
-    assert_int_equal(index_build("a.rmx", &lines, &name, 1).record_count, LINES);
-    for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
-        recmap_error error = RECMAP_ERROR_INIT;
-        recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-        options.access = (recmap_access)access;
-        recmap_dataset *dataset = dataset_open("a.rmx", &options);
-        recmap_span_info info;
-        ASSERT_OK(recmap_dataset_get_span_info(&info, dataset, &error), &error);
-        assert_int_equal(info.span_count, 1);
-        /* The last record costs all, but only a piece is held. */
-        assert_line(dataset, LINES - 1);
-        recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
-        assert_int_equal(spans.inflated_size, (size_t)LINES * LINE);
-        assert_true(spans.held_size <= 16 * MB);
-        /* From then on what lies between is found from places that were passed. */
-        for (int i = 0; i < 1000; i++) assert_line(dataset, (size_t)rng_below(&random, LINES));
-        spans = recmap_dataset_get_span_statistics(dataset);
-        assert_int_equal(spans.inflated_size,
-                         (size_t)LINES * LINE + (size_t)(LINES - 1) * LINE / (16 * MB) * (16 * MB));
-        assert_int_equal(spans.held_size, (size_t)LINES * LINE);
-        recmap_dataset_close(dataset);
-    }
-}
-
 typedef struct reader {
     recmap_dataset *dataset;
     const packed_shard *shard;
@@ -609,7 +496,6 @@ int main(void) {
         TEST(small_damage),
         TEST(threads_share_spans),
         TEST(nothing_behind_the_last_block),
-        TEST(one_long_block),
         TEST(cut_while_open),
     };
     return cmocka_run_group_tests(tests, make_pool, free_pool);

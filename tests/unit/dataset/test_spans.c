@@ -1,0 +1,127 @@
+/* Spans of which the index says too much: what the file does not hold never comes, takes no memory,
+ * and the error is that of the span, not of what would lie behind it. */
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dataset/span_read.h"
+#include "support/build.h"
+#include "support/deflate.h"
+
+enum { MB = 1 << 20, SIZE = 100000, SAID = 60 * MB };
+
+/* A shard that holds SIZE bytes, and is said to hold SAID. */
+typedef struct shard {
+    buffer content, file;
+    shard_entry entry;
+    point_list points;
+    file_map map;
+    span_reader reader;
+} shard;
+
+static void make(shard *made, uint64_t said) {
+    rng random = {1};
+    deflate_way way = {.level = 1, .memory = 8};
+    static char path[] = "a.gz";
+    *made = (shard){.entry = {.path = path, .compression = COMPRESSION_GZIP, .size = said}};
+    buffer_add_random(&made->content, SIZE, &random);
+    add_deflated(&made->file, COMPRESSION_GZIP, &made->content, &way);
+    made->entry.file_size = made->file.size;
+    made->map = (file_map){.data = made->file.data, .size = made->file.size};
+    made->reader = (span_reader){
+        .cache = span_cache_create(SPANS_KEPT_MOST),
+        .source = {&made->entry, &made->points, &made->map, -1, waypoints_create()},
+    };
+}
+
+static void end(shard *ended) {
+    span_cache_destroy(ended->reader.cache);
+    waypoints_destroy(ended->reader.source.waypoints);
+    buffer_free(&ended->content);
+    buffer_free(&ended->file);
+}
+
+static void assert_says_span(recmap_status status, const recmap_error *error) {
+    assert_int_equal(status, RECMAP_STALE);
+    assert_int_equal(error->status, RECMAP_STALE);
+    assert_string_equal(error->path, "a.gz");
+    assert_non_null(strstr(error->message, "ends sooner"));
+}
+
+static void test_memory_is_what_comes(void **state) {
+    (void)state;
+    shard shard;
+    span filled = {.error = RECMAP_ERROR_INIT};
+    make(&shard, SAID);
+    span_piece piece = span_piece_at(&shard.reader.source, 0);
+    assert_int_equal(piece.end - piece.begin, SAID);
+    span_inflate(&filled, &shard.reader.source, piece);
+    assert_int_equal(filled.size, SIZE);
+    assert_memory_equal(filled.data, shard.content.data, SIZE);
+    assert_says_span(filled.error.status, &filled.error);
+    assert_true(malloc_usable_size(filled.data) < 10 * MB);
+    free(filled.data);
+    end(&shard);
+}
+
+/* From the beginning, across the end, and behind it; in a span read whole and in one of pieces. */
+static void test_one_range(void **state) {
+    (void)state;
+    static const uint64_t said[] = {SAID, SPAN_WHOLE_MOST + SAID};
+    static const struct {
+        uint64_t offset;
+        size_t size;
+    } ranges[] = {{SIZE - 10, 11}, {SIZE, 1}, {SIZE - 1, 5000}, {5 * MB, 100}, {50 * MB, 100}};
+    static uint8_t data[SIZE];
+    for (size_t s = 0; s < 2; s++) {
+        shard shard;
+        make(&shard, said[s]);
+        for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+            recmap_error error = RECMAP_ERROR_INIT;
+            recmap_status status =
+                span_read(&shard.reader, data, ranges[i].size, ranges[i].offset, &error);
+            assert_says_span(status, &error);
+            ASSERT_OK(span_read(&shard.reader, data, SIZE - i, i, &error), &error);
+            assert_memory_equal(data, shard.content.data + i, SIZE - i);
+        }
+        end(&shard);
+    }
+}
+
+static void test_many_frames(void **state) {
+    (void)state;
+    enum { FRAMES = 40, FRAME = 100 };
+    static uint8_t data[FRAMES * FRAME];
+    for (size_t bad = 0; bad <= FRAMES; bad++) {
+        shard shard;
+        index_place places[FRAMES];
+        recmap_error error = RECMAP_ERROR_INIT;
+        make(&shard, SAID);
+        /* The bad one and those behind it reach over the end, or lie behind it. */
+        for (size_t i = 0; i < FRAMES; i++)
+            places[i] =
+                (index_place){0, i * FRAME + (i < bad ? 0 : SIZE - (i + 1) * FRAME / 2), FRAME};
+        recmap_status status = span_read_frames(&shard.reader, data, places, FRAMES, &error);
+        if (bad < FRAMES) {
+            assert_says_span(status, &error);
+        } else {
+            ASSERT_OK(status, &error);
+            assert_memory_equal(data, shard.content.data, sizeof data);
+        }
+        end(&shard);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_is_what_comes),
+        cmocka_unit_test(test_one_range),
+        cmocka_unit_test(test_many_frames),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
