@@ -1,5 +1,6 @@
 /* Any bytes as a compressed stream, and as what a stream is made of: inflating ends, what comes out
- * is what zlib makes of it, and goes on the same from every point. The first two bytes choose. */
+ * is what zlib makes of it, and goes on the same from every point and every place that was kept.
+ * The first two bytes choose. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +43,61 @@ static void check_point(inflater *other, const seek_point *point, const uint8_t 
     check(!memcmp(out, due + point->offset, size));
 }
 
-static void check_stream(compression kind, const buffer *stream, bool is_good, size_t step) {
+/* As a file that is not in memory gives them. */
+static recmap_status read_bytes(void *context, void *data, size_t size, uint64_t offset,
+                                recmap_error *error) {
+    const buffer *stream = context;
+    (void)error;
+    check(offset <= stream->size && size <= stream->size - offset);
+    memcpy(data, stream->data + offset, size);
+    return RECMAP_OK;
+}
+
+/* A place that was kept. */
+typedef struct place {
+    inflater *kept;
+    size_t offset;
+} place;
+
+static void keep_place(place *to, const inflater *in, size_t offset) {
+    inflater_destroy(to->kept);
+    *to = (place){inflater_copy(in, NULL), offset};
+    check(to->kept && inflater_offset(to->kept) == offset);
+}
+
+/* From a place on come the bytes, and the end, that came without it: twice, since it stays. */
+static void check_place(const place *from, const inflate_source *source, inflate_verdict due,
+                        const uint8_t *bytes, size_t count) {
+    static uint8_t out[OUT_MOST];
+    for (int turn = 0; turn < 2; turn++) {
+        inflater *in = inflater_copy(from->kept, source);
+        check(in);
+        size_t done = from->offset, size;
+        inflate_verdict verdict = INFLATE_OK;
+        while ((verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM) && done < OUT_MOST) {
+            verdict = inflater_read(&size, in, out + done, OUT_MOST - done, false);
+            done += size;
+        }
+        check(done == count && (verdict == due || count == OUT_MOST));
+        check(!memcmp(out + from->offset, bytes + from->offset, count - from->offset));
+        inflater_destroy(in);
+    }
+}
+
+static void check_stream(compression kind, const buffer *stream, bool is_good, bool is_read,
+                         size_t step) {
     static uint8_t due[OUT_MOST], out[OUT_MOST];
     size_t due_size = inflate_by_zlib(due, kind, stream), count = 0;
-    inflate_source source = {.bytes = stream->data, .size = stream->size};
+    inflate_source source = {.bytes = is_read ? NULL : stream->data,
+                             .size = stream->size,
+                             .read = read_bytes,
+                             .context = (void *)stream};
+    place place = {0};
     inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
     check(in && other);
     inflate_verdict verdict = INFLATE_OK;
-    for (bool wants = false; count < OUT_MOST;) {
+    bool wants = false;
+    for (size_t turn = 0; count < OUT_MOST; turn++) {
         size_t size, room = step < OUT_MOST - count ? step : OUT_MOST - count;
         verdict = inflater_read(&size, in, out + count, room, wants);
         count += size;
@@ -59,10 +107,13 @@ static void check_stream(compression kind, const buffer *stream, bool is_good, s
         }
         if (verdict == INFLATE_END || verdict == INFLATE_BAD) break;
         wants = verdict == INFLATE_OK && !wants;
+        if (!(turn & (turn - 1))) keep_place(&place, in, count);
     }
     check(!memcmp(out, due, count < due_size ? count : due_size));
     check(!is_good || (count == due_size && (verdict == INFLATE_END || count == OUT_MOST)));
+    if (place.kept) check_place(&place, &source, verdict, out, count);
     inflater_find_member(in, 1);
+    inflater_destroy(place.kept);
     inflater_destroy(in);
     inflater_destroy(other);
 }
@@ -70,9 +121,10 @@ static void check_stream(compression kind, const buffer *stream, bool is_good, s
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 3 || size > OUT_MOST / 2) return 0;
     compression kind = data[0] & 1 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
+    bool is_read = data[0] & 128;
     size_t step = 1 + (size_t)(data[1] & 15) * 777;
     buffer bytes = {(uint8_t *)data + 2, size - 2, 0}, stream = BUFFER_INIT;
-    check_stream(kind, &bytes, false, step);
+    check_stream(kind, &bytes, false, is_read, step);
     deflate_way way = {.level = data[0] >> 1 & 7,
                        .memory = 1 + (data[1] >> 4) % 9,
                        .strategy = data[0] >> 4 & 3,
@@ -80,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                        .every = 1 + (size_t)data[1]};
     add_deflated(&stream, kind, &bytes, &way);
     if (kind == COMPRESSION_GZIP) add_deflated(&stream, kind, &bytes, &way);
-    check_stream(kind, &stream, true, step);
+    check_stream(kind, &stream, true, is_read, step);
     buffer_free(&stream);
     return 0;
 }
