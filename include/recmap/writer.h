@@ -20,7 +20,10 @@ typedef struct recmap_writer_options {
 
 /* Writes one TFRecord file. A writer belongs to one thread at a time. The file is written under a
  * temporary name beside its own and appears whole when recmap_writer_close succeeds. A process that
- * changes its current folder in between gives an absolute path. */
+ * changes its current folder in between gives an absolute path.
+ *
+ * Fork: the writer stays the parent's. A child's copy writes nothing, cannot be closed (INVALID),
+ * and leaves the parent's file alone when it is destroyed. */
 typedef struct recmap_writer recmap_writer;
 
 /* Errors: INVALID for impossible options; IO when the folder cannot be written. */

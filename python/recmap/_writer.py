@@ -134,7 +134,7 @@ class Writer:
 
     The files are written under temporary names and appear whole when the writer is closed; after an
     exception in its ``with`` they vanish. Safe among threads, but which record comes first is then
-    theirs to say.
+    theirs to say. After a fork it stays the parent's: a child cannot close it, and does it no harm.
 
     Args:
         pattern: the files' names, ``{shard}`` and ``{shards}`` standing for numbers, as in
@@ -171,6 +171,7 @@ class Writer:
         self._parts = [f"{path}.tmp-part.rmx" for path in self.paths] if index else []
         self._count = 0
         self._lock = threading.Lock()
+        self._owner = os.getpid()
         lifts = _lifts(lift)
         self._writers = [
             _recmap.Writer(os.path.abspath(path), self._parts[i] if index else None, id, lifts)
@@ -221,7 +222,7 @@ class Writer:
     def _abandon(self, writers: list[_recmap.Writer]) -> None:
         for writer in writers:
             writer.abandon()
-        for part in self._parts:
+        for part in self._parts if os.getpid() == self._owner else ():
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(part)
 

@@ -1,5 +1,6 @@
 """Writing TFRecord files, and tf.Example out of plain values."""
 
+import contextlib
 import os
 
 import numpy as np
@@ -188,6 +189,19 @@ def test_closing_while_a_record_is_made(tmp_path):
 
     with pytest.raises(ValueError, match="closed"):
         writer.write(Closing(x=1))
+
+
+@pytest.mark.parametrize("leave", ["close", "abandon"])
+def test_a_child_leaves_the_parents_file_alone(tmp_path, leave):
+    with recmap.Writer(tmp_path / "a.tfrecord", index=tmp_path / "a.rmx") as writer:
+        writer.write(b"one")
+        if not (child := os.fork()):
+            with contextlib.suppress(ValueError):
+                getattr(writer, leave)()
+            os._exit(0)
+        os.waitpid(child, 0)
+        writer.write(b"two")
+    assert list(recmap.open(tmp_path / "a.rmx")) == [b"one", b"two"]
 
 
 def test_sequence_example():

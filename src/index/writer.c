@@ -109,7 +109,18 @@ void recmap_writer_destroy(recmap_writer *writer) {
     free(writer);
 }
 
+/* Asked before anything leaves memory: what a fork's copy writes would go into the parent's files.
+ */
+static recmap_status check_own(const recmap_writer *writer, recmap_error *error) {
+    if (temporary_is_own(&writer->file)) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the writer is that of the process that forked this one");
+    fail_at(error, writer->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "write another file in each process");
+    return RECMAP_INVALID;
+}
+
 static recmap_status flush(recmap_writer *writer, recmap_error *error) {
+    if (check_own(writer, error) != RECMAP_OK) return RECMAP_INVALID;
     recmap_status status = file_write_at(writer->file.fd, writer->buffer, writer->buffered,
                                          writer->written, writer->path, error);
     writer->written += writer->buffered;
@@ -135,6 +146,7 @@ static recmap_status append(recmap_writer *writer, const void *data, size_t size
 }
 
 static recmap_status flush_run(recmap_writer *writer, recmap_error *error) {
+    if (check_own(writer, error) != RECMAP_OK) return RECMAP_INVALID;
     recmap_status status = packer_add_run(writer->packer, &writer->run, error);
     if (status != RECMAP_OK) fail_at(error, writer->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     run_clear(&writer->run);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "os/process.h"
 
 /* O_NONBLOCK keeps the open of a FIFO from waiting for a writer; it means nothing for files. */
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -336,7 +337,7 @@ recmap_status temporary_create(temporary_file *file, const char *target, recmap_
             free(path);
             return status;
         }
-        *file = (temporary_file){fd, path, kept};
+        *file = (temporary_file){fd, path, kept, process_id()};
         return RECMAP_OK;
     }
 }
@@ -361,8 +362,12 @@ recmap_status temporary_publish(temporary_file *file, recmap_error *error) {
     return status;
 }
 
+bool temporary_is_own(const temporary_file *file) {
+    return file->process == process_id();
+}
+
 void temporary_discard(temporary_file *file) {
-    if (file->path) unlink(file->path);
+    if (file->path && temporary_is_own(file)) unlink(file->path);
     file_close(file->fd);
     free(file->path);
     free(file->target);

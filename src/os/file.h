@@ -69,10 +69,11 @@ typedef struct temporary_file {
     int fd; /* -1: none */
     char *path;
     char *target;
+    long process; /* that made it: a fork's copy of this leaves the file alone */
 } temporary_file;
 
 #define TEMPORARY_FILE_INIT                                                                        \
-    { -1, NULL, NULL }
+    { -1, NULL, NULL, 0 }
 
 /* Creates `TARGET.tmp-RANDOM` beside `target`, after removing such files of `target` whose writers
  * are dead. */
@@ -82,7 +83,10 @@ recmap_status temporary_create(temporary_file *file, const char *target, recmap_
  * the folder's sync fails, the file has its new name after an error. */
 recmap_status temporary_publish(temporary_file *file, recmap_error *error);
 
-/* Removes it unless it was published, and frees what it holds. */
+/* Whether this process made it, and not one that forked this one. */
+bool temporary_is_own(const temporary_file *file);
+
+/* Removes it, if it is this process's own and was not published, and frees what it holds. */
 void temporary_discard(temporary_file *file);
 
 /* An unnamed temporary file in the folder of `target`, for spilling: it vanishes when closed. */

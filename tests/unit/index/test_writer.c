@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -187,12 +188,56 @@ static void test_no_space(void **state) {
     assert_int_equal(folder_count(), 0);
 }
 
+/* What a child does with its copy, up to more than any buffer holds: 0 if the library refused. */
+static int use_in_child(recmap_writer *writer, const known *set, bool writes) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    for (int i = 0; writes && i < 300000 && status == RECMAP_OK; i++)
+        status = recmap_writer_write(writer, set->records[0].data, set->records[0].size, &error);
+    if (!writes) status = recmap_writer_close(writer, &error);
+    recmap_writer_destroy(writer);
+    return status == RECMAP_INVALID ? 0 : 1;
+}
+
+/* Before a writer is closed children write, close and destroy theirs: the parent's file and index
+ * are as if they had not. */
+static void test_fork(void **state) {
+    (void)state;
+    rng random = {3};
+    known_options made = {1, 5000, 20, false, true, false};
+    known set = known_make(&made, &random);
+    recmap_index_options index = known_index_options(&set);
+    recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
+    options.index_path = "written.rmx";
+    options.index = &index;
+    recmap_writer *writer = create("written", &options);
+    for (int child = 0; child < 2; child++) {
+        pid_t process = fork();
+        if (!process) _exit(use_in_child(writer, &set, child));
+        int end;
+        assert_int_equal(waitpid(process, &end, 0), process);
+        assert_int_equal(end, 0);
+    }
+    write_all(writer, &set);
+    recmap_writer_destroy(writer);
+    assert_same_file("written", "s00000");
+    const char *name = "written";
+    index_build("indexed.rmx", &index, &name, 1);
+    assert_same_file("written.rmx", "indexed.rmx");
+    known_free(&set);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(file_and_index), TEST(large_records),   TEST(nothing_before_closing),
-        TEST(closing_twice),  TEST(error_in_record), TEST(impossible_places),
+        TEST(file_and_index),
+        TEST(large_records),
+        TEST(nothing_before_closing),
+        TEST(closing_twice),
+        TEST(error_in_record),
+        TEST(impossible_places),
         TEST(no_space),
+        TEST(fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
