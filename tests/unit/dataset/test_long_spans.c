@@ -156,6 +156,18 @@ static void test_one_by_one(void **state) {
     }
 }
 
+/* From the first line to the last each piece goes on where the one before ended. */
+static void test_in_order(void **state) {
+    (void)state;
+    for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
+        recmap_dataset *dataset = open_as(access);
+        for (size_t i = 0; i < LINES; i += 499) assert_true(get_line(dataset, i));
+        recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+        assert_int_equal(spans.inflated_size, (size_t)LINES * LINE);
+        recmap_dataset_close(dataset);
+    }
+}
+
 static void gather_lines(recmap_dataset *dataset, recmap_batch *batch, rng *random) {
     enum { MOST = 300 };
     uint64_t numbers[MOST];
@@ -304,9 +316,9 @@ static void test_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_by_one), cmocka_unit_test(test_gather),
-        cmocka_unit_test(test_loader),     cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_one_by_one), cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_gather),     cmocka_unit_test(test_loader),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, enter, folder_leave);
 }

@@ -101,7 +101,7 @@ static void test_many_frames(void **state) {
         shard shard;
         index_place places[FRAMES];
         recmap_error error = RECMAP_ERROR_INIT;
-        make(&shard, SAID);
+        make(&shard, 6 * MB);
         /* The bad one and those behind it reach over the end, or lie behind it. */
         for (size_t i = 0; i < FRAMES; i++)
             places[i] =
