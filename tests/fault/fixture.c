@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zlib.h>
+
 void require(bool holds, const char *what) {
     if (holds) return;
     fprintf(stderr, "the test's own preparation failed: %s\n", what);
@@ -158,6 +160,16 @@ void shard_write(const char *path, uint64_t first, uint64_t count) {
     require(!ferror(stream) && !fclose(stream), "write a shard");
 }
 
+void shard_compress(const char *path) {
+    file_bytes plain;
+    require(file_bytes_load(&plain, path), "read a shard");
+    gzFile stream = gzopen(path, "wb1");
+    require(stream && gzwrite(stream, plain.bytes, (unsigned)plain.size) == (int)plain.size &&
+                gzclose(stream) == Z_OK,
+            "compress a shard");
+    free(plain.bytes);
+}
+
 recmap_index_options fixture_options(void) {
     static const recmap_lift lifts[] = {{"label", NULL}, {"name", "none"}};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
@@ -191,13 +203,14 @@ recmap_status fixture_rebuild(const fixture *fixture, unsigned thread_count, rec
     return build(fixture, false, FIXTURE_SHARDS, thread_count, error);
 }
 
-void fixture_create(fixture *made) {
+static void create(fixture *made, bool is_compressed) {
     memset(made, 0, sizeof *made);
     folder_create(made->folder, sizeof made->folder);
     snprintf(made->index, sizeof made->index, "%s/set.rmx", made->folder);
     for (size_t i = 0; i < FIXTURE_SHARDS; i++) {
         snprintf(made->shards[i], sizeof made->shards[i], "%s/part-%zu", made->folder, i);
         shard_write(made->shards[i], i * FIXTURE_SHARD_RECORDS, FIXTURE_SHARD_RECORDS);
+        if (is_compressed) shard_compress(made->shards[i]);
     }
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = build(made, false, FIXTURE_SHARDS, 1, &error);
@@ -206,6 +219,14 @@ void fixture_create(fixture *made) {
     require(build(made, false, FIXTURE_OLD_SHARDS, 1, &error) == RECMAP_OK &&
                 file_bytes_load(&made->old_index, made->index),
             "old index");
+}
+
+void fixture_create(fixture *made) {
+    create(made, false);
+}
+
+void fixture_create_compressed(fixture *made) {
+    create(made, true);
 }
 
 void fixture_destroy(fixture *made) {

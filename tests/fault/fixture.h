@@ -40,6 +40,8 @@ typedef struct fixture {
 
 /* Makes the folder with shards, and the old index in its place. Aborts on failure. */
 void fixture_create(fixture *made);
+/* The same data set, its shards compressed by GZIP. */
+void fixture_create_compressed(fixture *made);
 void fixture_destroy(fixture *made);
 
 /* The options of both indexes: ids, two columns, one thread. */
@@ -68,6 +70,9 @@ recmap_value payload_id(char text[32], uint64_t number);
 
 /* A TFRecord file of records [first, first + count). Aborts on failure. */
 void shard_write(const char *path, uint64_t first, uint64_t count);
+
+/* Compresses a shard in its place by GZIP. Aborts on failure. */
+void shard_compress(const char *path);
 
 /* Reads all records, one by one and gathered, and finds one by id: NULL, or what is wrong. An error
  * is wrong too; `error` (or NULL) then has it. */

@@ -181,8 +181,7 @@ static void list_cases(const scenario *scenario) {
     }
 }
 
-static void test_calls_that_fail(void **state) {
-    (void)state;
+static void run_scenarios(const char *name) {
     static scenario scenarios[] = {
         {"append, map", true, RECMAP_DATASET_OPTIONS_INIT},
         {"rebuild, pread, index in memory", false, RECMAP_DATASET_OPTIONS_INIT},
@@ -190,15 +189,32 @@ static void test_calls_that_fail(void **state) {
     scenarios[1].reading.access = RECMAP_ACCESS_READ;
     scenarios[1].reading.index_in_memory = 1;
     scenarios[1].reading.index_check = RECMAP_INDEX_CHECK_FULL;
-    fixture_create(&data);
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) list_cases(&scenarios[i]);
     size_t step = test_is_sanitized() && !test_is_long() ? 3 : 1;
-    assert_int_equal(cases_run("I/O", case_count, step, run_case, NULL), 0);
+    size_t failed = cases_run(name, case_count, step, run_case, NULL);
     free(cases);
+    cases = NULL;
+    case_count = 0;
     fixture_destroy(&data);
+    assert_int_equal(failed, 0);
+}
+
+static void test_calls_that_fail(void **state) {
+    (void)state;
+    fixture_create(&data);
+    run_scenarios("I/O");
+}
+
+static void test_calls_that_fail_over_compressed_shards(void **state) {
+    (void)state;
+    fixture_create_compressed(&data);
+    run_scenarios("I/O, compressed");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls_that_fail)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls_that_fail),
+        cmocka_unit_test(test_calls_that_fail_over_compressed_shards),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Limits of the process: few open files, few maps, little address space, and many more shards than
- * any of them. All of it must give the same bytes. */
+ * any of them, some of them compressed. All of it must give the same bytes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -263,6 +263,7 @@ static int enter(void **state) {
         char shard[PATH_MOST];
         snprintf(shard, sizeof shard, "%s/s-%zu", folder, i);
         shard_write(shard, i * RECORDS_A_SHARD, RECORDS_A_SHARD);
+        if (i % 3 == 1) shard_compress(shard);
     }
     test_seed();
     return 0;
