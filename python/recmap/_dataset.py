@@ -420,8 +420,11 @@ class Dataset(_recmap.Dataset):
             raise ValueError(f"a sample of {sample} records")
         count = len(self)
         taken = count if sample is None else min(sample, count)
-        spread = [i * count // taken for i in range(taken)]
-        numbers = self._numbers_of(np.array(spread, np.uint64))
+        if taken == count:
+            spread = np.arange(count, dtype=np.uint64)
+        else:
+            spread = np.array([i * count // taken for i in range(taken)], np.uint64)
+        numbers = self._numbers_of(spread)
         return cast("dict[str, dict[str, Any]]", json.loads(self._schema(numbers)))
 
     def verify(

@@ -325,12 +325,11 @@ static PyObject *verify(PyObject *object, PyObject *arguments) {
     return take_text(&text, status, &error);
 }
 
-static recmap_status add_records(recmap_schema *schema, handle_object *handle,
-                                 const array_view *numbers, recmap_error *error) {
-    for (size_t i = 0; i < numbers->count; i++) {
+static recmap_status add_some(recmap_schema *schema, handle_object *handle, const uint64_t *numbers,
+                              size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count; i++) {
         recmap_record record;
-        recmap_status status = recmap_dataset_get(
-            handle->dataset, ((const uint64_t *)numbers->data)[i], &record, error);
+        recmap_status status = recmap_dataset_get(handle->dataset, numbers[i], &record, error);
         if (status == RECMAP_OK) {
             status = recmap_schema_add(schema, record.data, record.size, error);
             recmap_record_release(&record);
@@ -338,6 +337,22 @@ static recmap_status add_records(recmap_schema *schema, handle_object *handle,
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
+}
+
+/* Signals are looked at between some and some more: CANCELLED, where a handler raised. */
+static recmap_status add_records(recmap_schema *schema, handle_object *handle,
+                                 const array_view *numbers, recmap_error *error) {
+    enum { AT_ONCE = 256 };
+    recmap_status status = RECMAP_OK;
+    for (size_t first = 0; first < numbers->count && status == RECMAP_OK; first += AT_ONCE) {
+        size_t left = numbers->count - first;
+        Py_BEGIN_ALLOW_THREADS
+        status = add_some(schema, handle, (const uint64_t *)numbers->data + first,
+                          left < AT_ONCE ? left : AT_ONCE, error);
+        Py_END_ALLOW_THREADS
+        if (status == RECMAP_OK && PyErr_CheckSignals() < 0) status = RECMAP_CANCELLED;
+    }
+    return status;
 }
 
 /* _schema(numbers) -> JSON */
@@ -348,14 +363,11 @@ static PyObject *schema(PyObject *object, PyObject *arguments) {
     recmap_schema *made = NULL;
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS
-    status = recmap_schema_create(&made, &error);
+    recmap_status status = recmap_schema_create(&made, &error);
     if (status == RECMAP_OK) status = add_records(made, handle, &numbers, &error);
     if (status == RECMAP_OK) status = recmap_schema_to_json(&text, made, &error);
     recmap_schema_destroy(made);
-    Py_END_ALLOW_THREADS
     handle_release(handle);
     array_release(&numbers);
     return take_text(&text, status, &error);

@@ -7,6 +7,7 @@ import pickle
 import random
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -495,6 +496,16 @@ def test_progress_and_ctrl_c_while_indexing(tmp_path):
 
         recmap.open(DIGITS, index=tmp_path / "x.rmx", progress=progress)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_a_schema_is_made(digits):
+    """A schema of so many records takes many seconds, if nothing ends it."""
+    many = np.zeros(30_000_000, np.uint64)
+    begun = time.monotonic()
+    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        digits._schema(many)
+    assert time.monotonic() - begun < 10
 
 
 def test_repr(digits):
