@@ -11,7 +11,7 @@
 Threads: everything here may be used from many threads at once. Free-threaded builds of CPython have
 no stable ABI: it cannot be built for them. Processes: data sets may be used in a child after fork;
 loaders may not, and are pickled instead. One interpreter of a process can import it. Ctrl-C ends
-indexing, `verify`, `schema` and waiting for a batch; a `gather`, a `parse`, an `Order.at` end first.
+indexing, `verify`, `schema` and waiting for a batch; `gather`, `parse` and `Order.at` end first.
 """
 
 from __future__ import annotations
