@@ -51,13 +51,18 @@ typedef struct recmap_dataset_options {
     recmap_extract_fn extract; /* where the index was built with a callback: the same one, needed
                                   to find records by id */
     void *extract_context;
+    uint64_t span_keep_size; /* most bytes kept of what compressed shards inflate to, by this data
+                                set in this process, for all its threads; 0: 1 GiB. What threads are
+                                reading from at the moment comes on top: a span or a few each. Any
+                                value gives the same records. With less than the spans in use each
+                                is inflated again for each record, or batch, that needs it. */
 } recmap_dataset_options;
 
-#define RECMAP_DATASET_OPTIONS_VERSION 1
+#define RECMAP_DATASET_OPTIONS_VERSION 2
 #define RECMAP_DATASET_OPTIONS_INIT                                                                \
     {                                                                                              \
         RECMAP_DATASET_OPTIONS_VERSION, RECMAP_ACCESS_MAP, RECMAP_CHECK_DATA,                      \
-            RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL                                        \
+            RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL, 0                                     \
     }
 
 /* Threads: every function but recmap_dataset_close may be called from many threads at once.
@@ -122,8 +127,9 @@ RECMAP_API recmap_status recmap_dataset_get_shard(recmap_shard_info *info,
                                                   uint64_t shard_index, recmap_error *error);
 
 /* Compressed shards are inflated in spans of a few MiB, from one seek point of the index to the
- * next, and spans are kept as long as there is room (1 GiB), for all threads. A span of more than
- * 64 MiB, of a stream whose deflate blocks are that long, is inflated and kept in pieces of 16 MiB.
+ * next, and spans are kept as long as there is room (options.span_keep_size), for all threads. A
+ * span of more than 64 MiB, of a stream whose deflate blocks are that long, is inflated and kept in
+ * pieces of 16 MiB.
  */
 typedef struct recmap_span_statistics {
     uint64_t inflate_count; /* spans, or pieces, inflated since the data set was opened */

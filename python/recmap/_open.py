@@ -39,6 +39,7 @@ class Options:
     guard: bool = False
     shard_limit: int = 0
     allow_absolute_paths: bool = False
+    span_keep_size: int = 0
     framing_path: str | None = None  # of a shared object, where the framing is the user's own
 
     def open(self) -> Dataset:
@@ -57,6 +58,7 @@ class Options:
             guard=self.guard,
             shard_limit=self.shard_limit,
             allow_absolute_paths=self.allow_absolute_paths,
+            span_keep_size=self.span_keep_size,
         )
         probe = _recmap.Dataset(handle, 0, 0, 1, None)
         return Dataset._make(handle, self, (0, probe._record_count(), 1, None), {})
@@ -282,6 +284,7 @@ def open(
     guard: bool = False,
     shard_limit: int = 0,
     allow_absolute_paths: bool = False,
+    span_keep_size: int = 0,
 ) -> Dataset:
     """Opens TFRecord files as a data set; indexes them when they are used for the first time.
 
@@ -320,6 +323,10 @@ def open(
         guard: turn the signal for a shard that is cut short while it is mapped into an error.
         shard_limit: the most shards mapped at once; 0: as many as fit.
         allow_absolute_paths: an ``.rmx`` may name shards outside its own folder.
+        span_keep_size: most bytes kept of what compressed shards inflate to, in each process, for
+            all its threads; 0: 1 GiB. What is being read comes on top, some MiB a thread. Any
+            value gives the same records; where a true shuffle needs more than is kept it inflates
+            again, some MiB for each record or batch (``ds.info["compressed"]`` has the sizes).
 
     Raises:
         FileNotFoundError: there is nothing of that name.
@@ -348,6 +355,7 @@ def open(
         guard,
         shard_limit,
         allow_absolute_paths or not _is_index(names),  # who names the shards allows them
+        span_keep_size,
         framing_path,
     )
     plan = _Plan(

@@ -53,6 +53,7 @@ class Handle:
         guard: bool = ...,
         shard_limit: int = ...,
         allow_absolute_paths: bool = ...,
+        span_keep_size: int = ...,
     ) -> Self: ...
 
 @disjoint_base

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 import shutil
@@ -52,6 +53,24 @@ def made(tmp_path, payloads):
     write(tmp_path, payloads)
     with recmap.open(tmp_path / "made-*.tfrecord", progress=None) as ds:
         yield ds
+
+
+KEPT = 3 << 20
+
+
+@pytest.fixture
+def packed(tmp_path, payloads):
+    """The payloads in a compressed shard, opened so that little of it is kept."""
+    (plain,) = write(tmp_path, payloads)
+    path = tmp_path / "packed.tfrecord.gz"
+    path.write_bytes(gzip.compress(plain.read_bytes()))
+    with recmap.open(path, span_keep_size=KEPT, progress=None) as ds:
+        yield ds
+
+
+def kept_of(ds):
+    """Most bytes that a data set keeps, wherever it was sent to."""
+    return ds.info["compressed"]["kept_bytes"]
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Shards that are no TFRecord files, and compressed ones: open and index say how they lie."""
 
 import gzip
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -9,7 +10,7 @@ import zlib
 
 import pytest
 import recmap
-from conftest import flip
+from conftest import KEPT, flip, kept_of
 
 LINES = [b"one,1", b"", b"caf\xc3\xa9", b"last,3"]
 MADE = [b"%06d" % number for number in range(1000)]  # of one size, so that all framings have them
@@ -235,3 +236,26 @@ def test_a_line_that_changed(lines):
     ds = recmap.open(lines, framing="lines")
     flip(lines, 0)
     assert len(ds.verify(progress=None)["damage"]) == 1
+
+
+# ---- How much is kept of what compressed shards inflate to.
+
+
+def test_how_much_is_kept(packed, payloads):
+    assert kept_of(packed) == KEPT and records(packed) == payloads
+    assert kept_of(recmap.open(packed.index_path)) == 1 << 30
+    for kept in (1, 2**64 - 1):
+        ds = recmap.open(packed.index_path, span_keep_size=kept)
+        assert kept_of(ds) == kept and records(ds) == payloads
+    for kept in (-1, 2**64):
+        with pytest.raises(ValueError):
+            recmap.open(packed.index_path, span_keep_size=kept)
+    with pytest.raises(TypeError):
+        recmap.open(packed.index_path, span_keep_size="1 GiB")
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_how_much_is_kept_goes_to_other_processes(packed, method):
+    assert kept_of(pickle.loads(pickle.dumps(packed[::-1]))) == KEPT
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        assert pool.map(kept_of, [packed, packed[5:]]) == [KEPT, KEPT]

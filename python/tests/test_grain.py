@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import recmap
-from conftest import write
+from conftest import KEPT, kept_of, write
 
 grain = pytest.importorskip("grain")
 absl_flags = pytest.importorskip("absl.flags")
@@ -75,6 +75,11 @@ def test_pickled_and_repr(made, payloads, tmp_path):
     assert len(texts) == 5
     plain = pickle.loads(pickle.dumps(recmap.grain.DataSource(made[100:200])))
     assert plain[3] == payloads[103]
+
+
+def test_how_much_is_kept_goes_to_workers(packed, payloads):
+    source = pickle.loads(pickle.dumps(recmap.grain.DataSource(packed)))
+    assert kept_of(source._dataset) == KEPT and source[3] == payloads[3]
 
 
 def same(left, right):

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 import recmap
-from conftest import flip, text_index, write
+from conftest import KEPT, flip, kept_of, text_index, write
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data", exc_type=ImportError)
@@ -99,6 +99,11 @@ def test_tasks_are_small(made):
     assert sum(len(pickle.dumps(task.read_fn)) for task in tasks) < 100 * 1500 + 16 * len(chosen)
     got = [r for task in tasks for block in task() for r in block["bytes"].to_pylist()]
     assert got == [bytes(record) for record in chosen]
+
+
+def test_how_much_is_kept_goes_to_tasks(packed):
+    for task in recmap.ray.Datasource(packed).get_read_tasks(2):
+        assert kept_of(pickle.loads(pickle.dumps(task.read_fn)).args[0]) == KEPT
 
 
 def test_shuffled_epoch_has_each_record_once_in_the_one_order(made):

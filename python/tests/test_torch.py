@@ -13,7 +13,7 @@ import sys
 import numpy as np
 import pytest
 import recmap
-from conftest import DIGITS, ROOT, write
+from conftest import DIGITS, KEPT, ROOT, kept_of, write
 
 torch = pytest.importorskip("torch")
 
@@ -189,6 +189,25 @@ def test_records_without_features_in_a_data_loader(digits):
     dataset = recmap.torch.MapDataset(digits)
     batches = list(DataLoader(dataset, batch_size=1000, num_workers=1))
     assert flat(batches) == [bytes(record) for record in digits]
+
+
+class HowMuchIsKept(torch.utils.data.Dataset):
+    """What a worker's data set says of itself."""
+
+    def __init__(self, dataset):
+        self.dataset = dataset
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return kept_of(self.dataset)
+
+
+@pytest.mark.parametrize("method", [None, "fork", "spawn"])
+def test_how_much_is_kept_goes_to_workers(packed, method):
+    workers = {"num_workers": 1 if method else 0, "multiprocessing_context": method}
+    assert list(DataLoader(HowMuchIsKept(packed), batch_size=None, **workers)) == [KEPT, KEPT]
 
 
 # ---- The sampler.

@@ -71,7 +71,7 @@ recmap_status shard_cache_create(shard_cache **cache, index_file *index,
     made->limit = options->limit ? options->limit : default_limit(options->access);
     made->evicts = made->shard_count > made->limit;
     made->slots = calloc(made->shard_count + 1, sizeof *made->slots);
-    made->spans = span_cache_create(SPANS_KEPT_MOST);
+    made->spans = span_cache_create(options->span_keep_size);
     recmap_status status = made->slots && made->spans ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK)
         /* Absolute, as the process may change its folder before a shard is opened. */
@@ -450,6 +450,10 @@ recmap_status open_shard_read_frames(const open_shard *shard, uint8_t *data,
                                      const index_place *places, size_t count, recmap_error *error) {
     span_reader reader = reader_of(shard);
     return span_read_frames(&reader, data, places, count, error);
+}
+
+uint64_t shard_cache_span_keep_size(const shard_cache *cache) {
+    return span_cache_keep_size(cache->spans);
 }
 
 recmap_span_statistics shard_cache_span_statistics(const shard_cache *cache) {

@@ -22,14 +22,17 @@ typedef struct open_shard open_shard;
 typedef struct shard_cache_options {
     recmap_access access;
     bool allow_absolute_paths;
-    unsigned limit; /* 0: by the limits of the process */
+    unsigned limit;          /* 0: by the limits of the process */
+    uint64_t span_keep_size; /* as the data set's option */
 } shard_cache_options;
 
 /* `index` must outlive the cache. */
 recmap_status shard_cache_create(shard_cache **cache, index_file *index,
                                  const shard_cache_options *options, recmap_error *error);
 
-/* What was done so far to inflate spans of compressed shards. */
+/* Most bytes of spans of compressed shards that are kept, and what was done so far to inflate them.
+ */
+uint64_t shard_cache_span_keep_size(const shard_cache *cache);
 recmap_span_statistics shard_cache_span_statistics(const shard_cache *cache);
 
 /* Closes all shards, pinned or not. */

@@ -54,14 +54,10 @@ static recmap_status fail_span(const span_source *source, inflate_verdict verdic
     if (source->map && source->map->was_cut) {
         status = fail(error, RECMAP_IO, "the file was cut short after it was opened");
         fail_advise(error, "bring the indexed file back and open the data set again");
-    } else if (verdict == INFLATE_END) {
-        status = fail(error, RECMAP_STALE,
-                      "the shard changed since it was indexed: its %s stream "
-                      "ends sooner",
-                      kind);
-        fail_advise(error, "build the index again with `recmap index`");
     } else {
-        status = fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", kind, fault->reason);
+        status = fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", kind,
+                      verdict == INFLATE_END ? "it ends sooner than when it was indexed"
+                                             : fault->reason);
         fail_advise(error, "bring the file back from its source; this index still reads the rest, "
                            "`recmap verify` lists what is lost, and a loader that skips bad "
                            "records goes on");
@@ -175,7 +171,7 @@ void span_inflate(span *filled, const span_source *source, span_piece piece) {
         waypoints_add(source->waypoints, in);
     if (filled->size < due && filled->error.status == RECMAP_OK) {
         recmap_status status = fail_span(source, verdict, inflater_fault(in), &filled->error);
-        filled->is_passing = status != RECMAP_CORRUPT && status != RECMAP_STALE;
+        filled->is_passing = status != RECMAP_CORRUPT;
     }
     inflater_destroy(in);
 }

@@ -8,6 +8,8 @@
 
 enum { BUCKETS = 1 << 12 };
 
+#define KEEP_DEFAULT ((uint64_t)1 << 30)
+
 typedef struct cached_span {
     span span; /* first, so that a span is its entry */
     span_key key;
@@ -24,16 +26,16 @@ typedef struct cached_span {
 
 /* All but what `filling` guards is guarded by the process lock. */
 struct span_cache {
-    uint64_t limit;
+    uint64_t keep_size;
     uint64_t size;
     cached_span *newest, *oldest;
     recmap_span_statistics statistics;
     cached_span *buckets[BUCKETS];
 };
 
-span_cache *span_cache_create(uint64_t limit) {
+span_cache *span_cache_create(uint64_t keep_size) {
     span_cache *made = calloc(1, sizeof *made);
-    if (made) made->limit = limit;
+    if (made) made->keep_size = keep_size ? keep_size : KEEP_DEFAULT;
     return made;
 }
 
@@ -161,7 +163,7 @@ void span_cache_unpin(span_cache *cache, const span *pinned) {
         if (entry->span.is_passing) take_out(cache, entry, &freed);
         else list_add_newest(cache, entry);
     }
-    while (cache->size > cache->limit && cache->oldest) {
+    while (cache->size > cache->keep_size && cache->oldest) {
         cached_span *oldest = cache->oldest;
         list_remove(cache, oldest);
         take_out(cache, oldest, &freed);
@@ -169,6 +171,10 @@ void span_cache_unpin(span_cache *cache, const span *pinned) {
     }
     process_unlock();
     free_chain(freed);
+}
+
+uint64_t span_cache_keep_size(const span_cache *cache) {
+    return cache->keep_size;
 }
 
 recmap_span_statistics span_cache_statistics(const span_cache *cache) {

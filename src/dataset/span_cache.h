@@ -9,8 +9,6 @@
 
 #include <recmap/dataset.h>
 
-#define SPANS_KEPT_MOST ((uint64_t)1 << 30)
-
 typedef struct span_cache span_cache;
 
 typedef struct span_key {
@@ -27,8 +25,9 @@ typedef struct span {
     bool is_passing;      /* the failure may be another one next time: not to be kept */
 } span;
 
-/* NULL when memory is out. `limit`: bytes of the spans that are kept; pinned ones can exceed it. */
-span_cache *span_cache_create(uint64_t limit);
+/* NULL when memory is out. `keep_size`: bytes of the spans that are kept, 0 being a default; pinned
+ * ones can exceed it. */
+span_cache *span_cache_create(uint64_t keep_size);
 void span_cache_destroy(span_cache *cache);
 
 /* The span, pinned; `fill` makes it if it is not there. Threads: any. Fork: a child may go on.
@@ -37,6 +36,7 @@ const span *span_cache_pin(span_cache *cache, span_key key,
                            void (*fill)(span *filled, void *context), void *context);
 void span_cache_unpin(span_cache *cache, const span *pinned);
 
+uint64_t span_cache_keep_size(const span_cache *cache);
 recmap_span_statistics span_cache_statistics(const span_cache *cache);
 
 #endif

@@ -18,7 +18,7 @@ static void add_shard(recmap_span_info *info, const shard_entry *entry, const po
 
 recmap_status recmap_dataset_get_span_info(recmap_span_info *info, const recmap_dataset *dataset,
                                            recmap_error *error) {
-    recmap_span_info made = {.keep_size = SPANS_KEPT_MOST};
+    recmap_span_info made = {.keep_size = shard_cache_span_keep_size(dataset->shards)};
     for (size_t i = 0; i < dataset->info.shard_count; i++) {
         const shard_entry *entry = &index_shards(dataset->index)[i].entry;
         point_list points = {0};

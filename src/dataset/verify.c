@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "dataset/damage_json.h"
 #include "dataset/dataset.h"
-#include "format/tfrecord.h"
 #include "index/scan.h"
 
 typedef struct finding {
@@ -192,10 +191,9 @@ static recmap_status scan_all(verification *at, const recmap_verify_options *opt
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         const index_shard *shard = &index_shards(at->dataset->index)[i];
         names[i] = shard->entry.path;
-        forms[i] = (scan_form){shard->framing, RECMAP_COMPRESSION_AUTO};
-        if (!framing_is_tfrecord(shard->framing))
-            forms[i].compression =
-                (recmap_compression)(RECMAP_COMPRESSION_NONE + shard->entry.compression);
+        /* As readers inflate it, whatever its first bytes have become. */
+        forms[i] = (scan_form){shard->framing, (recmap_compression)(RECMAP_COMPRESSION_NONE +
+                                                                    shard->entry.compression)};
     }
     scan_sink sink = {at, begin_shard, add_run, add_damage, end_shard, skip_shard};
     recmap_progress progress = {0};

@@ -228,11 +228,25 @@ seek_point inflater_point(const inflater *in) {
     };
 }
 
+/* As files do whose last bytes never reached the device: they inflate to anything, up to the end.
+ */
+static bool ends_in_zeros(const inflater *in) {
+    enum { ZEROS = 16 };
+    static const uint8_t zeros[ZEROS];
+    const inflate_source *source = &in->source;
+    uint8_t last[ZEROS];
+    if (source->size < ZEROS) return false;
+    uint64_t at = source->size - ZEROS;
+    if (source->bytes) return !memcmp(source->bytes + at, zeros, ZEROS);
+    return source->read(source->context, last, ZEROS, at, NULL) == RECMAP_OK &&
+           !memcmp(last, zeros, ZEROS);
+}
+
 static void set_bad(inflater *in, uint64_t at, const char *reason) {
     in->is_bad = true;
     in->fault.at = at;
     in->fault.reason = reason;
-    in->fault.is_cut = reason == ends_inside;
+    in->fault.is_cut = reason == ends_inside && !ends_in_zeros(in);
 }
 
 static const char *reason_of(int result) {

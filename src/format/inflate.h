@@ -79,8 +79,9 @@ seek_point inflater_point(const inflater *in);
 typedef struct inflate_fault {
     const char *reason;
     uint64_t at;
-    bool is_cut;        /* the file ends too early; what came out so far was not seen to be bad */
-    bool has_size;      /* of a wrong sum: as many bytes came out as there should */
+    bool is_cut;   /* the file ends too early, and not in zeros; what came out so far was not seen
+                      to be bad */
+    bool has_size; /* of a wrong sum: as many bytes came out as there should */
     recmap_error error; /* of the source */
 } inflate_fault;
 const inflate_fault *inflater_fault(const inflater *in);

@@ -70,7 +70,7 @@ static recmap_status make_room(passage *at, recmap_error *error) {
         at->origin += done;
     }
     if (at->capacity - at->size >= CHUNK) return RECMAP_OK;
-    if (at->capacity > INFLATED_HELD_MOST)
+    if (at->capacity >= INFLATED_HELD_MOST)
         return fail_limit(at, "has a record, or damage, that takes over 8 GiB of memory", error);
     size_t capacity = at->capacity ? at->capacity * 2 : 4 * CHUNK;
     uint8_t *bytes = realloc(at->bytes, capacity);
@@ -263,6 +263,8 @@ static bool pass_damage(passage *at) {
              compression_name(at->walk->kind), (unsigned long long)fault.at, fault.reason);
     walk_to_end(at);
     if (at->findings->status != RECMAP_OK) return false;
+    /* What ended the records, an archive's zeros for one, would be its last bytes, but is not. */
+    uint64_t lost_since = min_u64(at->state.position, end);
     uint64_t from = doubtful_from(at), member_from = inflater_unsure_from(at->in);
     const framing *by = at->walk->walker->framing;
     bool resumed = false, ran_over;
@@ -278,7 +280,7 @@ static bool pass_damage(passage *at) {
     at->wait_size = 0;
     if (resumed) {
         at->state = (walk_state){
-            .position = at->origin + by->begins_behind, .is_lost = true, .lost_since = end};
+            .position = at->origin + by->begins_behind, .is_lost = true, .lost_since = lost_since};
         snprintf(at->state.reason, sizeof at->state.reason, "%s", reason);
         at->needs_point = true;
         return true;
@@ -287,7 +289,8 @@ static bool pass_damage(passage *at) {
     at->origin = end + behind;
     if (at->walk->known) at->origin = at->walk->known_size;
     at->state = (walk_state){.position = at->origin};
-    if (at->origin > end) walk_add_damage(at->findings, end, at->origin - end, reason);
+    if (at->origin > lost_since)
+        walk_add_damage(at->findings, lost_since, at->origin - lost_since, reason);
     return false;
 }
 

@@ -286,6 +286,14 @@ class Damage(CliTest):
         self.index("--framing", "tar", "-o", "a.rmx", "a.tar")
         self.assertEqual(self.payloads("a.rmx"), self.due[:good])
 
+    def test_damage_behind_the_end(self):
+        for file in (gzip.compress(self.data) + b"x", gzip.compress(self.data) + b"\x1f\x8b"):
+            self.write("a.tar", file)
+            self.run_recmap("index", "--framing", "tar", "--on-corrupt", "skip", "-o", "a.rmx", "a.tar")
+            self.assertEqual(self.payloads("a.rmx"), self.due)
+            self.check("verify", "a.rmx", out="a.rmx: 40 of 40 records are good; 1 damaged place "
+                       "in the index\n")
+
     def test_a_hole_and_a_second_archive(self):
         reason = "zeros end the archive here, but other bytes follow them"
         at = sum(map(len, self.due[:20]))

@@ -226,6 +226,55 @@ static void test_damage_anywhere(void **state) {
     assert_true(found > rounds * RECORDS / 8);
 }
 
+/* A tail that never reached the device: the member inflates on to anything, up to the end. */
+static void test_zeros_at_the_end(void **state) {
+    (void)state;
+    rng random = {4};
+    bool has[RECORDS];
+    size_t found = 0;
+    for (size_t round = 0; round < 100 * KINDS; round++) {
+        size_t kind = round % KINDS;
+        shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
+        size_t at = 16 + (size_t)rng_below(&random, made->file.size - 32);
+        memset(made->file.data + at, 0, made->file.size - at);
+        file_write(name, made->file.data, made->file.size);
+        build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_SKIP);
+        found += check_records(made, has);
+        free_shard(made);
+    }
+    assert_true(found > 100 * KINDS * RECORDS / 8);
+}
+
+/* Damage afterwards may give records another length: they are bad ones, which a loader can skip. */
+static void test_damage_when_read(void **state) {
+    (void)state;
+    rng random = {5};
+    size_t bad = 0;
+    for (size_t round = 0; round < 20 * KINDS; round++) {
+        size_t kind = round % KINDS;
+        shard *made = make_shard(kind, COMPRESSION_GZIP, &random);
+        file_write(name, made->file.data, made->file.size);
+        build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
+        size_t at = 16 + (size_t)rng_below(&random, made->file.size - 16);
+        made->file.data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
+        file_alter(name, 0, made->file.data, made->file.size);
+        recmap_dataset *dataset = dataset_open("a.rmx", NULL);
+        for (size_t i = 0; i < RECORDS; i++) {
+            recmap_error error = RECMAP_ERROR_INIT;
+            recmap_record record;
+            if (recmap_dataset_get(dataset, i, &record, &error) == RECMAP_OK) {
+                recmap_record_release(&record);
+                continue;
+            }
+            assert_int_equal(error.status, RECMAP_CORRUPT);
+            bad++;
+        }
+        recmap_dataset_close(dataset);
+        free_shard(made);
+    }
+    assert_true(bad > 0);
+}
+
 static int register_short(void **state) {
     (void)state;
     return recmap_framing_register(&short_framing, NULL) != RECMAP_OK;
@@ -276,7 +325,11 @@ static void test_files_at_once(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(whole), TEST(wrong_sum), TEST(damage_anywhere),
+    const struct CMUnitTest tests[] = {TEST(whole),
+                                       TEST(wrong_sum),
+                                       TEST(damage_anywhere),
+                                       TEST(zeros_at_the_end),
+                                       TEST(damage_when_read),
                                        TEST(files_at_once)};
     return cmocka_run_group_tests(tests, register_short, NULL);
 }
