@@ -51,6 +51,14 @@ static recmap_status fail_stream(const passage *at, const inflate_fault *fault,
     return RECMAP_CORRUPT;
 }
 
+static recmap_status fail_point(const passage *at, recmap_error *error) {
+    fail(error, RECMAP_CORRUPT,
+         "the index is damaged or forged: a point of this shard cannot be used");
+    fail_at(error, at->walk->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "build the index again with `recmap index`");
+    return RECMAP_CORRUPT;
+}
+
 static recmap_status fail_limit(const passage *at, const char *what, recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED, "the %s stream %s", compression_name(at->walk->kind), what);
     fail_at(error, at->walk->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
@@ -150,10 +158,9 @@ static void walk_some(passage *at) {
         walk_to_end(at);
 }
 
-/* Records with checks are found where the index has points, whatever became of the bytes before. */
 static bool has_known_point(const passage *at) {
     const point_list *known = at->walk->known;
-    return known && at->walk->walker->framing->check_payload && at->next_known < known->count;
+    return known && at->next_known < known->count;
 }
 
 /* Where the next read ends: at the point that comes next. Whether the inflater is right where a
@@ -178,15 +185,28 @@ static bool start_at_known(passage *at, const stored_point *point, bool goes_on)
     return goes_on ? inflater_go_on_at(at->in, &from) : inflater_start_at(at->in, &from);
 }
 
+/* Records without a check of their own are only as good as the checksum of their member: what came
+ * out of a damaged one may have been wrong before that was seen. */
+static void doubt(passage *at, uint64_t from, uint64_t end, const char *reason) {
+    if (at->walk->walker->framing->check_payload) return;
+    if (!unsure_add(&at->unsure, from, end, reason))
+        at->findings->status = fail_memory(&at->findings->error);
+}
+
 /* Damage can leave a stream that inflates on, to other bytes or to another number of them. Readers
- * begin at points, and so does this. A member that began just here tells that nothing is wrong,
- * and was checked itself. */
-static void meet_known_point(passage *at) {
-    if (!has_known_point(at) || at->origin + at->size < read_limit(at)) return;
+ * begin at points, and so does this: what holds in the end, check by check or by the checksum of a
+ * member, is what they get. Where one begins, that before was checked, unless its end was not met.
+ */
+static recmap_status meet_known_point(passage *at, recmap_error *error) {
+    if (!has_known_point(at) || at->origin + at->size < read_limit(at)) return RECMAP_OK;
     const stored_point *point = &at->walk->known->at[at->next_known++];
-    if (!point->window_size && inflater_member_size(at->in) == 1) return;
+    bool begins_here = inflater_member_size(at->in) == 1;
+    if (!point->window_size && !begins_here)
+        doubt(at, inflater_unsure_from(at->in), point->offset, wrong_sum);
     at->size = (size_t)(point->offset - at->origin);
-    start_at_known(at, point, true);
+    return start_at_known(at, point, true) || at->findings->status != RECMAP_OK
+               ? RECMAP_OK
+               : fail_point(at, error);
 }
 
 /* Where the index has the next point behind damage, everything that lies behind it is known. */
@@ -223,14 +243,6 @@ static bool resume_at_member(passage *at, uint64_t end, uint64_t bad_at) {
  * arithmetic, or where a user's function would look at what was lost. */
 static bool can_find_back(const framing *by) {
     return by->find && !by->record_size && !by->custom;
-}
-
-/* Records without a check of their own are only as good as the checksum of their member: what came
- * out of a damaged one may have been wrong before that was seen. */
-static void doubt(passage *at, uint64_t from, uint64_t end, const char *reason) {
-    if (at->walk->walker->framing->check_payload) return;
-    if (!unsure_add(&at->unsure, from, end, reason))
-        at->findings->status = fail_memory(&at->findings->error);
 }
 
 /* From where on what came out before damage cannot be believed. Where only what follows is missing,
@@ -349,7 +361,8 @@ recmap_status inflate_walk_shard(inflate_walk *walk, walk_findings *findings, re
         inflate_verdict verdict =
             inflater_read(&size, at.in, at.bytes + at.size, room_to_read(&at), point_is_due(&at));
         at.size += size;
-        if (verdict == INFLATE_OK) meet_known_point(&at);
+        if (verdict == INFLATE_OK) status = meet_known_point(&at, error);
+        if (status != RECMAP_OK) break;
         goes_on = take(&at, verdict, &status, error) && findings->status == RECMAP_OK;
     }
     walk->size = at.origin + at.size;

@@ -161,6 +161,98 @@ static void test_forged_windows(void **state) {
     buffer_free(&file);
 }
 
+/* The value of the points of an index, with windows that unpack well and are those of no stream, or
+ * with bits at which nothing begins. */
+static void forge_points(forged *index, bool forges_bits) {
+    forged_value *value = &index->tables[STORE_POINTS].values[0];
+    point_list read = {0}, made = {0};
+    size_t count = load32(value->data);
+    uint8_t window[INFLATE_WINDOW_MOST];
+    assert_int_equal(points_decode(&read, value->data, value->size, count, FILE_SIZE, IMAGE_SIZE),
+                     POINTS_OK);
+    for (size_t i = 0; i < count; i++) {
+        const stored_point *at = &read.at[i];
+        assert_int_equal(points_unpack(window, at), POINTS_OK);
+        if (!forges_bits) memset(window, 'x', sizeof window);
+        seek_point point = {at->bit + forges_bits, at->offset, window, at->window_size};
+        assert_true(points_add(&made, &point));
+    }
+    points_free(&read);
+    free(value->data);
+    value->data = points_encode(&value->size, &made, 0, count);
+    points_free(&made);
+}
+
+static size_t count_damage(const char *path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_report *report;
+    recmap_dataset *dataset = dataset_open(path, NULL);
+    ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
+    size_t count = recmap_report_damage_count(report);
+    recmap_report_destroy(report);
+    recmap_dataset_close(dataset);
+    return count;
+}
+
+static void assert_says_index(const char *path) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_report *report;
+    recmap_dataset *dataset = dataset_open(path, NULL);
+    ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
+    assert_int_equal(recmap_report_damage_count(report), 1);
+    assert_non_null(
+        strstr(recmap_report_damage(report, 0).reason, "the index is damaged or forged"));
+    recmap_report_destroy(report);
+    recmap_dataset_close(dataset);
+}
+
+/* Records that have no check of their own: verify reads them from the points, as readers do. */
+static void test_verify_proves_points(void **state) {
+    (void)state;
+    static const char *const framings[] = {"lines", "fixed:0,64,0", "ofrecord", "tfrecord"};
+    const char *name = "a.gz";
+    for (size_t f = 0; f < sizeof framings / sizeof *framings; f++) {
+        rng random = {5 + f};
+        buffer content = BUFFER_INIT, file = BUFFER_INIT;
+        while (content.size % 4 || content.size < (8 << 20)) {
+            uint8_t text[64], length[8] = {sizeof text};
+            for (size_t i = 0; i < sizeof text; i++)
+                text[i] = (uint8_t)('a' + rng_below(&random, 4));
+            text[sizeof text - 1] = '\n';
+            if (f == 2) buffer_add(&content, length, sizeof length);
+            if (f == 3) oracle_add_record(&content, text, sizeof text);
+            else buffer_add(&content, text, sizeof text);
+        }
+        deflate_way way = {.level = 6, .memory = 8};
+        for (size_t done = 0; done < content.size; done += content.size / 4) {
+            buffer member = {content.data + done, content.size / 4, 0};
+            add_deflated(&file, COMPRESSION_GZIP, &member, &way);
+        }
+        file_write(name, file.data, file.size);
+        recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+        options.framing = framings[f];
+        index_build("a.rmx", &options, &name, 1);
+        assert_int_equal(count_damage("a.rmx"), 0);
+        forged index = forged_read("a.rmx");
+        forge_points(&index, true);
+        forged_write(&index, "forged.rmx");
+        assert_true(count_damage("forged.rmx") > 0);
+        forged_free(&index);
+        index = forged_read("a.rmx");
+        forge_points(&index, false);
+        forged_write(&index, "forged.rmx");
+        assert_true(count_damage("forged.rmx") > 0);
+        /* One that does not unpack. */
+        forged_value *value = &index.tables[STORE_POINTS].values[0];
+        memset(value->data + HEAD + load32(value->data) * ENTRY, 0xff, 8);
+        forged_write(&index, "forged.rmx");
+        assert_says_index("forged.rmx");
+        forged_free(&index);
+        buffer_free(&content);
+        buffer_free(&file);
+    }
+}
+
 /* Inflated by zlib, member after member. */
 static buffer inflate_file(const uint8_t *file, size_t size, const vector_case *at) {
     buffer image = BUFFER_INIT;
@@ -277,6 +369,7 @@ int main(void) {
         cmocka_unit_test(test_forged_numbers),
         cmocka_unit_test(test_other_sizes),
         cmocka_unit_test_setup_teardown(test_forged_windows, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_verify_proves_points, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
