@@ -346,3 +346,11 @@ def test_bar_in_a_notebook(monkeypatch):
     with _progress.shown("auto", "indexing") as call:
         assert isinstance(call, _progress._Notebook)
         call(1, 2, 3, "x")
+
+
+@pytest.mark.parametrize("source", [".", "made-*", "made-9.tfrecord"])
+def test_a_link_that_leads_nowhere(tmp_path, source):
+    write(tmp_path, [b"a"])
+    (tmp_path / "made-9.tfrecord").symlink_to("nowhere")
+    with pytest.raises(FileNotFoundError, match=r"made-9\.tfrecord"):
+        recmap.open(tmp_path / source)

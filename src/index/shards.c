@@ -95,6 +95,21 @@ static bool is_left_out(const char *name) {
     return shard_name_is_possible(name) && !shard_name_is_likely(name);
 }
 
+/* A folder has names of files that are not there: links that lead nowhere. Such a shard is missing
+ * as one that is named. */
+static recmap_status check_there(const path_list *list, size_t first, recmap_error *error) {
+    for (size_t i = first; i < list->count; i++) {
+        path_kind kind;
+        recmap_status status = path_get_kind(&kind, list->paths[i], error);
+        if (status != RECMAP_OK) return status;
+        if (kind != PATH_MISSING) continue;
+        fail_missing(error, list->paths[i], "there is no such file: the link leads nowhere");
+        fail_advise(error, "bring back what it leads to, or remove the link");
+        return RECMAP_INVALID;
+    }
+    return RECMAP_OK;
+}
+
 static recmap_status add_folder(path_list *list, const char *name, list_walk *walk,
                                 recmap_error *error) {
     char *folder = strdup(name);
@@ -102,6 +117,7 @@ static recmap_status add_folder(path_list *list, const char *name, list_walk *wa
     for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/';) folder[--end] = 0;
     size_t first = list->count, first_left_out = walk->left_out->count;
     recmap_status status = list_folder(list, folder, shard_name_is_likely, error);
+    if (status == RECMAP_OK) status = check_there(list, first, error);
     if (status == RECMAP_OK) status = list_folder(walk->left_out, folder, is_left_out, error);
     free(folder);
     if (status != RECMAP_OK) return status;
@@ -130,7 +146,7 @@ static recmap_status add_matches(path_list *list, const char *pattern, unsigned 
         return RECMAP_INVALID;
     }
     sort_from(list, first);
-    return RECMAP_OK;
+    return check_there(list, first, error);
 }
 
 /* NAME@N[END], all shards of a set. */
