@@ -10,8 +10,8 @@
 #include "index/unsure.h"
 
 enum {
-    CHUNK = 1 << 20, /* inflated at once */
-    SURE_SIZE = 64,  /* bytes with which a bad length is known to be one */
+    CHUNK = 256 << 10, /* inflated at once: what is walked over is still in the cache */
+    SURE_SIZE = 64,    /* bytes with which a bad length is known to be one */
     SEARCH_BACK = 64 << 10,
 };
 
@@ -80,7 +80,7 @@ static recmap_status make_room(passage *at, recmap_error *error) {
     if (at->capacity - at->size >= CHUNK) return RECMAP_OK;
     if (at->capacity >= INFLATED_HELD_MOST)
         return fail_limit(at, "has a record, or damage, that takes over 8 GiB of memory", error);
-    size_t capacity = at->capacity ? at->capacity * 2 : 4 * CHUNK;
+    size_t capacity = at->capacity ? at->capacity * 2 : 2 * CHUNK;
     uint8_t *bytes = realloc(at->bytes, capacity);
     if (!bytes) return fail_memory(error);
     at->bytes = bytes;

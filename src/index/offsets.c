@@ -25,14 +25,22 @@ static uint64_t choose_slope(const uint64_t *offsets, size_t count) {
     return slope >> 56 ? 0 : slope;
 }
 
-static void write_residual(uint8_t *bits, size_t i, unsigned width, uint64_t residual) {
-    if (width == 64) {
-        store64(bits + 8 * i, residual);
-        return;
+/* Residuals one behind the other, from the lowest bit of `bits` on. */
+static void write_residuals(uint8_t *bits, unsigned width, const uint64_t *offsets, size_t count,
+                            uint64_t base, uint64_t slope) {
+    uint64_t word = 0;
+    unsigned filled = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t residual = offsets[i] - base - slope * i;
+        word |= residual << filled;
+        filled += width;
+        if (filled < 64) continue;
+        store64(bits, word);
+        bits += 8;
+        filled -= 64;
+        word = filled ? residual >> (width - filled) : 0;
     }
-    size_t bit = i * width;
-    uint8_t *at = bits + (bit >> 3);
-    store64(at, load64(at) | residual << (bit & 7));
+    if (filled) store64(bits, word);
 }
 
 /* Packs one frame's bits and returns their size. */
@@ -53,9 +61,7 @@ static size_t pack_frame(uint8_t *entry, uint8_t *bits, size_t position, const u
     store32(entry + 16, (uint32_t)(position / 8));
     store32(entry + 20, shard);
     size_t size = bits_size(count, width);
-    memset(bits, 0, size + OFFSETS_PADDING);
-    for (size_t i = 0; width && i < count; i++)
-        write_residual(bits, i, width, offsets[i] - base - slope * i);
+    write_residuals(bits, width, offsets, count, base, slope);
     memset(bits + size, 0, OFFSETS_PADDING);
     return size;
 }

@@ -12,6 +12,7 @@ enum { HEAD_SIZE = 8, ENTRY_SIZE = 24 };
 void points_free(point_list *freed) {
     for (size_t i = 0; freed->owns && i < freed->count; i++) free((uint8_t *)freed->at[i].packed);
     free(freed->at);
+    free(freed->packer);
     *freed = (point_list){0};
 }
 
@@ -23,39 +24,41 @@ static bool add(point_list *points, const stored_point *point) {
     return true;
 }
 
+/* What deflating a window takes: half a MiB, made once for all points of a walk. */
+struct window_packer {
+    struct isal_zstream stream;
+    uint8_t level_memory[ISAL_DEF_LVL1_DEFAULT];
+    uint8_t packed[INFLATE_WINDOW_MOST + 256];
+};
+
 /* Raw deflate. A window that does not get smaller is stored by it: that adds a few bytes. */
-static uint8_t *pack(uint32_t *size, const uint8_t *window, uint32_t window_size) {
-    enum { ROOM = INFLATE_WINDOW_MOST + 256 };
-    struct isal_zstream *stream = calloc(1, sizeof *stream);
-    uint8_t *level_memory = calloc(1, ISAL_DEF_LVL1_DEFAULT), *packed = malloc(ROOM),
-            *fitted = NULL;
-    if (stream && level_memory && packed) {
-        isal_deflate_stateless_init(stream);
-        stream->level = 1;
-        stream->level_buf = level_memory;
-        stream->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
-        stream->end_of_stream = 1;
-        stream->next_in = (uint8_t *)window;
-        stream->avail_in = window_size;
-        stream->next_out = packed;
-        stream->avail_out = ROOM;
-        if (isal_deflate_stateless(stream) == COMP_OK) {
-            *size = ROOM - stream->avail_out;
-            fitted = realloc(packed, *size);
-            if (fitted) packed = NULL;
-        }
-    }
-    free(stream);
-    free(level_memory);
-    free(packed);
-    return fitted;
+static uint8_t *pack(uint32_t *size, window_packer *by, const seek_point *point) {
+    struct isal_zstream *stream = &by->stream;
+    isal_deflate_stateless_init(stream);
+    stream->level = 1;
+    stream->level_buf = by->level_memory;
+    stream->level_buf_size = sizeof by->level_memory;
+    stream->end_of_stream = 1;
+    stream->next_in = (uint8_t *)point->window;
+    stream->avail_in = point->window_size;
+    stream->next_out = by->packed;
+    stream->avail_out = sizeof by->packed;
+    if (isal_deflate_stateless(stream) != COMP_OK) return NULL;
+    uint32_t packed_size = sizeof by->packed - stream->avail_out;
+    uint8_t *packed = malloc(packed_size);
+    if (!packed) return NULL;
+    memcpy(packed, by->packed, packed_size);
+    *size = packed_size;
+    return packed;
 }
 
 bool points_add(point_list *points, const seek_point *point) {
     stored_point made = {
         .bit = point->bit, .offset = point->offset, .window_size = point->window_size};
     if (point->window_size) {
-        made.packed = pack(&made.packed_size, point->window, point->window_size);
+        if (!points->packer) points->packer = calloc(1, sizeof *points->packer);
+        if (!points->packer) return false;
+        made.packed = pack(&made.packed_size, points->packer, point);
         if (!made.packed) return false;
     }
     points->owns = true;
@@ -65,6 +68,8 @@ bool points_add(point_list *points, const seek_point *point) {
 }
 
 void points_end(point_list *points, uint64_t image_size) {
+    free(points->packer);
+    points->packer = NULL;
     while (points->count && points->at[points->count - 1].offset >= image_size) {
         const stored_point *last = &points->at[--points->count];
         points->packed_size -= last->packed_size;

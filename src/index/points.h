@@ -20,13 +20,16 @@ typedef struct stored_point {
     uint32_t window_size; /* of the window, inflated */
 } stored_point;
 
+typedef struct window_packer window_packer;
+
 /* The points of one shard, ascending. */
 typedef struct point_list {
     stored_point *at;
     size_t count;
     size_t capacity;
-    uint64_t packed_size; /* of all windows */
-    bool owns;            /* the windows: else they lie in the index */
+    uint64_t packed_size;  /* of all windows */
+    bool owns;             /* the windows: else they lie in the index */
+    window_packer *packer; /* while points are added */
 } point_list;
 
 void points_free(point_list *freed);
@@ -34,7 +37,7 @@ void points_free(point_list *freed);
 /* Deflates the point's window and adds it. False when memory is out. */
 bool points_add(point_list *points, const seek_point *point);
 
-/* Forgets points at which nothing more comes: those at an image's end. */
+/* No more are added. Forgets points at which nothing more comes: those at an image's end. */
 void points_end(point_list *points, uint64_t image_size);
 
 /* Bytes that the list takes in the index. */

@@ -519,12 +519,13 @@ static recmap_status start(scan *scan, recmap_error *error) {
     uint64_t segments = segment_count(scan);
     if (threads > segments) threads = (unsigned)segments;
     if (slots > segments + 1) slots = (size_t)segments + 1;
+    /* A single thread has nobody to run ahead of it: it walks while it joins, and never guesses. */
+    if (threads <= 1) slots = 1;
     scan->slots = calloc(slots, sizeof *scan->slots);
     if (!scan->slots) return fail_memory(error);
     for (; scan->slot_count < slots; scan->slot_count++)
         if (!findings_init(&scan->slots[scan->slot_count].findings, scan->options->extractor))
             return fail_memory(error);
-    /* A single thread has nobody to run ahead of it: it walks while it joins, and never guesses. */
     if (threads <= 1) return RECMAP_OK;
     return workers_start(&scan->workers, threads, run_worker, scan, error);
 }

@@ -59,6 +59,24 @@ static void test_round_trip(void **state) {
     free(bytes);
 }
 
+/* What stood there when windows before were deflated does not show. */
+static void test_windows_are_apart(void **state) {
+    (void)state;
+    rng random = {2};
+    point_list made = make_points(&random);
+    for (size_t i = 0; i < COUNT; i++) {
+        const stored_point *one = &made.at[i];
+        point_list alone = {0};
+        seek_point same = {one->bit, one->offset, windows[i], one->window_size};
+        assert_true(points_add(&alone, &same));
+        assert_int_equal(alone.at[0].packed_size, one->packed_size);
+        if (one->packed_size)
+            assert_memory_equal(alone.at[0].packed, one->packed, one->packed_size);
+        points_free(&alone);
+    }
+    points_free(&made);
+}
+
 /* Writes a number over one of an encoded list, and holds what comes of it against what is due. */
 static void check_forged(const point_list *made, size_t at, size_t width, uint64_t number) {
     size_t size;
@@ -366,6 +384,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_windows_are_apart),
         cmocka_unit_test(test_forged_numbers),
         cmocka_unit_test(test_other_sizes),
         cmocka_unit_test_setup_teardown(test_forged_windows, folder_enter, folder_leave),
