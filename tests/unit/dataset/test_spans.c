@@ -34,7 +34,7 @@ static void make(shard *made, uint64_t said) {
     made->entry.file_size = made->file.size;
     made->map = (file_map){.data = made->file.data, .size = made->file.size};
     made->reader = (span_reader){
-        .cache = span_cache_create(SPANS_KEPT_MOST),
+        .cache = span_cache_create((uint64_t)1 << 30),
         .source = {&made->entry, &made->points, &made->map, -1, waypoints_create()},
     };
 }
