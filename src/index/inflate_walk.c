@@ -10,8 +10,9 @@
 #include "index/unsure.h"
 
 enum {
-    CHUNK = 256 << 10, /* inflated at once: what is walked over is still in the cache */
-    SURE_SIZE = 64,    /* bytes with which a bad length is known to be one */
+    CHUNK = 256 << 10,       /* inflated at once: what is walked over is still in the cache */
+    ASKED_APART = 4 * CHUNK, /* whether a point is due: it settles where points lie */
+    SURE_SIZE = 64,          /* bytes with which a bad length is known to be one */
     SEARCH_BACK = 64 << 10,
 };
 
@@ -34,6 +35,8 @@ typedef struct passage {
     size_t wait_size; /* bytes from the walk's position on with which it is tried again */
     uint64_t origin;
     uint64_t apart_from;   /* the last point */
+    size_t unasked_size;   /* bytes to come until it is asked again whether a point is due */
+    bool is_point_due;     /* when it was asked */
     uint64_t tried_from;   /* members before were tried */
     uint64_t wrong_sum_at; /* byte of the file: the first checksum that does not hold; 0: none */
     unsure_list unsure;    /* of records without a check of their own */
@@ -98,6 +101,12 @@ static bool point_is_due(const passage *at) {
     const point_list *points = &at->walk->points;
     uint64_t next = points->count ? points_size(points) / points->count : INFLATE_WINDOW_MOST / 2;
     return (points_size(points) + next) * SHARE_OF_FILE <= inflater_position(at->in);
+}
+
+static void ask_for_point(passage *at) {
+    if (at->unasked_size) return;
+    at->unasked_size = ASKED_APART;
+    at->is_point_due = point_is_due(at);
 }
 
 static recmap_status take_point(passage *at, recmap_error *error) {
@@ -357,10 +366,12 @@ recmap_status inflate_walk_shard(inflate_walk *walk, walk_findings *findings, re
     for (bool goes_on = true; goes_on && status == RECMAP_OK;) {
         status = make_room(&at, error);
         if (status != RECMAP_OK) break;
-        size_t size;
+        ask_for_point(&at);
+        size_t size, room = (size_t)min_u64(room_to_read(&at), at.unasked_size);
         inflate_verdict verdict =
-            inflater_read(&size, at.in, at.bytes + at.size, room_to_read(&at), point_is_due(&at));
+            inflater_read(&size, at.in, at.bytes + at.size, room, at.is_point_due);
         at.size += size;
+        at.unasked_size = verdict == INFLATE_OK ? at.unasked_size - size : 0;
         if (verdict == INFLATE_OK) status = meet_known_point(&at, error);
         if (status != RECMAP_OK) break;
         goes_on = take(&at, verdict, &status, error) && findings->status == RECMAP_OK;
