@@ -567,7 +567,7 @@ static void test_names_of_shards(void **state) {
     recmap_record record;
     ASSERT_OK(recmap_dataset_get(dataset, 0, &record, &error), &error);
     recmap_record_release(&record);
-    assert_int_equal(recmap_dataset_get(dataset, 1, &record, &error), RECMAP_CORRUPT);
+    assert_int_equal(recmap_dataset_get(dataset, 1, &record, &error), RECMAP_INVALID);
     recmap_dataset_close(dataset);
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     options.allow_absolute_paths = 1;
