@@ -47,8 +47,8 @@ static void end(shard *ended) {
 }
 
 static void assert_says_span(recmap_status status, const recmap_error *error) {
-    assert_int_equal(status, RECMAP_STALE);
-    assert_int_equal(error->status, RECMAP_STALE);
+    assert_int_equal(status, RECMAP_CORRUPT);
+    assert_int_equal(error->status, RECMAP_CORRUPT);
     assert_string_equal(error->path, "a.gz");
     assert_non_null(strstr(error->message, "ends sooner"));
 }
