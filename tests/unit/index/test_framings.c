@@ -47,7 +47,8 @@ static size_t add_member(uint8_t *to, char letter, rng *random) {
 static size_t make_tar(uint8_t *data, rng *random) {
     size_t size = 0;
     char letter = 'a';
-    while (size + 2048 < SIZE_MOST && rng_below(random, 12)) {
+    /* A member and the zeros behind the last one fit. */
+    while (size + 2560 < SIZE_MOST && rng_below(random, 12)) {
         if (rng_one_in(random, 3)) letter = (char)('a' + rng_below(random, 3));
         size += add_member(data + size, letter, random);
     }
