@@ -25,6 +25,11 @@ struct recmap_report {
     uint64_t good_count;
 };
 
+/* Records that follow each other, up to `end`. */
+typedef struct record_range {
+    uint64_t begin, end;
+} record_range;
+
 /* The scan at a shard. */
 typedef struct verification {
     recmap_report *report;
@@ -35,6 +40,8 @@ typedef struct verification {
     size_t findings_before; /* of other shards */
     uint64_t good_before;
     bool is_first;
+    record_range *lost; /* of a compressed shard: what the index has and the scan has not */
+    size_t lost_count, lost_capacity;
 } verification;
 
 static const index_shard *shard_at(const verification *at) {
@@ -83,7 +90,22 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
     at->next = shard_at(at)->first_record;
     at->findings_before = at->report->count;
     at->good_before = at->report->good_count;
+    at->lost_count = 0;
     identity_begin(at->identity);
+    return RECMAP_OK;
+}
+
+/* In a plain shard the scan finds back to the frames of the index: its stretches say all. */
+static recmap_status add_lost(verification *at, uint64_t begin, uint64_t end, recmap_error *error) {
+    if (shard_at(at)->entry.compression == COMPRESSION_NONE || begin == end) return RECMAP_OK;
+    record_range *last = at->lost_count ? &at->lost[at->lost_count - 1] : NULL;
+    if (last && last->end == begin) {
+        last->end = end;
+        return RECMAP_OK;
+    }
+    if (!array_reserve(&at->lost, &at->lost_capacity, at->lost_count + 1, sizeof *at->lost))
+        return fail_memory(error);
+    at->lost[at->lost_count++] = (record_range){begin, end};
     return RECMAP_OK;
 }
 
@@ -100,11 +122,13 @@ static recmap_status add_run(void *context, const record_run *run, recmap_error 
             recmap_status status = index_locate(&place, at->dataset->index, at->next, error);
             if (status != RECMAP_OK) return status;
             if (place.offset > run->offsets[i]) break;
+            bool is_here = place.offset == run->offsets[i];
+            bool is_good = is_here && framing_fits(framing, place.frame_size, run->sizes[i]);
+            at->report->good_count += is_good;
+            if (!is_good) status = add_lost(at, at->next, at->next + 1, error);
+            if (status != RECMAP_OK) return status;
             at->next++;
-            if (place.offset == run->offsets[i]) {
-                at->report->good_count += framing_fits(framing, place.frame_size, run->sizes[i]);
-                break;
-            }
+            if (is_here) break;
         }
     }
     return RECMAP_OK;
@@ -134,6 +158,49 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     return status == RECMAP_OK ? add_finding(at, record, offset, length, reason, error) : status;
 }
 
+static int compare_findings(const void *a, const void *b) {
+    const finding *first = a, *second = b;
+    if (first->offset != second->offset) return first->offset < second->offset ? -1 : 1;
+    return (first->length > second->length) - (first->length < second->length);
+}
+
+/* Lists a lost record that no stretch of the scan touches, joined to the one in front of it.
+ * `*stretch` is the first of the scan's that may lie behind, `end` where they end. */
+static recmap_status list_lost(size_t *stretch, verification *at, size_t end, uint64_t record,
+                               recmap_error *error) {
+    recmap_report *report = at->report;
+    index_place place;
+    recmap_status status = index_locate(&place, at->dataset->index, record, error);
+    if (status != RECMAP_OK) return status;
+    for (; *stretch < end; ++*stretch) {
+        const finding *found = &report->findings[*stretch];
+        if (found->length && found->offset + found->length > place.offset) break;
+    }
+    if (*stretch < end && report->findings[*stretch].offset < place.offset + place.frame_size)
+        return RECMAP_OK;
+    finding *last = report->count > end ? &report->findings[report->count - 1] : NULL;
+    if (!last || last->offset + last->length != place.offset)
+        return add_finding(at, record, place.offset, place.frame_size,
+                           "the records that were indexed here are not here any more", error);
+    last->length += place.frame_size;
+    return RECMAP_OK;
+}
+
+/* Behind damage that makes an image longer or shorter, good frames lie at other places than those
+ * of the index. The scan has no fault to find there, but what the index has there is lost. */
+static recmap_status list_all_lost(verification *at, recmap_error *error) {
+    recmap_report *report = at->report;
+    size_t before = at->findings_before, end = report->count, stretch = before;
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; i < at->lost_count; i++)
+        for (uint64_t r = at->lost[i].begin; status == RECMAP_OK && r < at->lost[i].end; r++)
+            status = list_lost(&stretch, at, end, r, error);
+    if (report->count > end)
+        qsort(report->findings + before, report->count - before, sizeof *report->findings,
+              compare_findings);
+    return status;
+}
+
 static recmap_status end_shard(void *context, const shard_end *end, recmap_error *error) {
     verification *at = context;
     const shard_entry *entry = &shard_at(at)->entry;
@@ -145,9 +212,13 @@ static recmap_status end_shard(void *context, const shard_end *end, recmap_error
                  end->file_size, entry->file_size);
         return add_finding(at, RECMAP_NO_RECORD, 0, 0, reason, error);
     }
-    if (!memcmp(found.hash, entry->identity.hash, sizeof found.hash) ||
-        at->report->count > at->findings_before)
-        return RECMAP_OK;
+    if (at->report->count > at->findings_before) {
+        const index_shard *shard = shard_at(at);
+        recmap_status status =
+            add_lost(at, at->next, shard->first_record + entry->record_count, error);
+        return status == RECMAP_OK ? list_all_lost(at, error) : status;
+    }
+    if (!memcmp(found.hash, entry->identity.hash, sizeof found.hash)) return RECMAP_OK;
     at->report->good_count = at->good_before;
     return add_finding(at, RECMAP_NO_RECORD, 0, 0,
                        "the shard is whole, but its records are not those that were indexed",
@@ -233,6 +304,7 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
     }
     if (status == RECMAP_OK && !options->index_only) status = scan_all(&at, options, error);
     identity_destroy(at.identity);
+    free(at.lost);
     if (status == RECMAP_OK) *report = made;
     else recmap_report_destroy(made);
     return status;

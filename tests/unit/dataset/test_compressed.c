@@ -207,7 +207,8 @@ static void test_damage_when_read(void **state) {
     free_shard(&shard);
 }
 
-static uint64_t count_lost(recmap_dataset *dataset) {
+/* `is_lost` is NULL, or zeros that those of lost records are set in. */
+static uint64_t count_lost(bool *is_lost, recmap_dataset *dataset) {
     uint64_t lost = 0;
     recmap_error error = RECMAP_ERROR_INIT;
     for (uint64_t i = 0; i < recmap_dataset_count(dataset); i++) {
@@ -219,12 +220,31 @@ static uint64_t count_lost(recmap_dataset *dataset) {
         /* What a loader can leave out. */
         assert_int_equal(error.status, RECMAP_CORRUPT);
         lost++;
+        if (is_lost) is_lost[i] = true;
     }
     return lost;
 }
 
+/* Every lost record is touched by a stretch of the list, which is in order. */
+static void assert_listed(const recmap_report *report, const packed_shard *shard,
+                          const bool *is_lost) {
+    size_t count = recmap_report_damage_count(report), next = 0;
+    for (size_t i = 1; i < count; i++)
+        assert_true(recmap_report_damage(report, i - 1).offset <=
+                    recmap_report_damage(report, i).offset);
+    for (size_t i = 0; i < shard->due.record_count; i++) {
+        uint64_t offset = shard->due.records[i].offset, end = offset + shard->due.records[i].size;
+        recmap_damage damage = {0};
+        for (; is_lost[i] && next < count; next++) {
+            damage = recmap_report_damage(report, next);
+            if (damage.length && damage.offset + damage.length > offset) break;
+        }
+        if (is_lost[i]) assert_true(next < count && damage.offset < end + 16);
+    }
+}
+
 /* Whatever damage makes of a stream, which may inflate on to other bytes without a fault, verify
- * counts as good what can be read, no less and no more. */
+ * counts as good what can be read, no less and no more, and lists where the rest was. */
 static void test_verify_counts_what_can_be_read(void **state) {
     (void)state;
     rng random = {15};
@@ -241,7 +261,9 @@ static void test_verify_counts_what_can_be_read(void **state) {
         uint64_t at = round % 8 == 5 ? 0 : rng_below(&random, shard.file.size - sizeof junk);
         file_alter(name, at, junk, round % 3 ? sizeof junk : 1 + rng_below(&random, 3));
         recmap_dataset *dataset = dataset_open("a.rmx", NULL);
-        uint64_t lost = count_lost(dataset);
+        bool *is_lost = must_realloc(NULL, shard.due.record_count);
+        memset(is_lost, 0, shard.due.record_count);
+        uint64_t lost = count_lost(is_lost, dataset);
         lost_in_all += lost;
         for (unsigned threads = 1; threads < 4; threads += 2) {
             recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
@@ -249,16 +271,18 @@ static void test_verify_counts_what_can_be_read(void **state) {
             recmap_report *report;
             ASSERT_OK(recmap_dataset_verify(&report, dataset, &options, &error), &error);
             assert_int_equal(recmap_report_record_count(report), shard.due.record_count - lost);
-            assert_true(!lost || recmap_report_damage_count(report) > 0);
+            assert_listed(report, &shard, is_lost);
             recmap_report_destroy(report);
         }
+        free(is_lost);
         recmap_dataset_close(dataset);
         free_shard(&shard);
     }
     assert_true(lost_in_all > 0);
 }
 
-/* Zeros where the last member was are nothing: the stream ends well, but sooner. */
+/* Zeros where the last member was are nothing: the stream ends well, but sooner. Its records are
+ * listed also beside a wrong checksum, which costs none. */
 static void test_last_member_zeroed(void **state) {
     (void)state;
     rng random = {16};
@@ -272,9 +296,20 @@ static void test_last_member_zeroed(void **state) {
     file_write(name, shard.file.data, shard.file.size);
     index_build("a.rmx", NULL, &name, 1);
     memset(shard.file.data + member, 0, shard.file.size - member);
+    shard.file.data[member - 8] ^= 1;
     file_alter(name, 0, shard.file.data, shard.file.size);
     recmap_dataset *dataset = dataset_open("a.rmx", NULL);
-    assert_int_equal(count_lost(dataset), shard.due.record_count - kept);
+    bool *is_lost = must_realloc(NULL, shard.due.record_count);
+    memset(is_lost, 0, shard.due.record_count);
+    assert_int_equal(count_lost(is_lost, dataset), shard.due.record_count - kept);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_report *report;
+    ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
+    assert_int_equal(recmap_report_record_count(report), kept);
+    assert_int_equal(recmap_report_damage_count(report), 2);
+    assert_listed(report, &shard, is_lost);
+    recmap_report_destroy(report);
+    free(is_lost);
     recmap_dataset_close(dataset);
     free_shard(&shard);
 }
@@ -352,7 +387,7 @@ static void test_wrong_sum(void **state) {
         char place[64];
         snprintf(place, sizeof place, "(byte %zu of the file)", shard.file.size - 8);
         assert_non_null(strstr(damage.reason, place));
-        assert_int_equal(count_lost(dataset), 0);
+        assert_int_equal(count_lost(NULL, dataset), 0);
         recmap_report *report;
         ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
         assert_int_equal(recmap_report_damage_count(report), 0);
