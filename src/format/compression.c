@@ -9,9 +9,14 @@ const char *compression_name(compression kind) {
     return names[kind];
 }
 
-/* A header of RFC 1952: magic, deflate, no reserved flags. */
+/* RFC 1952: magic, deflate. */
+static bool has_gzip_magic(const uint8_t *bytes, uint64_t size) {
+    return size >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8;
+}
+
+/* A header that is whole as far as it can be told: without reserved flags. */
 static bool begins_gzip(const uint8_t *bytes, uint64_t size) {
-    return size >= 4 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8 && bytes[3] < 0x20;
+    return size >= 4 && has_gzip_magic(bytes, size) && bytes[3] < 0x20;
 }
 
 /* A header of RFC 1950: deflate, a window of at most 32 KB, its check, no dictionary. */
@@ -28,7 +33,7 @@ static bool begins_length(const uint8_t *bytes, uint64_t size) {
 
 compression compression_detect(const uint8_t *bytes, size_t size) {
     if (tfrecord_framing.begins_frame(&tfrecord_framing, bytes, size)) return COMPRESSION_NONE;
-    if (begins_gzip(bytes, size)) return COMPRESSION_GZIP;
+    if (has_gzip_magic(bytes, size)) return COMPRESSION_GZIP;
     if (begins_length(bytes, size)) return COMPRESSION_NONE;
     return begins_zlib(bytes, size) ? COMPRESSION_ZLIB : COMPRESSION_NONE;
 }

@@ -261,6 +261,9 @@ static const char *reason_of(int result) {
     }
 }
 
+/* Of a GZIP header. What they stand for would change what follows. */
+enum { RESERVED_FLAGS = 0xe0 };
+
 /* Reads a member's header, which may come in pieces. */
 static void read_header(inflater *in) {
     for (;;) {
@@ -278,6 +281,8 @@ static void read_header(inflater *in) {
             return;
         }
     }
+    if (in->kind == COMPRESSION_GZIP && in->gzip.flags & RESERVED_FLAGS)
+        set_bad(in, inflater_position(in), "a header has flags that are reserved");
     if (in->kind == COMPRESSION_ZLIB && in->zlib.dict_flag)
         set_bad(in, inflater_position(in), "it needs a dictionary that it does not hold");
     in->phase = PHASE_BODY;

@@ -49,8 +49,11 @@ static recmap_status fail_stream(const passage *at, const inflate_fault *fault,
     fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", compression_name(at->walk->kind),
          fault->reason);
     fail_at(error, at->walk->path, RECMAP_NO_RECORD, fault->at);
-    fail_advise(error, "bring the file back from its source, or index with `--on-corrupt skip` to "
-                       "number the records that can be read");
+    bool has_begun = at->origin + at->size > 0;
+    fail_advise(error,
+                "bring the file back from its source, or index with `--on-corrupt skip` to number "
+                "the records that can be read%s",
+                has_begun ? "" : "; a file that only begins so needs `--compression none`");
     return RECMAP_CORRUPT;
 }
 

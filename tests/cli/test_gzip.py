@@ -233,6 +233,22 @@ class Bad(GzipTest):
         broken[2] = 7
         self.check_bad("method", first + bytes(broken) + third, "other bytes follow", kept)
 
+    def test_reserved_flags(self):
+        for framing in self.framings:
+            whole = b"".join(self.members(framing))
+            for bit in (0x20, 0x40, 0x80):
+                broken = bytearray(whole)
+                broken[3] |= bit
+                self.check_bad("first", bytes(broken), "recmap: a: byte 10: the gzip stream is "
+                               "damaged: a header has flags that are reserved", self.due, framing,
+                               exact=False)
+                # The line behind the damage may have begun in it.
+                self.assertEqual(self.payloads("x.rmx")[-79:], self.due[-79:])
+        result = self.run_recmap("index", "--framing", "lines", "-o", "y.rmx", "a")
+        self.assertIn(b"a file that only begins so needs `--compression none`", result.err)
+        self.index("--framing", "lines", "--compression", "none", "-o", "y.rmx", "a")
+        self.assertTrue(self.payloads("y.rmx")[0].startswith(broken[:9]))
+
     def test_every_cut(self):
         due = make_payloads(5, 6, (0, 1, 9))
         for framing, make in self.framings.items():

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "base/bytes.h"
 #include "format/inflate.h"
+#include "format/tfrecord.h"
 #include "support/buffer.h"
 #include "support/deflate.h"
 #include "support/inflate_all.h"
@@ -56,6 +58,23 @@ static void test_streams(void **state) {
                 buffer_free(&content);
                 buffer_free(&stream);
             }
+}
+
+/* A damaged GZIP header is none the less one of GZIP, but a record's header goes before it. */
+static void test_detects(void **state) {
+    (void)state;
+    uint8_t bytes[COMPRESSION_DETECT_SIZE] = {0x1f, 0x8b, 8};
+    for (unsigned flags = 0; flags < 256; flags++) {
+        bytes[3] = (uint8_t)flags;
+        assert_int_equal(compression_detect(bytes, sizeof bytes), COMPRESSION_GZIP);
+        assert_int_equal(compression_begins(COMPRESSION_GZIP, bytes, sizeof bytes), flags < 0x20);
+        uint8_t record[COMPRESSION_DETECT_SIZE] = {0};
+        tfrecord_make_header(record, load32(bytes));
+        assert_int_equal(compression_detect(record, sizeof record), COMPRESSION_NONE);
+    }
+    assert_int_equal(compression_detect(bytes, 3), COMPRESSION_GZIP);
+    assert_int_equal(compression_detect(bytes, 2), COMPRESSION_NONE);
+    assert_false(compression_begins(COMPRESSION_GZIP, bytes, 3));
 }
 
 static void test_members(void **state) {
@@ -334,13 +353,10 @@ static void test_finds_members(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_members),
-        cmocka_unit_test(test_every_cut),
-        cmocka_unit_test(test_every_bit),
-        cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_points_of_flushes),
+        cmocka_unit_test(test_streams),       cmocka_unit_test(test_detects),
+        cmocka_unit_test(test_members),       cmocka_unit_test(test_every_cut),
+        cmocka_unit_test(test_every_bit),     cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_points),        cmocka_unit_test(test_points_of_flushes),
         cmocka_unit_test(test_finds_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
