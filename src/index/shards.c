@@ -156,15 +156,24 @@ typedef struct shard_set {
     const char *end;
 } shard_set;
 
-static bool names_set(shard_set *set, const char *name) {
+/* What stands behind NAME@; NULL where no set is meant. */
+static const char *find_set_number(const char *name) {
     const char *at = strrchr(name, '@');
-    if (!at || at == name || at[-1] == '/' || at[1] == '0') return false;
+    return at && at != name && at[-1] != '/' && !strchr(at, '/') ? at + 1 : NULL;
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool names_set(shard_set *set, const char *name) {
+    const char *start = find_set_number(name);
+    if (!start || *start == '0') return false;
     unsigned number = 0;
-    const char *c = at + 1;
-    for (; *c >= '0' && *c <= '9' && number <= SET_MOST; c++)
-        number = number * 10 + (unsigned)(*c - '0');
-    *set = (shard_set){(size_t)(at - name), number, c};
-    return number && number <= SET_MOST && !strchr(c, '/');
+    const char *c = start;
+    for (; is_digit(*c) && number <= SET_MOST; c++) number = number * 10 + (unsigned)(*c - '0');
+    *set = (shard_set){(size_t)(start - 1 - name), number, c};
+    return number && number <= SET_MOST;
 }
 
 static recmap_status fail_set(const char *name, const char *missing, recmap_error *error) {
@@ -303,6 +312,20 @@ static recmap_status add_list(path_list *list, const char *path, list_walk *walk
     return status;
 }
 
+/* Nothing is there, and the name stands for nothing either. */
+static recmap_status fail_unknown(recmap_error *error, const char *name, unsigned depth) {
+    const char *number = find_set_number(name), *start = start_of_names(depth);
+    fail_missing(error, name, "there is no such file or folder");
+    if (!number) fail_advise(error, "check the path; %s", start);
+    else if (is_digit(*number))
+        fail_advise(error,
+                    "NAME@N stands for all shards of a set, with an N from 1 to %d and no zeros "
+                    "before it; else check the path; %s",
+                    SET_MOST, start);
+    else fail_advise(error, "check the path, or name all N shards of a set as NAME@N; %s", start);
+    return RECMAP_INVALID;
+}
+
 /* What exists under a name goes before what the name could mean: a file may be called `@a` or
  * `[1].tfrecord`. */
 static recmap_status add_name(path_list *list, const char *name, list_walk *walk,
@@ -316,9 +339,7 @@ static recmap_status add_name(path_list *list, const char *name, list_walk *walk
     if (strpbrk(name, "*?[")) return add_matches(list, name, walk->depth, error);
     shard_set set;
     if (names_set(&set, name)) return add_set(list, name, &set, error);
-    fail_missing(error, name, "there is no such file or folder");
-    fail_advise(error, "check the path; %s", start_of_names(walk->depth));
-    return RECMAP_INVALID;
+    return fail_unknown(error, name, walk->depth);
 }
 
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {

@@ -86,9 +86,15 @@ class Naming(CliTest):
                        err=f"recmap: {missing}: there is no such file\n  {name} stands for all "
                        "shards of a set, NAME-00000-of-00001 and so on; what follows that goes "
                        "behind it (NAME@1.tfrecord)\n")
-        for name in ("train@0", "train@", "train@064", "train@9999999", "train@64/x", "a/@2"):
+        number = ("  NAME@N stands for all shards of a set, with an N from 1 to 1000000 and no "
+                  "zeros before it; else" + CHECK_PATH[1:])
+        form = CHECK_PATH.replace(";", ", or name all N shards of a set as NAME@N;")
+        for name, advice in {"train@0": number, "train@00": number, "train@064": number,
+                             "train@1000001": number, "train@99999999999": number,
+                             "train@0.gz": number, "train@": form, "train@x": form,
+                             "train@64/x": CHECK_PATH, "a/@2": CHECK_PATH}.items():
             self.check("index", name, status=2,
-                       err=f"recmap: {name}: there is no such file or folder\n{CHECK_PATH}")
+                       err=f"recmap: {name}: there is no such file or folder\n{advice}")
 
     def test_a_list_file(self):
         for name in ("d/b", "d/a", "d/c-2", "d/c-10", "e"):
