@@ -128,9 +128,9 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
         is_other_length = verdict == FRAME_BAD_LENGTH &&
                           framing->begins_frame(framing, frame_bytes, place->frame_size);
     }
-    /* The file was compared when it was opened; damage in a stream can make any length. */
-    if (index_shards(dataset->index)[place->shard_index].entry.compression != COMPRESSION_NONE &&
-        !framing->check_payload)
+    /* The file was compared when it was opened; damage in a stream can make any length, and good
+     * frames of other places. */
+    if (index_shards(dataset->index)[place->shard_index].entry.compression != COMPRESSION_NONE)
         is_other_length = false;
     return fail_frame(dataset, shard, place, number, is_other_length, fault.reason, error);
 }
