@@ -317,6 +317,15 @@ static void give_back(struct inflate_state *state) {
     state->read_in_length = 0;
 }
 
+/* At a bad distance ISA-L may count bytes as loaded that lie behind its input. */
+static void forget_beyond(struct inflate_state *state, uint32_t input) {
+    if (state->avail_in <= input) return;
+    uint32_t beyond = 0 - state->avail_in;
+    state->next_in -= beyond;
+    state->avail_in = 0;
+    state->read_in_length -= 8 * (int32_t)beyond;
+}
+
 /* One call of ISA-L. With `stops` it goes no further than the end of the block at hand. */
 static size_t call(inflater *in, uint8_t *out, size_t room, bool stops) {
     struct inflate_state *state = &in->state;
@@ -331,6 +340,7 @@ static size_t call(inflater *in, uint8_t *out, size_t room, bool stops) {
     state->avail_out = given;
     enum isal_block_state before = state->block_state;
     int result = isal_inflate(state);
+    forget_beyond(state, input);
     if (marks && state->block_state == ISAL_BLOCK_INPUT_DONE && !is_last)
         state->block_state = ISAL_BLOCK_NEW_HDR;
     if (marks) state->bfinal = is_last;

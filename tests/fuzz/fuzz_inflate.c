@@ -108,10 +108,12 @@ static void check_stream(compression kind, const buffer *stream, bool is_good, b
         size_t size, room = step < OUT_MOST - count ? step : OUT_MOST - count;
         verdict = inflater_read(&size, in, out + count, room, wants);
         count += size;
+        check(inflater_position(in) <= stream->size);
         if (verdict == INFLATE_AT_POINT && is_good) {
             seek_point point = inflater_point(in);
             check_point(other, &point, due, due_size);
         }
+        check(verdict != INFLATE_BAD || inflater_fault(in)->at <= stream->size);
         if (verdict == INFLATE_END || verdict == INFLATE_BAD) break;
         wants = verdict == INFLATE_OK && !wants;
         if (is_wanted(&place, in, stream, turn)) keep_place(&place, in, count);
