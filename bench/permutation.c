@@ -62,7 +62,6 @@ static void measure(const char *name, uint64_t n, work *run, void *context, int 
 static void measure_paths(uint64_t n, int repeats) {
     const goal wanted[PERMUTATION_PATH_COUNT] = {
         [PERMUTATION_PORTABLE] = AT_MOST(20),
-        [PERMUTATION_SSE2] = AT_MOST(10),
         [PERMUTATION_AVX2] = AT_MOST(n >= 1000000 ? 5 : 8),
         [PERMUTATION_AVX512] = AT_MOST(n >= 1000000 ? 5 : 8),
     };

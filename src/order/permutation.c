@@ -79,7 +79,6 @@ static inline uint64_t backward_one(const permutation *p, uint64_t x) {
 static const rounds_path *const paths[PERMUTATION_PATH_COUNT] = {
     [PERMUTATION_PORTABLE] = &rounds_portable,
 #ifdef ROUNDS_X86
-    [PERMUTATION_SSE2] = &rounds_sse2,
     [PERMUTATION_AVX2] = &rounds_avx2,
     [PERMUTATION_AVX512] = &rounds_avx512,
 #endif
@@ -90,7 +89,6 @@ static bool path_is_there(permutation_path path) {
 #ifdef ROUNDS_X86
     case PERMUTATION_AVX512: return __builtin_cpu_supports("avx512f");
     case PERMUTATION_AVX2: return __builtin_cpu_supports("avx2");
-    case PERMUTATION_SSE2: return true;
 #endif
     default: return path == PERMUTATION_PORTABLE;
     }
@@ -117,7 +115,7 @@ static const rounds_path *choose_path(void) {
 }
 
 const char *permutation_path_name(permutation_path path) {
-    static const char *const names[] = {"portable", "SSE2", "AVX2", "AVX-512"};
+    static const char *const names[] = {"portable", "AVX2", "AVX-512"};
     return names[path];
 }
 

@@ -43,7 +43,6 @@ uint64_t permutation_inverse_one(const permutation *p, uint64_t number);
 /* The ways in which the rounds are computed, from the one that every machine has up. */
 typedef enum permutation_path {
     PERMUTATION_PORTABLE,
-    PERMUTATION_SSE2,
     PERMUTATION_AVX2,
     PERMUTATION_AVX512,
     PERMUTATION_PATH_COUNT,

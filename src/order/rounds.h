@@ -30,7 +30,7 @@ extern const rounds_path rounds_portable;
 
 #if defined(__x86_64__) && !defined(RECMAP_PORTABLE)
 #define ROUNDS_X86 1
-extern const rounds_path rounds_sse2, rounds_avx2, rounds_avx512;
+extern const rounds_path rounds_avx2, rounds_avx512;
 #endif
 
 #endif
