@@ -320,4 +320,3 @@ def parser_of(features: Features, lists: Features | None = None) -> _recmap.Pars
         if not isinstance(given, Mapping):
             raise TypeError("features are a dict: {name: recmap.FixedLen(...), ...}")
     return _recmap.Parser(_rows(features), None if lists is None else _rows(lists))
-

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from . import _recmap
 from ._dataset import Dataset
@@ -112,7 +112,7 @@ class _Plan:
         warnings.warn(
             f"damage was left out in {len(damage)} place{'s' * (len(damage) > 1)}, "
             f"{counts['damaged_bytes']} bytes, the first in {first['path']} at byte "
-            f"{first['offset']}: {first['reason']}; ds.info[\"damage\"] lists all",
+            f'{first["offset"]}: {first["reason"]}; ds.info["damage"] lists all',
             stacklevel=stack_level,
         )
 

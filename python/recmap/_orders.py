@@ -124,9 +124,7 @@ class Order:
         self._order.position_of(positions, epoch, np.ascontiguousarray(numbers, dtype=np.uint64))
         return positions
 
-    def select(
-        self, numbers: Iterable[SupportsIndex] | npt.NDArray[Any] | slice
-    ) -> Order:
+    def select(self, numbers: Iterable[SupportsIndex] | npt.NDArray[Any] | slice) -> Order:
         """The same order over other records: where this one gives i, the view gives numbers[i].
 
         Args:

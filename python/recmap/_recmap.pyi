@@ -104,9 +104,7 @@ class Views:
 
 @final
 class Parser:
-    def __new__(
-        cls, features: tuple[Any, ...], feature_lists: tuple[Any, ...] | None
-    ) -> Self: ...
+    def __new__(cls, features: tuple[Any, ...], feature_lists: tuple[Any, ...] | None) -> Self: ...
     def context_count(self) -> int: ...
 
 @final

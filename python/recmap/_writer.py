@@ -103,9 +103,7 @@ def encode_example(features: Features) -> bytes:
     return builder.finish()
 
 
-def encode_sequence_example(
-    context: Features, feature_lists: Mapping[str, Iterable[Any]]
-) -> bytes:
+def encode_sequence_example(context: Features, feature_lists: Mapping[str, Iterable[Any]]) -> bytes:
     """A tf.SequenceExample, serialised deterministically.
 
     Args:

@@ -25,9 +25,7 @@ from ._loader import Loader
 __all__ = ["lists", "reader", "table"]
 
 
-def table(
-    batch: RecordBatch | ColumnBatch, *, tensor: Callable[[Any], Any] | None = None
-) -> Any:
+def table(batch: RecordBatch | ColumnBatch, *, tensor: Callable[[Any], Any] | None = None) -> Any:
     """A ``pyarrow.Table``: of records the column "bytes", of columns each by its name.
 
     Numbers are not copied; bytes are, into ``large_binary``.

@@ -26,12 +26,12 @@ from ray.data.datasource import ReadTask
 from ray.exceptions import RayTaskError
 
 from . import _open, _recmap
-from .arrow import table as table_of
 from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._numbers import Int64s, cuts_of
 from ._orders import Order, check_fits
 from ._progress import Progress
+from .arrow import table as table_of
 
 __all__ = ["Datasource", "index"]
 

@@ -225,9 +225,7 @@ def test_features_of_tensorflow_by_their_names(ds):
         "rare": made("FixedLenFeature", shape=[], dtype=int64, default_value=-1),
         "name": made("FixedLenFeature", shape=[], dtype=string, default_value=""),
         "words": made("VarLenFeature", dtype=int64),
-        "steps": made(
-            "FixedLenSequenceFeature", shape=[2], dtype=float32, default_value=None
-        ),
+        "steps": made("FixedLenSequenceFeature", shape=[2], dtype=float32, default_value=None),
         "r": made("RaggedFeature", dtype=int64, value_key="words", partitions=[splits]),
         "v": made("RaggedFeature", dtype=int64, value_key="words", partitions=()),
         "s": made(

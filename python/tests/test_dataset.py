@@ -55,7 +55,7 @@ def test_empty_records_and_bytes_that_are_no_text(tmp_path):
 def test_range(made, payloads):
     assert [bytes(r) for r in made[10:101]] == payloads[10:101]
     assert list(made[3:2]) == list(made[0:0]) == []
-    assert len(made[0:10**9]) == len(payloads)
+    assert len(made[0 : 10**9]) == len(payloads)
 
 
 def test_records_of_two_files_in_any_order(tmp_path):
@@ -491,6 +491,7 @@ def test_nothing_leaks(made):
 
 def test_progress_and_ctrl_c_while_indexing(tmp_path):
     with pytest.raises(KeyboardInterrupt):
+
         def progress(*_):
             signal.raise_signal(signal.SIGINT)
 

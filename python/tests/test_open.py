@@ -3,9 +3,9 @@
 import gzip
 import os
 import shutil
-import warnings
 import subprocess
 import sys
+import warnings
 
 import pytest
 import recmap
@@ -161,7 +161,9 @@ def test_an_index_that_leaves_damage_out_is_asked_for(copied_digits):
     assert os.stat(path).st_ino == before
     more = copied_digits / "digits-more.tfrecord"
     shutil.copy(shards(copied_digits)[0], more)
-    assert len(recmap.open([*shards(copied_digits)[:4], more], index=path, on_corrupt="skip")) > 1796
+    assert (
+        len(recmap.open([*shards(copied_digits)[:4], more], index=path, on_corrupt="skip")) > 1796
+    )
 
 
 def test_a_damaged_index(copied_digits):

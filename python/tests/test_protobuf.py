@@ -109,8 +109,10 @@ def unknown(r):
     }
     type = r.choice([0, 1, 2, 3, 5])
     if type == 3:
-        return varint(number << 3 | 3) + (unknown(r) if r.random() < 0.5 else b"") + varint(
-            number << 3 | 4
+        return (
+            varint(number << 3 | 3)
+            + (unknown(r) if r.random() < 0.5 else b"")
+            + varint(number << 3 | 4)
         )
     return varint(number << 3 | type) + pieces[type]
 

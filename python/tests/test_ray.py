@@ -213,9 +213,7 @@ def text_indexes_of(folder, payloads, plugin):
 
 
 @pytest.mark.parametrize("kind", [lines_of, own_framing_of, text_indexes_of])
-def test_index_takes_what_the_local_one_takes(
-    kind, tmp_path, payloads, plugin, monkeypatch
-):
+def test_index_takes_what_the_local_one_takes(kind, tmp_path, payloads, plugin, monkeypatch):
     wish = kind(tmp_path, payloads, plugin)
     monkeypatch.chdir(tmp_path)
     for key, value in wish.items():  # paths may be relative to the driver's folder

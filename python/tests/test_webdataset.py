@@ -149,7 +149,9 @@ def test_hostile_bytes(tmp_path):
 
 def test_a_loader_resumes(tmp_path):
     paths = [
-        write(tmp_path / f"{s}.tar", [(f"{s}{i:03}.{e}", b"%d" % i) for i in range(50) for e in "xy"])
+        write(
+            tmp_path / f"{s}.tar", [(f"{s}{i:03}.{e}", b"%d" % i) for i in range(50) for e in "xy"]
+        )
         for s in "ab"
     ]
     ds = recmap.open(paths, framing="tar")
