@@ -11,7 +11,7 @@
 #include <recmap/parser.h>
 
 #include "base/bytes.h"
-#include "columns/varints.h"
+#include "decode/varints.h"
 #include "measure.h"
 #include "set.h"
 #include "yardstick.h"

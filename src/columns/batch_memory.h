@@ -7,23 +7,9 @@
 
 #include <recmap/columns.h>
 
-#include "columns/plan.h"
 #include "example/wire.h"
-
-/* Pieces of memory of a column, beside its sinks. */
-typedef enum batch_part {
-    BATCH_PART_VALUES,
-    BATCH_PART_BYTES, /* copied */
-    BATCH_PART_BYTES_OFFSETS,
-    BATCH_PART_LENGTHS,
-    BATCH_PART_INDICES,
-    BATCH_PART_SHAPE,
-    BATCH_PART_DENSE_SHAPE,
-    BATCH_PART_OFFSETS,  /* pointers to offsets */
-    BATCH_PART_UNSORTED, /* indices as they come */
-    BATCH_PART_ORDER,    /* scratch */
-    BATCH_PART_LEVELS,   /* row offsets: this part and those behind it, one a level */
-} batch_part;
+#include "plan/batch_part.h"
+#include "plan/plan.h"
 
 typedef struct failure_entry {
     uint64_t row, number, offset;
@@ -78,8 +64,5 @@ sink *batch_memory_sink(batch_memory *memory, bool is_list, size_t slot_index);
 /* False when memory is out. */
 bool batch_memory_add_failure(batch_memory *memory, const failure_entry *failure,
                               const char *message);
-
-/* The batch of columns that something is to be exported from; NULL where there is none yet. */
-batch_memory *columns_memory(const recmap_columns *columns);
 
 #endif

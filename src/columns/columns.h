@@ -3,7 +3,7 @@
 #define RECMAP_COLUMNS_COLUMNS_H
 
 #include "columns/batch_memory.h"
-#include "columns/read_record.h"
+#include "decode/read_record.h"
 
 /* Batches whose memory is kept while exports use it, so that it comes back: as many as a pipeline
  * has in flight. */
@@ -23,5 +23,8 @@ void columns_clear(recmap_columns *columns);
 /* Memory, all empty, and scratch for a batch of the parser's. NO_MEMORY: no columns. */
 recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size_t row_count,
                             recmap_error *error);
+
+/* The batch of columns that something is to be exported from; NULL where there is none yet. */
+batch_memory *columns_memory(const recmap_columns *columns);
 
 #endif

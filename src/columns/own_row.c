@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "columns/convert.h"
-#include "columns/read_ways.h"
+#include "decode/read_ways.h"
+#include "plan/convert.h"
 
 struct recmap_row {
     batch_memory *memory;

@@ -3,7 +3,7 @@
 #define RECMAP_COLUMNS_OWN_ROW_H
 
 #include "columns/batch_memory.h"
-#include "columns/read_fault.h"
+#include "decode/read_fault.h"
 
 /* What a parser of a user's own may ask for: a column of one slot. Errors: INVALID. */
 recmap_status own_row_check(const recmap_feature *features, size_t count, recmap_error *error);

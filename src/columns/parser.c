@@ -6,9 +6,9 @@
 #include "columns/assemble.h"
 #include "columns/columns.h"
 #include "columns/own_row.h"
-#include "columns/read_lists.h"
-#include "columns/read_ways.h"
 #include "columns/row_checks.h"
+#include "decode/read_lists.h"
+#include "decode/read_ways.h"
 
 /* Records ahead whose first bytes are asked for: docs/benchmarks.md. */
 enum { PREFETCH_DISTANCE = 8 };
@@ -50,18 +50,6 @@ recmap_status recmap_parser_create_own(recmap_parser **parser, const recmap_feat
     (*parser)->own_parse = parse;
     (*parser)->own_context = context;
     return RECMAP_OK;
-}
-
-recmap_parser *recmap_parser_retain(recmap_parser *parser) {
-    atomic_fetch_add_explicit(&parser->users, 1, memory_order_relaxed);
-    return parser;
-}
-
-void recmap_parser_destroy(recmap_parser *parser) {
-    if (!parser) return;
-    if (atomic_fetch_sub_explicit(&parser->users, 1, memory_order_acq_rel) != 1) return;
-    plan_free(parser);
-    free(parser);
 }
 
 size_t recmap_parser_column_count(const recmap_parser *parser) {

@@ -3,8 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "columns/assemble.h"
-
 /* One partition of one row at work: what it says, and how much there is to cut. */
 typedef struct cut {
     const recmap_feature *feature;

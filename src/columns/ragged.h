@@ -2,8 +2,9 @@
 #ifndef RECMAP_COLUMNS_RAGGED_H
 #define RECMAP_COLUMNS_RAGGED_H
 
+#include "columns/assembly.h"
 #include "columns/batch_memory.h"
-#include "columns/read_record.h"
+#include "decode/read_record.h"
 
 /* Rows that value_rowids may name beyond as many as there are values: the memory of a batch must
  * not be a matter of one number in a record. */
@@ -17,5 +18,8 @@ bool ragged_begin(batch_memory *memory, size_t column_index);
 
 /* Cuts row `row`. False with `fault` filled. */
 bool ragged_add_row(batch_memory *memory, size_t column_index, size_t row, read_fault *fault);
+
+/* Assembles the column from its sinks. Returns false when memory runs out. */
+bool assemble_ragged(const assembly *a);
 
 #endif

@@ -3,7 +3,7 @@
 #define RECMAP_COLUMNS_ROW_CHECKS_H
 
 #include "columns/batch_memory.h"
-#include "columns/read_record.h"
+#include "decode/read_record.h"
 
 /* Makes room for the rows of a batch that was begun. False when memory is out. */
 bool row_checks_begin(batch_memory *memory);

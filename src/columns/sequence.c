@@ -1,7 +1,6 @@
-/* FIXED_LEN_SEQUENCE: steps of a fixed shape, padded to the longest row or cut into rows. */
-#include <string.h>
+#include "columns/sequence.h"
 
-#include "columns/assemble.h"
+#include <string.h>
 
 /* Where the rows begin, in steps. */
 static const int64_t *step_offsets(const assembly *a) {

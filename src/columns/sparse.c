@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "columns/assemble.h"
-
 static const int64_t *key_values(const batch_memory *memory, const column_plan *plan, size_t key) {
     return buffer_int64(&memory->sinks[plan->other_slots[key]].values);
 }

@@ -87,6 +87,16 @@ recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
     return status;
 }
 
+void recmap_dataset_close(recmap_dataset *dataset) {
+    if (!dataset) return;
+    record_buffers_free(dataset);
+    shard_cache_destroy(dataset->shards);
+    extractor_destroy(dataset->extractor);
+    free(dataset->framings);
+    index_close(dataset->index);
+    free(dataset);
+}
+
 recmap_status recmap_guard_install(recmap_error *error) {
     return guard_install(error);
 }

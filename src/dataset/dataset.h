@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "dataset/shard_cache.h"
 #include "format/framing.h"
-#include "index/extract.h"
 #include "index/index.h"
+#include "scan/extract.h"
 
 typedef struct record_buffer record_buffer;
 
@@ -77,5 +77,8 @@ void dataset_reach(const recmap_dataset *dataset, uint64_t number);
 recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
                                   const open_shard *shard, const uint8_t *frame_bytes,
                                   const index_place *place, uint64_t number, recmap_error *error);
+
+/* Frees the buffers of records that were copied and never released; when the data set closes. */
+void record_buffers_free(recmap_dataset *dataset);
 
 #endif

@@ -49,18 +49,12 @@ void recmap_record_release(recmap_record *record) {
     if (pin) pin->release(pin);
 }
 
-void recmap_dataset_close(recmap_dataset *dataset) {
-    if (!dataset) return;
+void record_buffers_free(recmap_dataset *dataset) {
     while (dataset->buffers) {
         record_buffer *buffer = dataset->buffers;
         dataset->buffers = buffer->next;
         free(buffer);
     }
-    shard_cache_destroy(dataset->shards);
-    extractor_destroy(dataset->extractor);
-    free(dataset->framings);
-    index_close(dataset->index);
-    free(dataset);
 }
 
 /* A new scan cannot go on inside a compressed stream; the points of this index lead behind. */

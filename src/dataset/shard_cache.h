@@ -6,8 +6,8 @@
 
 #include <recmap/dataset.h>
 
-#include "index/image.h"
 #include "index/index.h"
+#include "shards/image.h"
 
 typedef struct shard_cache shard_cache;
 

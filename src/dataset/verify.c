@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "dataset/damage_json.h"
 #include "dataset/dataset.h"
-#include "index/scan.h"
+#include "scan/scan.h"
 
 typedef struct finding {
     uint64_t shard_index, record, offset, length;

@@ -6,11 +6,11 @@
 #define RECMAP_INDEX_INDEX_H
 
 #include "format/framing.h"
-#include "index/columns.h"
 #include "index/ids.h"
+#include "index/lifted.h"
 #include "index/manifest.h"
 #include "index/points.h"
-#include "index/store.h"
+#include "store/store.h"
 
 typedef struct index_file index_file;
 

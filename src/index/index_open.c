@@ -6,15 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "index/framings.h"
 #include "index/index_file.h"
-
-recmap_status index_fail(const index_file *index, recmap_error *error, const char *what) {
-    fail(error, RECMAP_CORRUPT, "the index is damaged or forged: %s", what);
-    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-    fail_advise(error, "build it again with `recmap index`");
-    return RECMAP_CORRUPT;
-}
+#include "shards/framings.h"
 
 static recmap_status check_decoded(const index_file *index, decode_verdict verdict,
                                    const char *what, recmap_error *error) {

@@ -16,7 +16,7 @@
 #include "fault/cases.h"
 #include "fault/fixture.h"
 #include "index/manifest.h"
-#include "index/store.h"
+#include "store/store.h"
 
 enum { RENAMED = 1, FIRST = RENAMED * FIXTURE_SHARD_RECORDS };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "helpers/store_breaks.h"
-#include "index/seal.h"
+#include "store/seal.h"
 
 static void exchange_transactions(store_file *file) {
     uint8_t *newer = newer_meta(file), *older = older_meta(file);

@@ -10,8 +10,8 @@
 #include <recmap/framing.h>
 
 #include "helpers/plain_tar.h"
-#include "index/framings.h"
-#include "index/scan.h"
+#include "scan/scan.h"
+#include "shards/framings.h"
 
 static void require(bool holds, const char *what) {
     if (holds) return;

@@ -7,9 +7,9 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
-#include "index/content.h"
-#include "index/pages.h"
-#include "index/seal.h"
+#include "store/content.h"
+#include "store/pages.h"
+#include "store/seal.h"
 
 static void require(bool holds, const char *what) {
     if (holds) return;

@@ -4,7 +4,7 @@
 #define RECMAP_TESTS_SUPPORT_FORGED_H
 
 #include "index/manifest.h"
-#include "index/store.h"
+#include "store/store.h"
 
 typedef struct forged_value {
     store_key key;

@@ -4,7 +4,7 @@
 
 #include <recmap/columns.h>
 
-#include "columns/convert.h"
+#include "plan/convert.h"
 
 /* The elements that a feature becomes; the caller frees them. */
 typedef struct elements {

@@ -2,8 +2,8 @@
 #ifndef RECMAP_TESTS_UNIT_COLUMNS_ROW_MODEL_H
 #define RECMAP_TESTS_UNIT_COLUMNS_ROW_MODEL_H
 
-#include "columns/slot.h"
 #include "example/example.h"
+#include "plan/slot.h"
 
 typedef enum row_verdict {
     ROW_AS_EXPECTED,

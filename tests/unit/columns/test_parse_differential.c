@@ -14,7 +14,7 @@
 
 #include <recmap/parser.h>
 
-#include "columns/varints.h"
+#include "decode/varints.h"
 #include "unit/columns/parse_against.h"
 #include "unit/example/build.h"
 #include "unit/example/cases.h"

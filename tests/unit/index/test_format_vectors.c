@@ -19,13 +19,13 @@
 
 #include "format/tfrecord.h"
 #include "helpers/vector_file.h"
-#include "index/columns.h"
-#include "index/content.h"
 #include "index/identity.h"
 #include "index/ids.h"
+#include "index/lifted.h"
 #include "index/offsets.h"
-#include "index/seal.h"
-#include "index/store.h"
+#include "store/content.h"
+#include "store/seal.h"
+#include "store/store.h"
 
 static void *room(size_t size) {
     void *memory = malloc(size + 1);

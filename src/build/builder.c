@@ -1,0 +1,407 @@
+/* recmap_index_builder: the parts of an index to come, shards and older indexes, in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/index.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "build/options.h"
+#include "build/packer.h"
+#include "build/replay.h"
+#include "build/target.h"
+#include "index/index.h"
+#include "os/file.h"
+#include "os/map.h"
+#include "scan/extract.h"
+#include "scan/scan.h"
+#include "scan/side_index.h"
+#include "shards/framings.h"
+
+/* A part is a shard file, or an index that is taken over. */
+typedef struct build_part {
+    char *path;        /* as the caller named it */
+    char *resolved;    /* absolute, without links; of an index its folder */
+    index_file *index; /* NULL: a shard */
+} build_part;
+
+struct recmap_index_builder {
+    char *path;
+    recmap_index_options options; /* its strings and lifts are copies */
+    char *id_feature;
+    char *idx_folder;
+    recmap_lift *lifts;
+    extractor *extractor;
+    framing framing;
+    build_part *parts;
+    size_t part_count;
+    size_t part_capacity;
+    packer *packer;
+    int replaced_fd; /* the index that is appended to, locked while building; else -1 */
+    file_stat replaced;
+    recmap_progress progress;
+    bool is_finished;
+};
+
+static recmap_status copy_options(recmap_index_builder *builder,
+                                  const recmap_index_options *options, recmap_error *error) {
+    builder->options = *options;
+    if (options->id_feature && !(builder->id_feature = strdup(options->id_feature)))
+        return fail_memory(error);
+    builder->options.id_feature = builder->id_feature;
+    if (options->idx_folder && !(builder->idx_folder = strdup(options->idx_folder)))
+        return fail_memory(error);
+    builder->lifts = calloc(options->lift_count + 1, sizeof *builder->lifts);
+    builder->options.lift_count = 0;
+    if (!builder->lifts) return fail_memory(error);
+    builder->options.lifts = builder->lifts;
+    for (size_t i = 0; i < options->lift_count; i++) {
+        const recmap_lift *from = &options->lifts[i];
+        recmap_lift *to = &builder->lifts[builder->options.lift_count++];
+        if (from->name && !(to->name = strdup(from->name))) return fail_memory(error);
+        if (from->default_value && !(to->default_value = strdup(from->default_value)))
+            return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
+recmap_status recmap_index_builder_create(recmap_index_builder **builder, const char *path,
+                                          const recmap_index_options *options,
+                                          recmap_error *error) {
+    static const recmap_index_options defaults = RECMAP_INDEX_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    recmap_status status = index_options_check(options, error);
+    if (status != RECMAP_OK) return status;
+    if (!path || !*path) return fail(error, RECMAP_INVALID, "the index has no path");
+    recmap_index_builder *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    made->replaced_fd = -1;
+    status = copy_options(made, options, error);
+    if (status == RECMAP_OK && !(made->path = strdup(path))) status = fail_memory(error);
+    if (status == RECMAP_OK)
+        status = extractor_create(&made->extractor, made->options.id_feature, made->options.lifts,
+                                  made->options.lift_count, options->extract,
+                                  options->extract_context, error);
+    packer_options packing = {made->options.id_feature, options->extract != NULL,
+                              options->on_corrupt == RECMAP_ON_CORRUPT_SKIP, made->options.lifts,
+                              made->options.lift_count};
+    if (status == RECMAP_OK) status = framings_choose(&made->framing, options->framing, error);
+    made->options.framing = made->framing.name;
+    if (status == RECMAP_OK) status = target_check(path, error);
+    if (status == RECMAP_OK) status = packer_create(&made->packer, path, &packing, error);
+    if (status == RECMAP_OK && options->guard) status = guard_install(error);
+    if (status == RECMAP_OK) *builder = made;
+    else recmap_index_builder_destroy(made);
+    return status;
+}
+
+void recmap_index_builder_destroy(recmap_index_builder *builder) {
+    if (!builder) return;
+    packer_destroy(builder->packer);
+    for (size_t i = 0; i < builder->part_count; i++) {
+        index_close(builder->parts[i].index);
+        free(builder->parts[i].path);
+        free(builder->parts[i].resolved);
+    }
+    free(builder->parts);
+    extractor_destroy(builder->extractor);
+    for (size_t i = 0; builder->lifts && i < builder->options.lift_count; i++) {
+        free((char *)builder->lifts[i].name);
+        free((char *)builder->lifts[i].default_value);
+    }
+    free(builder->lifts);
+    free(builder->id_feature);
+    free(builder->idx_folder);
+    free(builder->path);
+    file_close(builder->replaced_fd);
+    free(builder);
+}
+
+static recmap_status check_unfinished(const recmap_index_builder *builder, recmap_error *error) {
+    if (!builder->is_finished) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "the index was finished before, or failed");
+}
+
+static recmap_status add_part(recmap_index_builder *builder, const char *path, index_file *index,
+                              recmap_error *error) {
+    recmap_status status = check_unfinished(builder, error);
+    if (status != RECMAP_OK) return status;
+    if (!array_reserve(&builder->parts, &builder->part_capacity, builder->part_count + 1,
+                       sizeof *builder->parts))
+        return fail_memory(error);
+    build_part part = {.path = strdup(path)};
+    if (!part.path) return fail_memory(error);
+    part.index = index;
+    builder->parts[builder->part_count++] = part;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_index_builder_add_shard(recmap_index_builder *builder, const char *path,
+                                             recmap_error *error) {
+    return add_part(builder, path, NULL, error);
+}
+
+/* Whether two texts are equal, NULL being one of them. */
+static bool same_text(const char *a, const char *b) {
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static recmap_status check_fits(const recmap_index_builder *builder, const index_file *index,
+                                const char *path, recmap_error *error) {
+    const manifest *part = index_manifest(index);
+    const recmap_index_options *options = &builder->options;
+    bool fits = same_text(part->id_name, options->id_feature) &&
+                part->column_count == options->lift_count &&
+                part->extracted_by_caller == (options->extract != NULL);
+    for (size_t i = 0; fits && i < part->column_count; i++)
+        fits = same_text(part->columns[i].name, options->lifts[i].name) &&
+               same_text(part->columns[i].default_value, options->lifts[i].default_value);
+    if (fits) return RECMAP_OK;
+    fail(error, RECMAP_MISMATCH, "the index was built with other ids or columns");
+    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error,
+                part->extracted_by_caller
+                    ? "its ids and columns were read by a callback: use the same one, in C"
+                    : "see `recmap info` for its ids and columns, and name the same with --id "
+                      "and --lift, in the same order; or build it again");
+    return RECMAP_MISMATCH;
+}
+
+static recmap_status is_named(bool *is, const char *path, const file_stat *file,
+                              recmap_error *error) {
+    file_stat now;
+    bool is_there;
+    recmap_status status = file_find_stat(&now, &is_there, path, error);
+    if (status == RECMAP_OK)
+        *is = is_there && now.device == file->device && now.inode == file->inode;
+    return status;
+}
+
+/* Appending locks the index that will be replaced, so that others who append wait; when the lock
+ * comes after such a wait, the index is another, and its turn has come. */
+static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *error) {
+    for (;;) {
+        int fd = -1;
+        bool is_current = false;
+        recmap_status status = file_open(&fd, builder->path, error);
+        if (status == RECMAP_OK) status = file_lock(fd, builder->path, error);
+        if (status == RECMAP_OK)
+            status = file_get_stat(&builder->replaced, fd, builder->path, error);
+        if (status == RECMAP_OK)
+            status = is_named(&is_current, builder->path, &builder->replaced, error);
+        if (status == RECMAP_OK && is_current) {
+            builder->replaced_fd = fd;
+            return RECMAP_OK;
+        }
+        file_close(fd);
+        if (status != RECMAP_OK) return status;
+    }
+}
+
+static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap_error *error) {
+    file_stat stat_b;
+    bool is_there;
+    recmap_status status = file_find_stat(&stat_b, &is_there, b, error);
+    if (status != RECMAP_OK) return status;
+    if (is_there) return is_named(is, a, &stat_b, error);
+    *is = false;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, const char *path,
+                                             recmap_error *error) {
+    bool is_replaced = false;
+    recmap_status status = check_unfinished(builder, error);
+    if (status == RECMAP_OK && builder->replaced_fd < 0)
+        status = is_same_path(&is_replaced, path, builder->path, error);
+    if (status == RECMAP_OK && is_replaced) status = lock_replaced(builder, error);
+    if (status != RECMAP_OK) return status;
+    index_file *index = NULL;
+    char *folder = NULL;
+    status = index_open(&index, path, NULL, error);
+    if (status == RECMAP_OK) status = check_fits(builder, index, path, error);
+    if (status == RECMAP_OK) status = path_resolve_folder(&folder, path, error);
+    if (status == RECMAP_OK) status = add_part(builder, path, index, error);
+    if (status == RECMAP_OK) {
+        builder->parts[builder->part_count - 1].resolved = folder;
+    } else {
+        free(folder);
+        index_close(index);
+    }
+    return status;
+}
+
+/* Of a shard; an index's folder was resolved when it was opened. */
+static recmap_status resolve_part(build_part *part, recmap_error *error) {
+    return part->index ? RECMAP_OK : path_resolve(&part->resolved, part->path, error);
+}
+
+/* An index must never take the place of a shard that it is made of. */
+static recmap_status check_target(const recmap_index_builder *builder, recmap_error *error) {
+    for (size_t i = 0; i < builder->part_count; i++) {
+        const build_part *part = &builder->parts[i];
+        bool is_target = false;
+        recmap_status status = RECMAP_OK;
+        if (!part->index) status = is_same_path(&is_target, part->path, builder->path, error);
+        if (status != RECMAP_OK) return status;
+        if (!is_target) continue;
+        fail(error, RECMAP_INVALID, "the index would replace this shard");
+        fail_at(error, part->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_advise(error, "give the index another name");
+        return RECMAP_INVALID;
+    }
+    return RECMAP_OK;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static recmap_status fail_twice(const char *path, recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the shard is named twice, or is in the index already");
+    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "name each shard once");
+    return RECMAP_INVALID;
+}
+
+/* The absolute paths of all shards of all parts; a shard that comes twice is an error. */
+static recmap_status check_shards_differ(const recmap_index_builder *builder, recmap_error *error) {
+    size_t count = 0, filled = 0;
+    for (size_t i = 0; i < builder->part_count; i++)
+        count += builder->parts[i].index
+                     ? (size_t)index_manifest(builder->parts[i].index)->shard_count
+                     : 1;
+    char **paths = calloc(count + 1, sizeof *paths);
+    if (!paths) return fail_memory(error);
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; i < builder->part_count; i++) {
+        const build_part *part = &builder->parts[i];
+        size_t shards = part->index ? (size_t)index_manifest(part->index)->shard_count : 1;
+        for (size_t s = 0; s < shards; s++)
+            paths[filled++] = part->index
+                                  ? replay_shard_path(&index_shards(part->index)[s], part->resolved)
+                                  : strdup(part->resolved);
+    }
+    for (size_t i = 0; i < filled && status == RECMAP_OK; i++)
+        if (!paths[i]) status = fail_memory(error);
+    if (status == RECMAP_OK) qsort(paths, filled, sizeof *paths, compare_texts);
+    for (size_t i = 1; i < filled && status == RECMAP_OK; i++)
+        if (!strcmp(paths[i - 1], paths[i])) status = fail_twice(paths[i], error);
+    for (size_t i = 0; i < filled; i++) free(paths[i]);
+    free(paths);
+    return status;
+}
+
+static recmap_status sink_begin_shard(void *context, const char *path, recmap_error *error) {
+    recmap_index_builder *builder = context;
+    return packer_begin_shard(builder->packer, path, builder->framing.name, error);
+}
+
+static recmap_status sink_add_run(void *builder, const record_run *run, recmap_error *error) {
+    return packer_add_run(((recmap_index_builder *)builder)->packer, run, error);
+}
+
+static recmap_status sink_add_damage(void *builder, uint64_t offset, uint64_t length,
+                                     const char *reason, recmap_error *error) {
+    return packer_add_damage(((recmap_index_builder *)builder)->packer, offset, length, reason,
+                             error);
+}
+
+static recmap_status sink_end_shard(void *builder, const shard_end *end, recmap_error *error) {
+    return packer_end_shard(((recmap_index_builder *)builder)->packer, end, NULL, error);
+}
+
+/* Scans parts [first, end), all of them shards. */
+static recmap_status scan_parts(recmap_index_builder *builder, size_t first, size_t end,
+                                recmap_error *error) {
+    const char **paths = calloc(end - first + 1, sizeof *paths);
+    if (!paths) return fail_memory(error);
+    for (size_t i = first; i < end; i++) paths[i - first] = builder->parts[i].resolved;
+    scan_sink sink = {
+        .context = builder,
+        .begin_shard = sink_begin_shard,
+        .add_run = sink_add_run,
+        .add_damage = sink_add_damage,
+        .end_shard = sink_end_shard,
+    };
+    scan_options options = {
+        .form = {&builder->framing, builder->options.compression},
+        .thread_count = builder->options.thread_count,
+        .on_corrupt = builder->options.on_corrupt,
+        .extractor = builder->extractor,
+        .refuses_others = true,
+        .progress = builder->options.progress,
+        .progress_context = builder->options.progress_context,
+        .totals = &builder->progress,
+    };
+    builder->progress.record_count = packer_record_count(builder->packer);
+    recmap_status status = RECMAP_OK;
+    if (!builder->idx_folder) status = scan_shards(paths, end - first, &sink, &options, error);
+    for (size_t i = 0; status == RECMAP_OK && builder->idx_folder && i < end - first; i++)
+        status = side_index_scan(builder->idx_folder, paths[i], &sink, &options, error);
+    free(paths);
+    return status;
+}
+
+static recmap_status add_parts(recmap_index_builder *builder, recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && i < builder->part_count;) {
+        build_part *part = &builder->parts[i];
+        size_t end = i + 1;
+        if (part->index) {
+            status = replay_index(builder->packer, part->index, part->resolved, error);
+        } else {
+            while (end < builder->part_count && !builder->parts[end].index) end++;
+            status = scan_parts(builder, i, end, error);
+        }
+        i = end;
+    }
+    return status;
+}
+
+static recmap_status check_not_replaced(void *context, recmap_error *error) {
+    const recmap_index_builder *builder = context;
+    bool is_current = true;
+    recmap_status status = RECMAP_OK;
+    if (builder->replaced_fd >= 0)
+        status = is_named(&is_current, builder->path, &builder->replaced, error);
+    if (status != RECMAP_OK || is_current) return status;
+    fail(error, RECMAP_MISMATCH, "another build replaced the index that was being appended to");
+    fail_at(error, builder->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "append again");
+    return RECMAP_MISMATCH;
+}
+
+/* Errors name a shard as the caller did, not by its absolute path. */
+static void name_as_given(const recmap_index_builder *builder, recmap_error *error) {
+    if (!error) return;
+    for (size_t i = 0; i < builder->part_count; i++) {
+        const build_part *part = &builder->parts[i];
+        if (part->index || !part->resolved || strcmp(error->path, part->resolved)) continue;
+        fail_at(error, part->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        return;
+    }
+}
+
+recmap_status recmap_index_builder_finish(recmap_index_builder *builder,
+                                          recmap_index_summary *summary, recmap_error *error) {
+    recmap_status status = check_unfinished(builder, error);
+    if (status != RECMAP_OK) return status;
+    builder->is_finished = true;
+    for (size_t i = 0; status == RECMAP_OK && i < builder->part_count; i++)
+        status = resolve_part(&builder->parts[i], error);
+    if (status == RECMAP_OK) status = check_target(builder, error);
+    if (status == RECMAP_OK) status = check_shards_differ(builder, error);
+    if (status == RECMAP_OK) status = add_parts(builder, error);
+    recmap_index_summary done;
+    if (status == RECMAP_OK)
+        status = packer_finish(builder->packer, check_not_replaced, builder, &done, error);
+    packer_destroy(builder->packer);
+    builder->packer = NULL;
+    /* Whoever waits to append may go on before the builder is destroyed. */
+    file_close(builder->replaced_fd);
+    builder->replaced_fd = -1;
+    if (status != RECMAP_OK) name_as_given(builder, error);
+    if (status == RECMAP_OK && summary) *summary = done;
+    return status;
+}

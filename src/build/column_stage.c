@@ -1,0 +1,177 @@
+#include "build/column_stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+struct column_stage {
+    char *name;
+    char *default_value;
+    recmap_type type; /* NONE until a record shows it */
+    recmap_value filler;
+    uint64_t first_value;
+    uint64_t packed_count; /* values in the chunks before */
+    size_t count;
+    uint64_t words[COLUMN_CHUNK_RECORDS];
+    uint8_t missing[COLUMN_CHUNK_RECORDS];
+    uint8_t *bytes;
+    size_t bytes_size;
+    size_t bytes_capacity;
+};
+
+column_stage *column_stage_create(const recmap_lift *lift) {
+    column_stage *stage = calloc(1, sizeof *stage);
+    if (!stage) return NULL;
+    stage->name = strdup(lift->name);
+    stage->default_value = lift->default_value ? strdup(lift->default_value) : NULL;
+    if (stage->name && (stage->default_value || !lift->default_value)) return stage;
+    column_stage_destroy(stage);
+    return NULL;
+}
+
+void column_stage_destroy(column_stage *stage) {
+    if (!stage) return;
+    free(stage->name);
+    free(stage->default_value);
+    free(stage->bytes);
+    free(stage);
+}
+
+const char *column_stage_name(const column_stage *stage) {
+    return stage->name;
+}
+
+const char *column_stage_default(const column_stage *stage) {
+    return stage->default_value;
+}
+
+recmap_type column_stage_type(const column_stage *stage) {
+    recmap_value value = {.type = RECMAP_TYPE_NONE};
+    if (stage->type == RECMAP_TYPE_NONE && stage->default_value)
+        column_parse_default(&value, RECMAP_TYPE_NONE, stage->default_value);
+    return stage->type != RECMAP_TYPE_NONE ? stage->type : value.type;
+}
+
+uint64_t column_stage_first_value(const column_stage *stage) {
+    return stage->first_value;
+}
+
+static recmap_status set_type(column_stage *stage, recmap_type type, recmap_error *error) {
+    if (stage->default_value && !column_parse_default(&stage->filler, type, stage->default_value)) {
+        fail(error, RECMAP_INVALID,
+             "the default \"%s\" of column \"%s\" is no %s, as its values are",
+             stage->default_value, stage->name, column_type_name(type));
+        fail_advise(error, "give a default of that type: `--lift %s=DEFAULT`", stage->name);
+        return RECMAP_INVALID;
+    }
+    stage->type = type;
+    stage->first_value = stage->packed_count + stage->count;
+    return RECMAP_OK;
+}
+
+static recmap_status check_value(column_stage *stage, const recmap_value *value,
+                                 recmap_error *error) {
+    if (value->type == RECMAP_TYPE_NONE) {
+        if (stage->default_value) return RECMAP_OK;
+        fail(error, RECMAP_FEATURE, "has no value of feature \"%s\", which is to be lifted",
+             stage->name);
+        fail_advise(error, "build the index with a default for such records: `--lift %s=DEFAULT`",
+                    stage->name);
+        return RECMAP_FEATURE;
+    }
+    if (stage->type == RECMAP_TYPE_NONE) return set_type(stage, value->type, error);
+    if (stage->type == value->type) return RECMAP_OK;
+    fail(error, RECMAP_FEATURE,
+         "feature \"%s\" is of type %s here and of type %s in records before", stage->name,
+         column_type_name(value->type), column_type_name(stage->type));
+    fail_advise(error, "a lifted feature must have one type in all records");
+    return RECMAP_FEATURE;
+}
+
+static uint64_t append_word(column_stage *stage, const recmap_value *value) {
+    uint32_t bits;
+    switch (value->type) {
+    case RECMAP_TYPE_INT64: return (uint64_t)value->as.int64;
+    case RECMAP_TYPE_FLOAT: memcpy(&bits, &value->as.float32, sizeof bits); return bits;
+    case RECMAP_TYPE_BYTES:
+        if (value->as.bytes.size)
+            memcpy(stage->bytes + stage->bytes_size, value->as.bytes.data, value->as.bytes.size);
+        stage->bytes_size += value->as.bytes.size;
+        break;
+    case RECMAP_TYPE_NONE: break;
+    }
+    return stage->bytes_size; /* ends of bytes ascend over missing values too */
+}
+
+recmap_status column_stage_add(column_stage *stage, const recmap_value *value,
+                               recmap_error *error) {
+    recmap_status status = check_value(stage, value, error);
+    if (status != RECMAP_OK) return status;
+    if (!array_reserve(&stage->bytes, &stage->bytes_capacity, stage->bytes_size + COLUMN_BYTES_MOST,
+                       1))
+        return fail_memory(error);
+    stage->missing[stage->count] = value->type == RECMAP_TYPE_NONE;
+    stage->words[stage->count] = append_word(stage, value);
+    stage->count++;
+    return RECMAP_OK;
+}
+
+bool column_stage_is_full(const column_stage *stage) {
+    return stage->count == COLUMN_CHUNK_RECORDS;
+}
+
+size_t column_stage_count(const column_stage *stage) {
+    return stage->count;
+}
+
+static uint64_t filler_word(const recmap_value *filler) {
+    uint32_t bits;
+    if (filler->type == RECMAP_TYPE_INT64) return (uint64_t)filler->as.int64;
+    memcpy(&bits, &filler->as.float32, sizeof bits);
+    return bits;
+}
+
+/* The values of bytes once more, with the default where one is missing. */
+static uint8_t *fill_bytes(column_stage *stage) {
+    size_t filler_size = stage->default_value ? stage->filler.as.bytes.size : 0;
+    uint8_t *filled = malloc(stage->bytes_size + stage->count * filler_size + 1);
+    if (!filled) return NULL;
+    size_t size = 0;
+    uint64_t start = 0;
+    for (size_t i = 0; i < stage->count; i++) {
+        uint64_t end = stage->words[i];
+        const uint8_t *from = stage->bytes + start;
+        size_t length = (size_t)(end - start);
+        if (stage->missing[i]) {
+            from = stage->filler.as.bytes.data;
+            length = filler_size;
+        }
+        if (length) memcpy(filled + size, from, length);
+        size += length;
+        stage->words[i] = size;
+        start = end;
+    }
+    return filled;
+}
+
+uint8_t *column_stage_pack(column_stage *stage, size_t *size) {
+    uint8_t *filled = NULL;
+    if (stage->type == RECMAP_TYPE_BYTES) {
+        filled = fill_bytes(stage);
+        if (!filled) return NULL;
+    } else if (stage->type != RECMAP_TYPE_NONE) {
+        for (size_t i = 0; i < stage->count; i++)
+            if (stage->missing[i]) stage->words[i] = filler_word(&stage->filler);
+    }
+    column_values values = {stage->type, stage->count, stage->words, filled};
+    *size = column_packed_size(&values);
+    uint8_t *packed = malloc(*size);
+    if (packed) column_pack(packed, &values);
+    free(filled);
+    stage->packed_count += stage->count;
+    stage->count = 0;
+    stage->bytes_size = 0;
+    return packed;
+}

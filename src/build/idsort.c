@@ -1,0 +1,215 @@
+#include "build/idsort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "os/file.h"
+
+enum {
+    BUFFER_PAIRS = 1 << 20, /* 16 MiB, and as much again to sort */
+    READ_PAIRS = 1 << 12,   /* read at once from each run while merging: 64 KiB */
+};
+
+/* A sorted run in the file, and the part of it that was read. */
+typedef struct spilled_run {
+    uint64_t next, end; /* pairs in the file not yet read */
+    id_pair *window;
+    size_t window_next, window_count;
+} spilled_run;
+
+struct idsort {
+    char *target;
+    int fd; /* -1 until something is spilled */
+    uint64_t count;
+    id_pair *buffer, *scratch;
+    size_t buffered;
+    size_t buffer_next; /* when everything stayed in the buffer */
+    uint64_t spilled;   /* pairs in the file */
+    spilled_run *runs;
+    size_t run_count, run_capacity;
+    size_t *heap; /* runs, the one with the smallest pair first */
+    size_t heap_count;
+};
+
+recmap_status idsort_create(idsort **sorter, const char *target, recmap_error *error) {
+    idsort *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    made->fd = -1;
+    made->target = strdup(target);
+    made->buffer = malloc(BUFFER_PAIRS * sizeof *made->buffer);
+    made->scratch = malloc(BUFFER_PAIRS * sizeof *made->scratch);
+    if (!made->target || !made->buffer || !made->scratch) {
+        idsort_destroy(made);
+        return fail_memory(error);
+    }
+    *sorter = made;
+    return RECMAP_OK;
+}
+
+void idsort_destroy(idsort *sorter) {
+    if (!sorter) return;
+    for (size_t i = 0; i < sorter->run_count; i++) free(sorter->runs[i].window);
+    free(sorter->runs);
+    free(sorter->heap);
+    free(sorter->buffer);
+    free(sorter->scratch);
+    free(sorter->target);
+    file_close(sorter->fd);
+    free(sorter);
+}
+
+/* One pass of a stable radix sort by 16 bits of the hash. */
+static void sort_by(id_pair *to, const id_pair *from, size_t count, unsigned shift,
+                    size_t *starts) {
+    memset(starts, 0, ((size_t)1 << 16) * sizeof *starts);
+    for (size_t i = 0; i < count; i++) starts[from[i].hash >> shift & 0xffff]++;
+    size_t sum = 0;
+    for (size_t i = 0; i < (size_t)1 << 16; i++) {
+        size_t here = starts[i];
+        starts[i] = sum;
+        sum += here;
+    }
+    for (size_t i = 0; i < count; i++) to[starts[from[i].hash >> shift & 0xffff]++] = from[i];
+}
+
+/* Stable, and numbers come ascending: so equal hashes stay in the order of their numbers. */
+static bool sort_buffer(idsort *sorter) {
+    size_t *starts = malloc(((size_t)1 << 16) * sizeof *starts);
+    if (!starts) return false;
+    sort_by(sorter->scratch, sorter->buffer, sorter->buffered, 0, starts);
+    sort_by(sorter->buffer, sorter->scratch, sorter->buffered, 16, starts);
+    sort_by(sorter->scratch, sorter->buffer, sorter->buffered, 32, starts);
+    free(starts);
+    id_pair *sorted = sorter->scratch;
+    sorter->scratch = sorter->buffer;
+    sorter->buffer = sorted;
+    return true;
+}
+
+static recmap_status spill(idsort *sorter, recmap_error *error) {
+    if (!sort_buffer(sorter)) return fail_memory(error);
+    if (sorter->fd < 0) {
+        recmap_status status = file_create_unnamed(&sorter->fd, sorter->target, error);
+        if (status != RECMAP_OK) return status;
+    }
+    if (!array_reserve(&sorter->runs, &sorter->run_capacity, sorter->run_count + 1,
+                       sizeof *sorter->runs))
+        return fail_memory(error);
+    recmap_status status =
+        file_write_at(sorter->fd, sorter->buffer, sorter->buffered * sizeof *sorter->buffer,
+                      sorter->spilled * sizeof *sorter->buffer, sorter->target, error);
+    if (status != RECMAP_OK) return status;
+    sorter->runs[sorter->run_count++] =
+        (spilled_run){.next = sorter->spilled, .end = sorter->spilled + sorter->buffered};
+    sorter->spilled += sorter->buffered;
+    sorter->buffered = 0;
+    return RECMAP_OK;
+}
+
+recmap_status idsort_add(idsort *sorter, id_pair pair, recmap_error *error) {
+    if (sorter->buffered == BUFFER_PAIRS) {
+        recmap_status status = spill(sorter, error);
+        if (status != RECMAP_OK) return status;
+    }
+    sorter->buffer[sorter->buffered++] = pair;
+    sorter->count++;
+    return RECMAP_OK;
+}
+
+uint64_t idsort_count(const idsort *sorter) {
+    return sorter->count;
+}
+
+static recmap_status read_window(idsort *sorter, spilled_run *run, recmap_error *error) {
+    uint64_t left = run->end - run->next;
+    size_t count = left < READ_PAIRS ? (size_t)left : READ_PAIRS;
+    run->window_next = 0;
+    run->window_count = count;
+    uint64_t offset = run->next * sizeof *run->window;
+    run->next += count;
+    return file_read_at(sorter->fd, run->window, count * sizeof *run->window, offset,
+                        sorter->target, error);
+}
+
+static bool comes_before(const idsort *sorter, size_t a, size_t b) {
+    const spilled_run *run_a = &sorter->runs[a], *run_b = &sorter->runs[b];
+    uint64_t hash_a = run_a->window[run_a->window_next].hash;
+    uint64_t hash_b = run_b->window[run_b->window_next].hash;
+    /* Of equal hashes the earlier run has the smaller numbers. */
+    return hash_a != hash_b ? hash_a < hash_b : a < b;
+}
+
+static void sift_down(idsort *sorter, size_t at) {
+    size_t *heap = sorter->heap;
+    for (;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < sorter->heap_count; child++)
+            if (comes_before(sorter, heap[child], heap[least])) least = child;
+        if (least == at) return;
+        size_t moved = heap[at];
+        heap[at] = heap[least];
+        heap[least] = moved;
+        at = least;
+    }
+}
+
+static recmap_status begin_merge(idsort *sorter, recmap_error *error) {
+    sorter->heap = malloc(sorter->run_count * sizeof *sorter->heap);
+    if (!sorter->heap) return fail_memory(error);
+    for (size_t i = 0; i < sorter->run_count; i++) {
+        spilled_run *run = &sorter->runs[i];
+        run->window = malloc(READ_PAIRS * sizeof *run->window);
+        if (!run->window) return fail_memory(error);
+        recmap_status status = read_window(sorter, run, error);
+        if (status != RECMAP_OK) return status;
+        sorter->heap[i] = i;
+    }
+    sorter->heap_count = sorter->run_count;
+    for (size_t i = sorter->heap_count; i-- > 0;) sift_down(sorter, i);
+    return RECMAP_OK;
+}
+
+recmap_status idsort_finish(idsort *sorter, recmap_error *error) {
+    if (!sorter->run_count) return sort_buffer(sorter) ? RECMAP_OK : fail_memory(error);
+    if (sorter->buffered) {
+        recmap_status status = spill(sorter, error);
+        if (status != RECMAP_OK) return status;
+    }
+    /* Merging needs a window a run instead. */
+    free(sorter->buffer);
+    free(sorter->scratch);
+    sorter->buffer = sorter->scratch = NULL;
+    return begin_merge(sorter, error);
+}
+
+static recmap_status take_smallest(idsort *sorter, id_pair *pair, recmap_error *error) {
+    spilled_run *run = &sorter->runs[sorter->heap[0]];
+    *pair = run->window[run->window_next++];
+    recmap_status status = RECMAP_OK;
+    if (run->window_next == run->window_count) {
+        if (run->next < run->end) status = read_window(sorter, run, error);
+        else sorter->heap[0] = sorter->heap[--sorter->heap_count];
+    }
+    sift_down(sorter, 0);
+    return status;
+}
+
+recmap_status idsort_next(idsort *sorter, id_pair *pairs, size_t capacity, size_t *count,
+                          recmap_error *error) {
+    size_t taken = 0;
+    if (!sorter->run_count) {
+        size_t left = sorter->buffered - sorter->buffer_next;
+        taken = left < capacity ? left : capacity;
+        memcpy(pairs, sorter->buffer + sorter->buffer_next, taken * sizeof *pairs);
+        sorter->buffer_next += taken;
+    }
+    while (sorter->heap_count && taken < capacity) {
+        recmap_status status = take_smallest(sorter, &pairs[taken], error);
+        if (status != RECMAP_OK) return status;
+        taken++;
+    }
+    *count = taken;
+    return RECMAP_OK;
+}

@@ -1,0 +1,125 @@
+#include "build/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "format/framing.h"
+#include "os/file.h"
+
+enum { RUN_RECORDS = 1 << 14 };
+
+char *replay_shard_path(const index_shard *shard, const char *folder) {
+    const char *path = shard->entry.path;
+    return path[0] == '/' ? strdup(path) : path_join(folder, path);
+}
+
+/* The value that record `number` had. The chunks have the default in place of missing ones; but
+ * those before the column's first value stay missing, since they must not give the column its type
+ * sooner than the records themselves would. */
+static recmap_status read_column(recmap_value *value, index_file *index, size_t c, uint64_t number,
+                                 recmap_error *error) {
+    column_chunk chunk;
+    recmap_status status =
+        index_column_chunk(&chunk, index, c, (size_t)(number >> COLUMN_CHUNK_SHIFT), error);
+    if (status != RECMAP_OK) return status;
+    *value = number < index_manifest(index)->columns[c].first_value
+                 ? (recmap_value){.type = RECMAP_TYPE_NONE}
+                 : column_at(&chunk, (size_t)number & (COLUMN_CHUNK_RECORDS - 1));
+    return RECMAP_OK;
+}
+
+static recmap_status add_columns(record_run *run, index_file *index, uint64_t number,
+                                 recmap_error *error) {
+    for (size_t c = 0; c < run->column_count; c++) {
+        recmap_value value;
+        recmap_status status = read_column(&value, index, c, number, error);
+        if (status != RECMAP_OK) return status;
+        if (run_set_column(run, c, &value) == RUN_OK) continue;
+        /* Types agree within an index and lengths are bounded: only memory is left. */
+        return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status fill_run(record_run *run, index_file *index, uint64_t first, uint64_t count,
+                              uint64_t overhead, recmap_error *error) {
+    run_clear(run);
+    for (uint64_t number = first; number < first + count; number++) {
+        index_place place;
+        recmap_status status = index_locate(&place, index, number, error);
+        if (status != RECMAP_OK) return status;
+        /* The stored CRCs and, in some framings, the sizes of payloads are not in the index, nor
+         * needed: the shard's identity is known. */
+        if (!run_add(run, place.offset, place.frame_size - overhead, 0)) return fail_memory(error);
+        status = add_columns(run, index, number, error);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status add_records(packer *packer, record_run *run, index_file *index,
+                                 const index_shard *shard, recmap_error *error) {
+    uint64_t overhead = shard->framing->overhead;
+    uint64_t end = shard->first_record + shard->entry.record_count;
+    for (uint64_t first = shard->first_record; first < end;) {
+        uint64_t count = min_u64(end - first, RUN_RECORDS);
+        recmap_status status = fill_run(run, index, first, count, overhead, error);
+        if (status == RECMAP_OK) status = packer_add_run(packer, run, error);
+        if (status != RECMAP_OK) return status;
+        first += count;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status add_shard(packer *packer, record_run *run, index_file *index,
+                               const index_shard *shard, const char *folder, recmap_error *error) {
+    char *path = replay_shard_path(shard, folder);
+    if (!path) return fail_memory(error);
+    const shard_entry *entry = &shard->entry;
+    recmap_status status = packer_begin_shard(packer, path, entry->framing, error);
+    free(path);
+    if (status == RECMAP_OK) status = add_records(packer, run, index, shard, error);
+    const damage_entry *damages = index_damages(index) + shard->first_damage;
+    for (uint64_t d = 0; status == RECMAP_OK && d < entry->damage_count; d++)
+        status = packer_add_damage(packer, damages[d].offset, damages[d].length, damages[d].reason,
+                                   error);
+    if (status != RECMAP_OK) return status;
+    point_list points = {0};
+    status = index_points(&points, index, (size_t)(shard - index_shards(index)), error);
+    shard_end end = {entry->file_size, entry->size,      entry->compression,
+                     entry->mtime_ns,  entry->tail_size, &points};
+    if (status == RECMAP_OK) status = packer_end_shard(packer, &end, &entry->identity, error);
+    points_free(&points);
+    return status;
+}
+
+static recmap_status add_ids(packer *packer, index_file *index, uint64_t first_number,
+                             recmap_error *error) {
+    for (size_t i = 0; i < index_id_chunk_count(index); i++) {
+        ids_chunk chunk;
+        recmap_status status = index_id_chunk(&chunk, index, i, error);
+        for (size_t p = 0; status == RECMAP_OK && p < chunk.pair_count; p++) {
+            id_pair pair = ids_at(&chunk, p);
+            pair.number += first_number;
+            status = packer_add_id(packer, pair, error);
+        }
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status replay_index(packer *packer, index_file *index, const char *folder,
+                           recmap_error *error) {
+    const manifest *described = index_manifest(index);
+    uint64_t first_number = packer_record_count(packer);
+    record_run run;
+    recmap_status status = RECMAP_OK;
+    if (described->skips_damage) packer_note_skips(packer);
+    if (!run_init(&run, false, described->column_count)) status = fail_memory(error);
+    for (size_t i = 0; status == RECMAP_OK && i < described->shard_count; i++)
+        status = add_shard(packer, &run, index, &index_shards(index)[i], folder, error);
+    run_free(&run);
+    return status == RECMAP_OK ? add_ids(packer, index, first_number, error) : status;
+}

@@ -1,0 +1,42 @@
+#include "build/target.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/file.h"
+#include "store/seal.h"
+
+static bool is_named_as_index(const char *path) {
+    size_t size = strlen(path);
+    return size > 4 && !strcmp(path + size - 4, ".rmx");
+}
+
+/* An empty file holds nothing to lose: somebody made it to reserve the name. */
+static recmap_status holds_index(bool *holds, const char *path, recmap_error *error) {
+    int fd = -1;
+    file_stat stat;
+    uint8_t end[SEAL_SIZE];
+    recmap_status status = file_open(&fd, path, error);
+    if (status == RECMAP_OK) status = file_get_stat(&stat, fd, path, error);
+    if (status == RECMAP_OK && stat.size >= SEAL_SIZE)
+        status = file_read_at(fd, end, SEAL_SIZE, stat.size - SEAL_SIZE, path, error);
+    file_close(fd);
+    if (status == RECMAP_OK)
+        *holds = stat.size == 0 || (stat.size >= SEAL_SIZE && seal_is_present(end));
+    return status;
+}
+
+recmap_status target_check(const char *path, recmap_error *error) {
+    file_stat stat;
+    bool is_there, holds;
+    if (is_named_as_index(path)) return RECMAP_OK;
+    recmap_status status = file_find_stat(&stat, &is_there, path, error);
+    if (status != RECMAP_OK || !is_there) return status;
+    status = holds_index(&holds, path, error);
+    if (status != RECMAP_OK || holds) return status;
+    fail(error, RECMAP_INVALID, "is there already and is no recmap index");
+    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "give the index another name (-o NAME.rmx), or remove the file first");
+    return RECMAP_INVALID;
+}

@@ -1,0 +1,232 @@
+/* recmap_writer: TFRecord files, and their index as they are written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/writer.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "build/options.h"
+#include "build/packer.h"
+#include "build/target.h"
+#include "format/tfrecord.h"
+#include "os/file.h"
+#include "scan/extract.h"
+
+enum { BUFFER_SIZE = 1 << 20, RUN_RECORDS = 1 << 12 };
+
+struct recmap_writer {
+    temporary_file file;
+    char *path; /* absolute, as the index will name it */
+    uint8_t *buffer;
+    size_t buffered;
+    uint64_t written;     /* bytes in the file */
+    recmap_status failed; /* OK until something fails */
+    bool is_closed;
+    packer *packer; /* NULL: no index */
+    extractor *extractor;
+    record_run run;
+};
+
+/* The final path without links: its folder exists, it itself need not. */
+static recmap_status resolve_target(char **resolved, const char *path, recmap_error *error) {
+    char *folder = path_folder(path), *real = NULL;
+    if (!folder) return fail_memory(error);
+    recmap_status status = path_resolve(&real, folder, error);
+    free(folder);
+    if (status != RECMAP_OK) return status;
+    *resolved = path_join(real, path_name(path));
+    free(real);
+    return *resolved ? RECMAP_OK : fail_memory(error);
+}
+
+/* The index would take the place of the records. */
+static recmap_status check_index_path(const recmap_writer *writer, const char *index_path,
+                                      recmap_error *error) {
+    char *resolved = NULL;
+    recmap_status status = resolve_target(&resolved, index_path, error);
+    if (status != RECMAP_OK) return status;
+    bool is_same = !strcmp(resolved, writer->path);
+    free(resolved);
+    if (!is_same) return target_check(index_path, error);
+    fail(error, RECMAP_INVALID, "the file and its index have the same path");
+    fail_at(error, index_path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "give the index another name");
+    return RECMAP_INVALID;
+}
+
+static recmap_status begin_index(recmap_writer *writer, const recmap_writer_options *options,
+                                 recmap_error *error) {
+    static const recmap_index_options defaults = RECMAP_INDEX_OPTIONS_INIT;
+    const recmap_index_options *index = options->index ? options->index : &defaults;
+    packer_options packing = {index->id_feature, index->extract != NULL,
+                              index->on_corrupt == RECMAP_ON_CORRUPT_SKIP, index->lifts,
+                              index->lift_count};
+    recmap_status status = index_options_check(index, error);
+    if (status == RECMAP_OK) status = check_index_path(writer, options->index_path, error);
+    if (status == RECMAP_OK)
+        status = extractor_create(&writer->extractor, index->id_feature, index->lifts,
+                                  index->lift_count, index->extract, index->extract_context, error);
+    if (status == RECMAP_OK &&
+        !run_init(&writer->run, index->id_feature != NULL, index->lift_count))
+        status = fail_memory(error);
+    if (status == RECMAP_OK)
+        status = packer_create(&writer->packer, options->index_path, &packing, error);
+    if (status == RECMAP_OK)
+        status = packer_begin_shard(writer->packer, writer->path, tfrecord_framing.name, error);
+    return status;
+}
+
+recmap_status recmap_writer_create(recmap_writer **writer, const char *path,
+                                   const recmap_writer_options *options, recmap_error *error) {
+    static const recmap_writer_options defaults = RECMAP_WRITER_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    if (options->version != RECMAP_WRITER_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "recmap_writer_options has version %u, expected %d",
+                    options->version, RECMAP_WRITER_OPTIONS_VERSION);
+    if (!path || !*path) return fail(error, RECMAP_INVALID, "the file has no path");
+    recmap_writer *made = calloc(1, sizeof *made);
+    if (!made) return fail_memory(error);
+    made->file = (temporary_file)TEMPORARY_FILE_INIT;
+    made->buffer = malloc(BUFFER_SIZE);
+    recmap_status status = made->buffer ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = resolve_target(&made->path, path, error);
+    if (status == RECMAP_OK) status = temporary_create(&made->file, path, error);
+    if (status == RECMAP_OK && options->index_path) status = begin_index(made, options, error);
+    if (status == RECMAP_OK) *writer = made;
+    else recmap_writer_destroy(made);
+    return status;
+}
+
+void recmap_writer_destroy(recmap_writer *writer) {
+    if (!writer) return;
+    packer_destroy(writer->packer);
+    extractor_destroy(writer->extractor);
+    run_free(&writer->run);
+    temporary_discard(&writer->file);
+    free(writer->buffer);
+    free(writer->path);
+    free(writer);
+}
+
+/* Asked before anything leaves memory: what a fork's copy writes would go into the parent's files.
+ */
+static recmap_status check_own(const recmap_writer *writer, recmap_error *error) {
+    if (temporary_is_own(&writer->file)) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the writer is that of the process that forked this one");
+    fail_at(error, writer->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "write another file in each process");
+    return RECMAP_INVALID;
+}
+
+static recmap_status flush(recmap_writer *writer, recmap_error *error) {
+    if (check_own(writer, error) != RECMAP_OK) return RECMAP_INVALID;
+    recmap_status status = file_write_at(writer->file.fd, writer->buffer, writer->buffered,
+                                         writer->written, writer->path, error);
+    writer->written += writer->buffered;
+    writer->buffered = 0;
+    return status;
+}
+
+static recmap_status append(recmap_writer *writer, const void *data, size_t size,
+                            recmap_error *error) {
+    if (size > BUFFER_SIZE - writer->buffered) {
+        recmap_status status = flush(writer, error);
+        if (status != RECMAP_OK) return status;
+    }
+    if (size > BUFFER_SIZE) {
+        recmap_status status =
+            file_write_at(writer->file.fd, data, size, writer->written, writer->path, error);
+        writer->written += size;
+        return status;
+    }
+    if (size) memcpy(writer->buffer + writer->buffered, data, size);
+    writer->buffered += size;
+    return RECMAP_OK;
+}
+
+static recmap_status flush_run(recmap_writer *writer, recmap_error *error) {
+    if (check_own(writer, error) != RECMAP_OK) return RECMAP_INVALID;
+    recmap_status status = packer_add_run(writer->packer, &writer->run, error);
+    if (status != RECMAP_OK) fail_at(error, writer->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    run_clear(&writer->run);
+    return status;
+}
+
+static recmap_status index_record(recmap_writer *writer, uint64_t offset, const void *data,
+                                  size_t size, uint32_t check, recmap_error *error) {
+    if (!run_add(&writer->run, offset, size, check)) return fail_memory(error);
+    recmap_status status = extractor_lift(writer->extractor, &writer->run, data, size, error);
+    if (status != RECMAP_OK) {
+        fail_at(error, writer->path, packer_record_count(writer->packer) + writer->run.count - 1,
+                offset);
+        return status;
+    }
+    return writer->run.count == RUN_RECORDS ? flush_run(writer, error) : RECMAP_OK;
+}
+
+static recmap_status write_record(recmap_writer *writer, const void *data, size_t size,
+                                  recmap_error *error) {
+    uint8_t header[TFRECORD_HEADER_SIZE], footer[TFRECORD_FOOTER_SIZE];
+    uint64_t offset = writer->written + writer->buffered;
+    tfrecord_make_header(header, size);
+    tfrecord_make_footer(footer, data, size);
+    recmap_status status = append(writer, header, sizeof header, error);
+    if (status == RECMAP_OK) status = append(writer, data, size, error);
+    if (status == RECMAP_OK) status = append(writer, footer, sizeof footer, error);
+    if (status != RECMAP_OK || !writer->packer) return status;
+    return index_record(writer, offset, data, size, load32(footer), error);
+}
+
+static recmap_status check_usable(const recmap_writer *writer, recmap_error *error) {
+    if (writer->is_closed) {
+        fail(error, RECMAP_INVALID, "the writer is closed");
+    } else if (writer->failed != RECMAP_OK) {
+        fail(error, RECMAP_INVALID, "the writer failed before; it can only be destroyed");
+    } else {
+        return RECMAP_OK;
+    }
+    fail_at(error, writer->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    return RECMAP_INVALID;
+}
+
+recmap_status recmap_writer_write(recmap_writer *writer, const void *data, size_t size,
+                                  recmap_error *error) {
+    recmap_status status = check_usable(writer, error);
+    if (status != RECMAP_OK) return status;
+    return writer->failed = write_record(writer, data, size, error);
+}
+
+/* The index learns the file's size and time as they will stay: nothing is written any more. */
+static recmap_status end_index(recmap_writer *writer, recmap_error *error) {
+    file_stat stat;
+    recmap_status status = flush_run(writer, error);
+    if (status == RECMAP_OK) status = file_get_stat(&stat, writer->file.fd, writer->path, error);
+    if (status != RECMAP_OK) return status;
+    shard_end end = {stat.size, stat.size, COMPRESSION_NONE, stat.mtime_ns, 0, NULL};
+    return packer_end_shard(writer->packer, &end, NULL, error);
+}
+
+static recmap_status publish_file(void *context, recmap_error *error) {
+    recmap_writer *writer = context;
+    return temporary_publish(&writer->file, error);
+}
+
+recmap_status recmap_writer_close(recmap_writer *writer, recmap_error *error) {
+    recmap_status status = check_usable(writer, error);
+    if (status != RECMAP_OK) return status;
+    status = flush(writer, error);
+    if (status == RECMAP_OK) status = file_sync(writer->file.fd, writer->path, error);
+    if (status == RECMAP_OK && writer->packer) {
+        status = end_index(writer, error);
+        /* The index is complete and synced before the file gets its name, and gets its own at once
+         * after it. */
+        if (status == RECMAP_OK)
+            status = packer_finish(writer->packer, publish_file, writer, NULL, error);
+    } else if (status == RECMAP_OK) {
+        status = publish_file(writer, error);
+    }
+    writer->failed = status;
+    writer->is_closed = status == RECMAP_OK;
+    return status;
+}

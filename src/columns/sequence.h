@@ -1,0 +1,10 @@
+/* FIXED_LEN_SEQUENCE: steps of a fixed shape, padded to the longest row or cut into rows. */
+#ifndef RECMAP_COLUMNS_SEQUENCE_H
+#define RECMAP_COLUMNS_SEQUENCE_H
+
+#include "columns/assembly.h"
+
+/* Assembles the column from its sinks. Returns false when memory runs out. */
+bool assemble_sequence(const assembly *a);
+
+#endif

@@ -1,0 +1,227 @@
+#include "decode/list_decode.h"
+
+#include <recmap/columns.h>
+
+#include "decode/varints.h"
+#include "plan/convert.h"
+
+enum {
+    PACKED_TAG = 1 << 3 | WIRE_BYTES, /* a bytes value, too */
+    FLOAT_TAG = 1 << 3 | WIRE_FIXED32,
+    INT64_TAG = 1 << 3 | WIRE_VARINT,
+    CHUNK = 512,            /* values that are converted at once */
+    SURELY_SMALL = 1 << 16, /* bytes for whose values room is made without counting them */
+    VARINT_MOST = 10,
+};
+
+static bool fail_list(list_decoder *decoder, list_trouble trouble) {
+    decoder->trouble = trouble;
+    return false;
+}
+
+static size_t element_size(const list_decoder *decoder) {
+    return recmap_element_size(decoder->slot->element);
+}
+
+/* Makes room for `count` more elements and returns where they go; NULL when memory is out. That of
+ * fixed counts is there. */
+static void *make_room(list_decoder *decoder, uint64_t count) {
+    sink *into = decoder->sink;
+    size_t size = element_size(decoder), used, end;
+    if (decoder->room == UINT64_MAX) {
+        if (__builtin_add_overflow(decoder->at, count, &end) ||
+            __builtin_mul_overflow(end, size, &end))
+            return NULL;
+        used = (size_t)decoder->at * size;
+        if (!buffer_reserve(&into->values, used, end)) return NULL;
+    }
+    return into->values.data + decoder->at * size;
+}
+
+static void advance(list_decoder *decoder, uint64_t count) {
+    decoder->at += count;
+    decoder->count += count;
+    if (decoder->room != UINT64_MAX) decoder->room -= count;
+}
+
+static bool out_of_range(list_decoder *decoder, const uint8_t *at, uint64_t index,
+                         recmap_value value) {
+    decoder->bad_at = at;
+    decoder->bad_index = decoder->count + index;
+    decoder->bad = value;
+    return fail_list(decoder, LIST_RANGE);
+}
+
+/* Where varint `index` of a run of good ones begins. */
+static const uint8_t *find_varint(const uint8_t *data, size_t index) {
+    for (; index > 0; data++)
+        if (*data < 0x80) index--;
+    return data;
+}
+
+/* As many bytes as hold whole varints, at most CHUNK; 0 when there is none in them. */
+static size_t cut_varints(const uint8_t *data, size_t size) {
+    if (size <= CHUNK) return size;
+    for (size_t cut = CHUNK; cut > CHUNK - VARINT_MOST; cut--)
+        if (data[cut - 1] < 0x80) return cut;
+    return 0;
+}
+
+static bool put_int64s(list_decoder *decoder, const int64_t *values, size_t count,
+                       const uint8_t *data) {
+    if (count > decoder->room) return fail_list(decoder, LIST_MALFORMED);
+    void *to = make_room(decoder, count);
+    if (!to) return fail_list(decoder, LIST_MEMORY);
+    size_t good = convert_int64(to, decoder->slot->element, values, count);
+    if (good != count)
+        return out_of_range(decoder, find_varint(data, good), good,
+                            (recmap_value){.type = RECMAP_TYPE_INT64, .as.int64 = values[good]});
+    advance(decoder, count);
+    return true;
+}
+
+static bool convert_int64s(list_decoder *decoder, const uint8_t *data, size_t size) {
+    int64_t values[CHUNK + VARINTS_SLACK / sizeof(int64_t)];
+    while (size > 0) {
+        size_t cut = cut_varints(data, size);
+        size_t count = varints_best()(values, CHUNK, data, cut);
+        if (!cut || count == VARINTS_BAD) return fail_list(decoder, LIST_MALFORMED);
+        if (!put_int64s(decoder, values, count, data)) return false;
+        data += cut;
+        size -= cut;
+    }
+    return true;
+}
+
+/* At least the number of varints in a run, where it is one. */
+static uint64_t varints_at_most(const uint8_t *data, size_t size) {
+    uint64_t count = 0;
+    wire_trace trace;
+    wire packed = {data, data + size};
+    if (size <= SURELY_SMALL) return size;
+    return wire_count_varints(&count, &packed, &trace) ? count : 0;
+}
+
+bool list_int64s(list_decoder *decoder, const uint8_t *data, size_t size) {
+    if (decoder->slot->element != RECMAP_ELEMENT_INT64) return convert_int64s(decoder, data, size);
+    uint64_t most = decoder->room;
+    if (most == UINT64_MAX) most = varints_at_most(data, size);
+    int64_t *to = make_room(decoder, most);
+    if (!to) return fail_list(decoder, LIST_MEMORY);
+    size_t count = varints_best()(to, most, data, size);
+    if (count == VARINTS_BAD) return fail_list(decoder, LIST_MALFORMED);
+    advance(decoder, count);
+    return true;
+}
+
+static void load_floats(float *values, const uint8_t *data, size_t count) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(values, data, count * sizeof *values);
+#else
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits = load32(data + 4 * i);
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+#endif
+}
+
+static bool convert_floats(list_decoder *decoder, const uint8_t *data, size_t count) {
+    float values[CHUNK];
+    size_t size = element_size(decoder);
+    uint8_t *to = make_room(decoder, count);
+    if (!to) return fail_list(decoder, LIST_MEMORY);
+    while (count > 0) {
+        size_t part = count < CHUNK ? count : CHUNK;
+        load_floats(values, data, part);
+        size_t good = convert_float(to, decoder->slot->element, values, part);
+        if (good != part)
+            return out_of_range(
+                decoder, data + 4 * good, good,
+                (recmap_value){.type = RECMAP_TYPE_FLOAT, .as.float32 = values[good]});
+        advance(decoder, part);
+        to += part * size;
+        data += 4 * part;
+        count -= part;
+    }
+    return true;
+}
+
+bool list_floats(list_decoder *decoder, const uint8_t *data, size_t size) {
+    size_t count = size / 4;
+    if (size % 4 || count > decoder->room) return fail_list(decoder, LIST_MALFORMED);
+    if (decoder->slot->element != RECMAP_ELEMENT_FLOAT32)
+        return convert_floats(decoder, data, count);
+    float *to = make_room(decoder, count);
+    if (!to) return fail_list(decoder, LIST_MEMORY);
+    load_floats(to, data, count);
+    advance(decoder, count);
+    return true;
+}
+
+static bool raw_elements(list_decoder *decoder, const uint8_t *data, size_t size) {
+    size_t count = size / element_size(decoder);
+    if (size % element_size(decoder) || count > decoder->room)
+        return fail_list(decoder, LIST_MALFORMED);
+    void *to = make_room(decoder, count);
+    if (!to) return fail_list(decoder, LIST_MEMORY);
+    size_t good = convert_raw(to, decoder->slot->element, data, count);
+    if (good != count)
+        return out_of_range(decoder, data + good * element_size(decoder), good,
+                            (recmap_value){.type = RECMAP_TYPE_NONE});
+    advance(decoder, count);
+    return true;
+}
+
+bool list_bytes(list_decoder *decoder, const uint8_t *data, size_t size) {
+    decoder->pieces++;
+    if (decoder->slot->raw)
+        return decoder->pieces == 1 ? raw_elements(decoder, data, size)
+                                    : fail_list(decoder, LIST_MALFORMED);
+    if (decoder->room == 0) return fail_list(decoder, LIST_MALFORMED);
+    recmap_bytes *to = make_room(decoder, 1);
+    if (!to) return fail_list(decoder, LIST_MEMORY);
+    *to = (recmap_bytes){data, size};
+    advance(decoder, 1);
+    return true;
+}
+
+bool list_run(list_decoder *decoder, const uint8_t *data, size_t size) {
+    switch (decoder->slot->list) {
+    case RECMAP_TYPE_INT64: return list_int64s(decoder, data, size);
+    case RECMAP_TYPE_FLOAT: return list_floats(decoder, data, size);
+    default: return list_bytes(decoder, data, size);
+    }
+}
+
+bool list_fields(list_decoder *decoder, wire list) {
+    wire_trace trace = {0};
+    recmap_type kind = decoder->slot->list;
+    while (!wire_done(&list)) {
+        uint32_t tag;
+        uint64_t number;
+        wire run;
+        bool good = wire_read_tag(&tag, &list, &trace);
+        const uint8_t *at = list.at;
+        if (good && tag == PACKED_TAG) {
+            good = wire_read_bytes(&run, &list, &trace);
+            if (good && !list_run(decoder, run.at, wire_left(&run))) return false;
+        } else if (good && tag == INT64_TAG && kind == RECMAP_TYPE_INT64) {
+            good = wire_read_varint(&number, &list, &trace);
+            if (good && !list_int64s(decoder, at, (size_t)(list.at - at))) return false;
+        } else if (good && tag == FLOAT_TAG && kind == RECMAP_TYPE_FLOAT) {
+            good = wire_left(&list) >= 4;
+            if (good && !list_floats(decoder, at, 4)) return false;
+            list.at += good ? 4 : 0;
+        } else if (good) {
+            good = wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, &trace);
+        }
+        if (!good) return fail_list(decoder, LIST_MALFORMED);
+    }
+    return true;
+}
+
+bool list_is_whole(const list_decoder *decoder) {
+    const slot *wanted = decoder->slot;
+    if (wanted->raw && decoder->pieces != 1) return false;
+    return wanted->count ? decoder->room == 0 : decoder->count % wanted->multiple == 0;
+}

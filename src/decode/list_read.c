@@ -1,0 +1,127 @@
+/* Whole features into sinks, with a word on what is wrong with them. */
+#include "decode/list_decode.h"
+
+#include <stdio.h>
+
+enum { PLACE_SIZE = 300 };
+
+/* A feature as messages call it: "feature 'a'", or "feature list 'a', step 3". */
+typedef struct place {
+    char text[PLACE_SIZE];
+} place;
+
+static place place_of(const slot *wanted, size_t step) {
+    place made;
+    const char *what = wanted->is_list ? "feature list" : "feature";
+    if (step == SIZE_MAX) snprintf(made.text, sizeof made.text, "%s '%.200s'", what, wanted->name);
+    else snprintf(made.text, sizeof made.text, "%s '%.200s', step %zu", what, wanted->name, step);
+    return made;
+}
+
+static const char *kind_name(recmap_type kind) {
+    if (kind == RECMAP_TYPE_INT64) return "int64";
+    return kind == RECMAP_TYPE_FLOAT ? "float" : "bytes";
+}
+
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+/* Whether the number of elements is as asked; `count` comes from a feature without a fault. */
+static bool check_count(uint64_t count, const slot *wanted, size_t offset, size_t step,
+                        read_fault *fault) {
+    unsigned long long found = count, fixed = wanted->count, multiple = wanted->multiple;
+    if (fixed ? found == fixed : found % multiple == 0) return true;
+    place at = place_of(wanted, step);
+    if (fixed)
+        return fault_set(fault, RECMAP_FEATURE, offset, "%s: %llu value%s where %s needs %llu",
+                         at.text, found, plural(found), wanted->shape, fixed);
+    return fault_set(fault, RECMAP_FEATURE, offset,
+                     "%s: %llu value%s where steps of %s need a multiple of %llu", at.text, found,
+                     plural(found), wanted->shape, multiple);
+}
+
+/* One bytes value that holds whole elements. */
+static bool check_raw(uint64_t *count, const slot *wanted, const example_feature *feature,
+                      size_t offset, size_t step, read_fault *fault) {
+    bool is_one = feature->count == 1;
+    size_t size = is_one ? example_feature_first(feature).as.bytes.size : 0;
+    size_t element_size = recmap_element_size(wanted->element);
+    *count = size / element_size;
+    if (is_one && size % element_size == 0) return true;
+    place at = place_of(wanted, step);
+    const char *element = recmap_element_name(wanted->element);
+    if (!is_one)
+        return fault_set(fault, RECMAP_FEATURE, offset,
+                         "%s: %llu bytes values where one is needed that holds raw %s", at.text,
+                         (unsigned long long)feature->count, element);
+    return fault_set(fault, RECMAP_FEATURE, offset, "%s: %zu bytes are no whole number of raw %s",
+                     at.text, size, element);
+}
+
+/* The lists of the feature's kind that were not dropped, wherever they lie in the entry. */
+static bool decode_feature(list_decoder *decoder, const example_feature *feature, bool is_step) {
+    wire entry = feature->entry, body = {0}, list;
+    wire_trace trace = {0};
+    uint32_t tag;
+    if (is_step) {
+        body = entry;
+        entry.at = entry.end;
+    }
+    while (!wire_done(&entry) || !wire_done(&body)) {
+        bool in_body = !wire_done(&body), good;
+        wire *from = in_body ? &body : &entry;
+        if (!wire_read_tag(&tag, from, &trace)) return false;
+        if (!in_body && tag == EXAMPLE_VALUE_TAG) {
+            good = wire_read_bytes(&body, from, &trace);
+        } else if (in_body && feature_kind_of_tag(tag) != RECMAP_TYPE_NONE) {
+            good = wire_read_bytes(&list, from, &trace) &&
+                   (list.at < feature->lists_at || list_fields(decoder, list));
+        } else {
+            good =
+                wire_skip(from, tag, in_body ? EXAMPLE_FEATURE_DEPTH : EXAMPLE_ENTRY_DEPTH, &trace);
+        }
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool tell_trouble(const list_decoder *decoder, size_t offset, const uint8_t *data,
+                         size_t step, read_fault *fault) {
+    place at = place_of(decoder->slot, step);
+    const char *element = recmap_element_name(decoder->slot->element);
+    if (decoder->trouble == LIST_MEMORY) return fault_memory(fault);
+    if (decoder->trouble != LIST_RANGE)
+        return fault_set(fault, RECMAP_CORRUPT, offset, "%s: its values are malformed", at.text);
+    offset = (size_t)(decoder->bad_at - data);
+    unsigned long long index = decoder->bad_index;
+    if (decoder->bad.type == RECMAP_TYPE_INT64)
+        return fault_set(fault, RECMAP_FEATURE, offset,
+                         "%s: value %llu is %lld, which %s cannot hold", at.text, index,
+                         (long long)decoder->bad.as.int64, element);
+    if (decoder->bad.type == RECMAP_TYPE_FLOAT)
+        return fault_set(fault, RECMAP_FEATURE, offset,
+                         "%s: value %llu is %g, which %s cannot hold", at.text, index,
+                         (double)decoder->bad.as.float32, element);
+    return fault_set(fault, RECMAP_FEATURE, offset, "%s: raw value %llu is no %s", at.text, index,
+                     element);
+}
+
+bool list_read(uint64_t *count, sink *into, const slot *wanted, uint64_t at,
+               const example_feature *feature, const uint8_t *data, size_t step,
+               read_fault *fault) {
+    size_t offset = (size_t)(feature->entry.at - data);
+    uint64_t found = feature->count;
+    if (feature->kind != wanted->list) {
+        place here = place_of(wanted, step);
+        return fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s where %s is asked for",
+                         here.text, kind_name(feature->kind), kind_name(wanted->list));
+    }
+    if (wanted->raw && !check_raw(&found, wanted, feature, offset, step, fault)) return false;
+    if (!check_count(found, wanted, offset, step, fault)) return false;
+    list_decoder decoder = list_begin(into, wanted, at);
+    if (!decode_feature(&decoder, feature, step != SIZE_MAX))
+        return tell_trouble(&decoder, offset, data, step, fault);
+    *count = decoder.count;
+    return true;
+}

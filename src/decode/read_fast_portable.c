@@ -1,0 +1,43 @@
+#include <recmap/columns.h>
+
+#include "decode/read_ways.h"
+
+#define TARGET
+
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+typedef uint64_t words16 __attribute__((vector_size(16)));
+
+static inline __attribute__((always_inline)) bytes16 load16_bytes(const uint8_t *at) {
+    bytes16 loaded;
+    memcpy(&loaded, at, sizeof loaded);
+    return loaded;
+}
+
+static inline __attribute__((always_inline)) bytes16
+difference(const head *head, const uint8_t *entry, bytes16 size, size_t at) {
+    bytes16 expected = load16_bytes(head->bytes + at) + (size & load16_bytes(head->lengths + at));
+    return (expected ^ load16_bytes(entry + at)) & load16_bytes(head->care + at);
+}
+
+static inline __attribute__((always_inline)) bool head_differs(const head *head,
+                                                               const uint8_t *entry, uint8_t size) {
+    bytes16 sizes = (bytes16){0} + size;
+    words16 found =
+        (words16)(difference(head, entry, sizes, 0) | difference(head, entry, sizes, 16));
+    return (found[0] | found[1]) != 0;
+}
+
+/* Pairs of 7 bits, then of 14, then of 28 are moved together. */
+static inline __attribute__((always_inline)) uint64_t varint_value(uint64_t word, size_t size) {
+    uint64_t x = word & UINT64_C(0x7f7f7f7f7f7f7f7f) >> (64 - 8 * size);
+    x = (x & UINT64_C(0x007f007f007f007f)) | (x & UINT64_C(0x7f007f007f007f00)) >> 1;
+    x = (x & UINT64_C(0x00003fff00003fff)) | (x & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (x & UINT64_C(0x000000000fffffff)) | (x & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
+#include "decode/read_fast_body.inc"
+
+bool read_fast_portable(sink *sinks, read_scratch *scratch, const recmap_parser *plan,
+                        const uint8_t *data, size_t size, size_t row) {
+    return read_fast(sinks, scratch, plan, data, size, row);
+}

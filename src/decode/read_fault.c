@@ -1,0 +1,25 @@
+#include "decode/read_fault.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+bool fault_set(read_fault *fault, recmap_status status, size_t offset, const char *format, ...) {
+    va_list arguments;
+    fault->status = status;
+    fault->offset = offset;
+    fault->slot = SIZE_MAX;
+    va_start(arguments, format);
+    vsnprintf(fault->message, sizeof fault->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool fault_memory(read_fault *fault) {
+    return fault_set(fault, RECMAP_NO_MEMORY, SIZE_MAX, "memory is out");
+}
+
+bool fault_blame(read_fault *fault, size_t slot) {
+    fault->slot = slot;
+    return false;
+}

@@ -1,0 +1,90 @@
+#include "decode/read_record.h"
+
+#include <stdlib.h>
+
+#include "decode/read_ways.h"
+
+read_scratch *read_scratch_create(void) {
+    void *made = NULL;
+    if (posix_memalign(&made, 64, sizeof(read_scratch)) != 0) return NULL;
+    memset(made, 0, sizeof(read_scratch));
+    return made;
+}
+
+static void empty(read_scratch *scratch) {
+    free(scratch->found);
+    free(scratch->places);
+    free(scratch->order);
+    memset(scratch, 0, sizeof *scratch);
+}
+
+void read_scratch_destroy(read_scratch *scratch) {
+    if (!scratch) return;
+    empty(scratch);
+    free(scratch);
+}
+
+bool read_scratch_fit(read_scratch *scratch, const recmap_parser *plan) {
+    size_t count = plan->features.count, entries_most = count + UNASKED_MOST;
+    if (scratch->plan == plan && scratch->slot_count == count) return true;
+    empty(scratch);
+    scratch->found = calloc(count + 1, sizeof *scratch->found);
+    scratch->places = calloc(count + entries_most, sizeof *scratch->places);
+    scratch->order = calloc(entries_most, sizeof *scratch->order);
+    if (!scratch->found || !scratch->places || !scratch->order) {
+        empty(scratch);
+        return false;
+    }
+    scratch->plan = plan;
+    scratch->slot_count = count;
+    scratch->fast = read_fast_best();
+    return true;
+}
+
+read_fast_function *read_fast_best(void) {
+#ifdef READ_FAST_X86
+    /* pext is a loop of microcode on Zen 1 and 2. */
+    bool has_slow_pext = __builtin_cpu_is("znver1") || __builtin_cpu_is("znver2");
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+        __builtin_cpu_supports("bmi2") && !has_slow_pext)
+        return read_fast_avx2;
+#endif
+    return read_fast_portable;
+}
+
+bool read_record(sink *sinks, read_scratch *scratch, const recmap_parser *plan, const uint8_t *data,
+                 size_t size, size_t row, read_fault *fault) {
+    static const uint8_t nothing[1];
+    if (!read_scratch_fit(scratch, plan)) return fault_memory(fault);
+    if (size == 0) data = nothing;
+    if (scratch->fast(sinks, scratch, plan, data, size, row)) return true;
+    if (read_slow(sinks, scratch, plan, data, size, row, fault)) return true;
+    for (size_t i = 0; i < plan->features.count; i++)
+        sink_roll_back(&sinks[i], &plan->features.slots[i], row);
+    return false;
+}
+
+void read_roll_back(sink *sinks, const recmap_parser *plan, size_t row) {
+    for (size_t i = 0; i < plan->features.count; i++)
+        sink_roll_back(&sinks[i], &plan->features.slots[i], row);
+    for (size_t i = 0; i < plan->lists.count; i++)
+        sink_roll_back(&sinks[plan->features.count + i], &plan->lists.slots[i], row);
+}
+
+void read_nothing(sink *sinks, const recmap_parser *plan, size_t row) {
+    for (size_t i = 0; i < plan->features.count; i++)
+        sink_put_nothing(&sinks[i], &plan->features.slots[i], row);
+    for (size_t i = 0; i < plan->lists.count; i++)
+        sink_put_nothing(&sinks[plan->features.count + i], &plan->lists.slots[i], row);
+}
+
+void read_prefetch(const uint8_t *data, size_t size) {
+    enum { LINE = 64, WHOLE_MOST = 4096, BEGIN = 512 };
+    size_t wanted = size <= WHOLE_MOST ? size : BEGIN;
+    for (size_t i = 0; i < wanted; i += LINE) {
+        if (i < BEGIN) __builtin_prefetch(data + i, 0, 3);
+        else __builtin_prefetch(data + i, 0, 2);
+    }
+    /* The last entry may begin close to the end, so the end is read always. */
+    if (size > WHOLE_MOST) __builtin_prefetch(data + size - 1);
+}

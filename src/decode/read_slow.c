@@ -1,0 +1,67 @@
+#include "decode/list_decode.h"
+#include "decode/read_ways.h"
+#include "example/reader.h"
+
+static bool tell_fault(const recmap_parser *plan, const example_reader *reader,
+                       const example_entry *entry, read_fault *fault) {
+    example_fault found;
+    const char *message = plan->is_sequence ? "tf.SequenceExample" : "tf.Example";
+    example_reader_end(reader, &found);
+    if (!entry->name)
+        return fault_set(fault, RECMAP_CORRUPT, found.offset, "no %s: %s", message, found.reason);
+    return fault_set(fault, RECMAP_CORRUPT, found.offset, "no %s: feature '%.*s': %s", message,
+                     entry->name_size < 200 ? (int)entry->name_size : 200,
+                     (const char *)entry->name, found.reason);
+}
+
+/* The last entry of each name that is asked for. */
+static bool find_features(example_feature *found, const recmap_parser *plan, const uint8_t *data,
+                          size_t size, read_fault *fault) {
+    example_reader reader = example_reader_begin(data, size);
+    example_entry entry;
+    size_t index;
+    for (size_t i = 0; i < plan->features.count; i++) found[i] = (example_feature){0};
+    while (example_reader_next_asked(&entry, &index, &reader, plan->features.names))
+        found[index] = entry.feature;
+    return example_reader_end(&reader, NULL) || tell_fault(plan, &reader, &entry, fault);
+}
+
+static bool read_slot(sink *into, const slot *wanted, const example_feature *found,
+                      const uint8_t *data, size_t row, read_fault *fault) {
+    bool is_fixed = wanted->count > 0;
+    uint64_t count;
+    if (found->kind == RECMAP_TYPE_NONE) {
+        if (read_entry_missing(into, wanted, row)) return true;
+        return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                         "feature '%.200s' is missing and has no default", wanted->name);
+    }
+    if (!list_read(&count, into, wanted, is_fixed ? row * wanted->count : into->value_count, found,
+                   data, SIZE_MAX, fault))
+        return false;
+    if (is_fixed) return true;
+    into->value_count += count;
+    ((int64_t *)(void *)into->rows.data)[row + 1] = (int64_t)into->value_count;
+    return true;
+}
+
+bool read_slow(sink *sinks, read_scratch *scratch, const recmap_parser *plan, const uint8_t *data,
+               size_t size, size_t row, read_fault *fault) {
+    const slot_set *set = &plan->features;
+    if (!find_features(scratch->found, plan, data, size, fault)) return false;
+    for (size_t i = 0; i < set->count; i++)
+        if (!read_slot(&sinks[i], &set->slots[i],
+                       &scratch->found[example_names_first(set->names, i)], data, row, fault))
+            return false;
+    return true;
+}
+
+size_t read_entry_offset(const recmap_parser *plan, size_t slot, const uint8_t *data, size_t size) {
+    const example_names *names = plan->features.names;
+    example_reader reader = example_reader_begin(data, size);
+    example_entry entry;
+    size_t index, offset = SIZE_MAX;
+    while (example_reader_next_asked(&entry, &index, &reader, names))
+        if (index == example_names_first(names, slot))
+            offset = (size_t)(entry.feature.entry.at - data);
+    return offset;
+}

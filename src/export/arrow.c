@@ -1,0 +1,94 @@
+#include <recmap/arrow.h>
+
+#include "base/error.h"
+#include "columns/columns.h"
+#include "export/arrow_column.h"
+#include "export/arrow_views.h"
+
+/* A struct of all columns of the plan; without one, of none. */
+static bool make_batch(arrow_node *node, arrow_box *box, const recmap_parser *plan,
+                       const batch_memory *memory) {
+    size_t count = plan ? plan->column_count : 0;
+    *node = (arrow_node){.format = "+s", .name = ""};
+    if (!arrow_node_add_children(node, box, count) || !arrow_node_add_buffers(node, box, 1))
+        return false;
+    if (memory) node->length = (int64_t)memory->row_count;
+    for (size_t i = 0; i < count; i++)
+        if (!arrow_column_make(&node->children[i], box, plan, memory, i)) return false;
+    return true;
+}
+
+static recmap_status fail_box(arrow_box *box, recmap_error *error) {
+    arrow_box_destroy(box);
+    return fail_memory(error);
+}
+
+recmap_status recmap_columns_export_arrow(struct ArrowArray *array, struct ArrowSchema *schema,
+                                          recmap_columns *columns, recmap_error *error) {
+    batch_memory *memory = columns_memory(columns);
+    arrow_node node;
+    arrow_box *box = arrow_box_create(memory);
+    if (!box) return fail_memory(error);
+    if (!make_batch(&node, box, memory ? memory->parser : NULL, memory))
+        return fail_box(box, error);
+    return arrow_box_emit(array, schema, box, &node, error);
+}
+
+recmap_status recmap_columns_export_arrow_column(struct ArrowArray *array,
+                                                 struct ArrowSchema *schema,
+                                                 recmap_columns *columns, size_t column_index,
+                                                 recmap_error *error) {
+    batch_memory *memory = columns_memory(columns);
+    arrow_node node = {0};
+    if (column_index >= recmap_columns_count(columns))
+        return fail(error, RECMAP_INVALID, "there is no column %zu", column_index);
+    arrow_box *box = arrow_box_create(memory);
+    if (!box) return fail_memory(error);
+    if (!arrow_column_make(&node, box, memory->parser, memory, column_index))
+        return fail_box(box, error);
+    return arrow_box_emit(array, schema, box, &node, error);
+}
+
+recmap_status recmap_parser_export_arrow_schema(struct ArrowSchema *schema,
+                                                const recmap_parser *parser, recmap_error *error) {
+    arrow_node node;
+    arrow_box *box = arrow_box_create(NULL);
+    if (!box) return fail_memory(error);
+    if (!make_batch(&node, box, parser, NULL)) return fail_box(box, error);
+    return arrow_box_emit(NULL, schema, box, &node, error);
+}
+
+static bool make_records(arrow_node *node, arrow_box *box, const recmap_record *records,
+                         size_t count) {
+    static const uint8_t nothing[1];
+    recmap_bytes *views = arena_allocate_zeros(&box->memory, count, sizeof *views);
+    if (!views) return false;
+    for (size_t i = 0; i < count; i++)
+        views[i] = (recmap_bytes){records[i].size ? records[i].data : nothing, records[i].size};
+    *node = (arrow_node){.format = "vz", .name = "record", .length = (int64_t)count};
+    return arrow_views_make(node, box, views, count, count, arrow_view_alone, NULL);
+}
+
+recmap_status recmap_records_export_arrow(struct ArrowArray *array, struct ArrowSchema *schema,
+                                          const recmap_record *records, size_t record_count,
+                                          void *owner, void (*release)(void *owner),
+                                          recmap_error *error) {
+    arrow_node node;
+    arrow_box *box = arrow_box_create(NULL);
+    if (!box) {
+        if (release) release(owner);
+        return fail_memory(error);
+    }
+    box->owner = owner;
+    box->release = release;
+    for (size_t i = 0; i < record_count; i++) {
+        if (records[i].size <= INT32_MAX) continue;
+        arrow_box_destroy(box);
+        recmap_status status =
+            fail(error, RECMAP_INVALID, "the record has 2 GiB or more, too much for a view");
+        fail_at(error, NULL, records[i].number, RECMAP_NO_OFFSET);
+        return status;
+    }
+    if (!make_records(&node, box, records, record_count)) return fail_box(box, error);
+    return arrow_box_emit(array, schema, box, &node, error);
+}

@@ -1,0 +1,277 @@
+#include "export/arrow_column.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "columns/ragged.h"
+#include "export/arrow_views.h"
+
+/* What is made, and what it is made of. Without a column there is no data. */
+typedef struct maker {
+    arrow_box *box;
+    const column_plan *plan;
+    const recmap_column *column; /* or NULL */
+    bool is_own;                 /* a function of the user's set the values */
+    const slot *slot;            /* of the values, with their sink */
+    const sink *sink;
+    const void *elements; /* values or views, in the order of the column; no pads */
+    uint64_t element_count;
+    const uint64_t *dimensions; /* of an item */
+    size_t dimension_count;
+    const int64_t *const *offsets;
+    size_t level_count;
+} maker;
+
+static const char *const formats[] = {
+    [RECMAP_ELEMENT_INT64] = "l",    [RECMAP_ELEMENT_FLOAT32] = "f", [RECMAP_ELEMENT_BYTES] = "vz",
+    [RECMAP_ELEMENT_INT32] = "i",    [RECMAP_ELEMENT_INT16] = "s",   [RECMAP_ELEMENT_INT8] = "c",
+    [RECMAP_ELEMENT_UINT64] = "L",   [RECMAP_ELEMENT_UINT32] = "I",  [RECMAP_ELEMENT_UINT16] = "S",
+    [RECMAP_ELEMENT_UINT8] = "C",    [RECMAP_ELEMENT_BOOL] = "b",    [RECMAP_ELEMENT_FLOAT16] = "e",
+    [RECMAP_ELEMENT_BFLOAT16] = "S", [RECMAP_ELEMENT_FLOAT64] = "g",
+};
+
+static bool is_copied(const maker *m) {
+    return m->plan->feature.bytes_mode == RECMAP_BYTES_COPY;
+}
+
+/* Where the elements of a row end, for views: in the sink, whose order of rows is the column's. */
+static uint64_t row_end(const void *context, uint64_t row) {
+    const maker *m = context;
+    if (m->slot->count && !m->slot->is_list) return (row + 1) * m->slot->count;
+    int64_t end = buffer_int64(&m->sink->rows)[row + 1];
+    return (uint64_t)(m->slot->steps ? buffer_int64(&m->sink->steps)[end] : end);
+}
+
+static bool make_bits(const maker *m, arrow_node *node) {
+    const uint8_t *values = m->elements;
+    uint8_t *bits = arena_allocate_zeros(&m->box->memory, m->element_count / 8 + 1, 1);
+    if (!bits) return false;
+    for (uint64_t i = 0; i < m->element_count; i++)
+        bits[i / 8] |= (uint8_t)((unsigned)values[i] << i % 8);
+    node->buffers[1] = bits;
+    return true;
+}
+
+/* A padded column's copied bytes have pads among them: the others are copied once more. */
+static bool copy_views(const maker *m, arrow_node *node) {
+    const recmap_bytes *views = m->elements;
+    uint64_t total = 0;
+    int64_t *offsets = arena_allocate_zeros(&m->box->memory, m->element_count + 1, sizeof *offsets);
+    for (uint64_t i = 0; i < m->element_count; i++) total += views[i].size;
+    uint8_t *bytes = arena_allocate(&m->box->memory, total);
+    if (!offsets || !bytes) return false;
+    for (uint64_t i = 0; i < m->element_count; i++) {
+        if (views[i].size) memcpy(bytes + offsets[i], views[i].data, views[i].size);
+        offsets[i + 1] = offsets[i] + (int64_t)views[i].size;
+    }
+    node->buffers[1] = offsets;
+    node->buffers[2] = bytes;
+    return true;
+}
+
+static bool add_bytes(const maker *m, arrow_node *node) {
+    /* A function of the user's may have taken the bytes of a row from anywhere. */
+    if (!is_copied(m) && m->is_own)
+        return arrow_views_make(node, m->box, m->elements, m->element_count, m->element_count,
+                                arrow_view_alone, NULL);
+    if (!is_copied(m))
+        return arrow_views_make(node, m->box, m->elements, m->element_count, m->column->row_count,
+                                row_end, m);
+    if (!arrow_node_add_buffers(node, m->box, 3)) return false;
+    if (m->column->lengths) return copy_views(m, node);
+    node->buffers[1] = m->column->bytes_offsets;
+    node->buffers[2] = m->column->values;
+    return true;
+}
+
+static bool make_elements(const maker *m, arrow_node *node) {
+    recmap_element element = m->plan->feature.element;
+    bool is_bytes = element == RECMAP_ELEMENT_BYTES;
+    node->format = is_bytes && is_copied(m) ? "Z" : formats[element];
+    if (element == RECMAP_ELEMENT_BFLOAT16 &&
+        !arrow_node_add_metadata(node, m->box, "recmap:element", "bfloat16"))
+        return false;
+    if (!m->column) return true;
+    if (is_bytes) return add_bytes(m, node);
+    if (!arrow_node_add_buffers(node, m->box, 2)) return false;
+    if (element == RECMAP_ELEMENT_BOOL) return make_bits(m, node);
+    node->buffers[1] = m->elements;
+    return true;
+}
+
+static const char *fixed_size_format(const maker *m, uint64_t size) {
+    char text[32];
+    snprintf(text, sizeof text, "+w:%llu", (unsigned long long)size);
+    return arena_copy_text(&m->box->memory, text);
+}
+
+/* A fixed_size_list of so many items, whose only child is still to be made. */
+static bool begin_fixed_size(const maker *m, arrow_node *node, uint64_t size) {
+    node->format = fixed_size_format(m, size);
+    if (!node->format || !arrow_node_add_children(node, m->box, 1)) return false;
+    node->children[0].name = "item";
+    node->children[0].length = node->length * (int64_t)size;
+    return !m->column || arrow_node_add_buffers(node, m->box, 1);
+}
+
+/* Items of the dimensions from `dimension` on. */
+static bool make_dense(const maker *m, arrow_node *node, size_t dimension) {
+    if (dimension == m->dimension_count) return make_elements(m, node);
+    return begin_fixed_size(m, node, m->dimensions[dimension]) &&
+           make_dense(m, node->children, dimension + 1);
+}
+
+static bool make_tensors(const maker *m, arrow_node *node) {
+    char metadata[1024];
+    size_t size = (size_t)snprintf(metadata, sizeof metadata, "{\"shape\":[");
+    for (size_t i = 0; i < m->dimension_count; i++)
+        size += (size_t)snprintf(metadata + size, sizeof metadata - size, "%s%llu", i ? "," : "",
+                                 (unsigned long long)m->dimensions[i]);
+    snprintf(metadata + size, sizeof metadata - size, "]}");
+    return arrow_node_add_metadata(node, m->box, "ARROW:extension:name",
+                                   "arrow.fixed_shape_tensor") &&
+           arrow_node_add_metadata(node, m->box, "ARROW:extension:metadata", metadata) &&
+           begin_fixed_size(m, node, m->plan->stride) && make_elements(m, node->children);
+}
+
+static bool make_fixed(const maker *m, arrow_node *node) {
+    recmap_element element = m->plan->feature.element;
+    bool has_tensors = element != RECMAP_ELEMENT_BYTES && element != RECMAP_ELEMENT_BOOL;
+    /* 2^31 elements have at most 31 dimensions above 1; the text of more is long. */
+    if (has_tensors && m->dimension_count > 1 && m->dimension_count <= 32)
+        return make_tensors(m, node);
+    return make_dense(m, node, 0);
+}
+
+/* The coordinates without the row, which a list tells by itself. */
+static bool make_indices(const maker *m, arrow_node *node) {
+    size_t width = m->plan->feature.index_count;
+    if (!begin_fixed_size(m, node, width)) return false;
+    node->children[0].format = "l";
+    if (!m->column) return true;
+    uint64_t count = m->element_count;
+    int64_t *indices = arena_allocate_zeros(&m->box->memory, count, width * sizeof *indices);
+    if (!indices || !arrow_node_add_buffers(node->children, m->box, 2)) return false;
+    for (uint64_t i = 0; i < count; i++)
+        memcpy(indices + i * width, m->column->indices + i * (width + 1) + 1,
+               width * sizeof *indices);
+    node->children[0].buffers[1] = indices;
+    return true;
+}
+
+static bool make_points(const maker *m, arrow_node *node) {
+    node->format = "+s";
+    if (!arrow_node_add_children(node, m->box, 2)) return false;
+    if (m->column && !arrow_node_add_buffers(node, m->box, 1)) return false;
+    arrow_node *indices = &node->children[0], *value = &node->children[1];
+    indices->name = "indices";
+    value->name = "value";
+    indices->length = value->length = node->length;
+    return make_indices(m, indices) && make_elements(m, value);
+}
+
+/* Lists of lists of items, from level `level` on. */
+static bool make_lists(const maker *m, arrow_node *node, size_t level) {
+    if (level == m->level_count)
+        return m->plan->feature.kind == RECMAP_FEATURE_SPARSE ? make_points(m, node)
+                                                              : make_dense(m, node, 0);
+    node->format = "+L";
+    if (!arrow_node_add_children(node, m->box, 1)) return false;
+    node->children[0].name = "item";
+    if (m->column) {
+        if (!arrow_node_add_buffers(node, m->box, 2)) return false;
+        node->buffers[1] = m->offsets[level];
+        node->children[0].length = m->offsets[level][node->length];
+    }
+    return make_lists(m, node->children, level + 1);
+}
+
+/* Uniform partitions at the inner end are dimensions. */
+static bool find_tail(maker *m) {
+    const recmap_feature *feature = &m->plan->feature;
+    size_t count = ragged_tail_count(feature);
+    uint64_t *lengths = arena_allocate_zeros(&m->box->memory, count, sizeof *lengths);
+    if (!lengths) return false;
+    for (size_t i = 0; i < count; i++)
+        lengths[i] = feature->partitions[feature->partition_count - count + i].length;
+    m->dimensions = lengths;
+    m->dimension_count = count;
+    m->level_count = 1 + feature->partition_count - count;
+    return true;
+}
+
+/* Sequences come from their sink, which has no pads. */
+static bool find_steps(maker *m) {
+    if (!m->column) return true;
+    m->elements = m->sink->values.data;
+    m->element_count = m->sink->value_count;
+    const int64_t *rows = buffer_int64(&m->sink->rows);
+    uint64_t count = m->column->row_count + 1;
+    int64_t *steps = arena_allocate(&m->box->memory, count * sizeof *steps);
+    const int64_t **offsets = arena_allocate(&m->box->memory, sizeof *offsets);
+    if (!steps || !offsets) return false;
+    for (uint64_t i = 0; i < count; i++) steps[i] = rows[i] / (int64_t)m->plan->stride;
+    offsets[0] = steps;
+    m->offsets = offsets;
+    return true;
+}
+
+static bool add_sizes(const maker *m, arrow_node *node) {
+    const recmap_feature *feature = &m->plan->feature;
+    size_t capacity = feature->index_count * 22 + 3, size = 1;
+    char *text = arena_allocate_zeros(&m->box->memory, capacity, 1);
+    if (!text) return false;
+    text[0] = '[';
+    for (size_t i = 0; i < feature->index_count; i++)
+        size += (size_t)snprintf(text + size, capacity - size, "%s%llu", i ? ", " : "",
+                                 (unsigned long long)feature->sizes[i]);
+    snprintf(text + size, capacity - size, "]");
+    return arrow_node_add_metadata(node, m->box, "recmap:sizes", text);
+}
+
+static bool make_column(maker *m, arrow_node *node) {
+    switch (m->plan->feature.kind) {
+    case RECMAP_FEATURE_FIXED_LEN: return make_fixed(m, node);
+    case RECMAP_FEATURE_VAR_LEN:
+        m->dimension_count = 0;
+        m->level_count = m->plan->is_list ? 2 : 1;
+        break;
+    case RECMAP_FEATURE_FIXED_LEN_SEQUENCE:
+        m->level_count = 1;
+        if (!find_steps(m)) return false;
+        break;
+    case RECMAP_FEATURE_RAGGED:
+        if (!find_tail(m)) return false;
+        break;
+    case RECMAP_FEATURE_SPARSE:
+        m->level_count = 1;
+        if (!add_sizes(m, node)) return false;
+        break;
+    }
+    return make_lists(m, node, 0);
+}
+
+bool arrow_column_make(arrow_node *node, arrow_box *box, const recmap_parser *plan,
+                       const batch_memory *memory, size_t column_index) {
+    const column_plan *column = &plan->columns[column_index];
+    maker m = {.box = box,
+               .plan = column,
+               .dimensions = column->feature.shape,
+               .dimension_count = column->feature.dimension_count};
+    node->name = column->feature.name;
+    if (memory) {
+        m.column = &memory->columns[column_index];
+        m.is_own = plan->own_parse;
+        m.slot = &(column->is_list ? &plan->lists : &plan->features)->slots[column->values_slot];
+        m.sink = batch_memory_sink((batch_memory *)memory, column->is_list, column->values_slot);
+        m.elements = m.column->views ? (const void *)m.column->views : m.column->values;
+        m.element_count = m.column->value_count;
+        m.offsets = m.column->offsets;
+        node->length = (int64_t)m.column->row_count;
+    }
+    if (!make_column(&m, node)) return false;
+    if (!memory) return true;
+    node->buffers[0] = m.column->validity;
+    node->null_count = (int64_t)m.column->null_count;
+    return true;
+}

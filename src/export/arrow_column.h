@@ -1,0 +1,12 @@
+/* A column as an Arrow node. */
+#ifndef RECMAP_EXPORT_ARROW_COLUMN_H
+#define RECMAP_EXPORT_ARROW_COLUMN_H
+
+#include "export/arrow_box.h"
+
+/* Describes column `column_index` of the plan: with the data of `memory`, or, without (NULL), only
+ * its field. False when memory is out. */
+bool arrow_column_make(arrow_node *node, arrow_box *box, const recmap_parser *plan,
+                       const batch_memory *memory, size_t column_index);
+
+#endif

@@ -1,0 +1,84 @@
+#include "export/arrow_views.h"
+
+#include <string.h>
+
+enum { INLINE_SIZE = 12, PREFIX_SIZE = 4, FIXED_BUFFERS = 2 };
+
+typedef union binary_view {
+    struct {
+        int32_t size;
+        uint8_t bytes[INLINE_SIZE];
+    } small;
+    struct {
+        int32_t size;
+        uint8_t prefix[PREFIX_SIZE];
+        int32_t buffer;
+        int32_t offset;
+    } large;
+} binary_view;
+
+/* Memory from the first long view to the last; `begin` is NULL where there is none. */
+typedef struct extent {
+    const uint8_t *begin, *end;
+} extent;
+
+static extent measure(const recmap_bytes *views, uint64_t count) {
+    extent found = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *begin = views[i].data, *end = begin + views[i].size;
+        if (views[i].size <= INLINE_SIZE) continue;
+        if (!found.begin || (uintptr_t)begin < (uintptr_t)found.begin) found.begin = begin;
+        if (!found.end || (uintptr_t)end > (uintptr_t)found.end) found.end = end;
+    }
+    return found;
+}
+
+static void write_view(binary_view *to, const recmap_bytes *view, const extent *in,
+                       int32_t buffer) {
+    *to = (binary_view){.small = {.size = (int32_t)view->size}};
+    if (view->size <= INLINE_SIZE) {
+        if (view->size) memcpy(to->small.bytes, view->data, view->size);
+        return;
+    }
+    memcpy(to->large.prefix, view->data, PREFIX_SIZE);
+    to->large.buffer = buffer;
+    to->large.offset = (int32_t)(view->data - in->begin);
+}
+
+uint64_t arrow_view_alone(const void *context, uint64_t row) {
+    (void)context;
+    return row + 1;
+}
+
+static size_t count_buffers(const recmap_bytes *views, uint64_t row_count, arrow_row_end *row_end,
+                            const void *context) {
+    size_t count = 0;
+    uint64_t at = 0;
+    for (uint64_t row = 0; row < row_count; row++) {
+        uint64_t end = row_end(context, row);
+        count += measure(views + at, end - at).begin != NULL;
+        at = end;
+    }
+    return count;
+}
+
+bool arrow_views_make(arrow_node *node, arrow_box *box, const recmap_bytes *views, uint64_t count,
+                      uint64_t row_count, arrow_row_end *row_end, const void *context) {
+    size_t buffer_count = count_buffers(views, row_count, row_end, context), used = 0;
+    binary_view *made = arena_allocate_zeros(&box->memory, count, sizeof *made);
+    int64_t *sizes = arena_allocate_zeros(&box->memory, buffer_count, sizeof *sizes);
+    if (!made || !sizes || !arrow_node_add_buffers(node, box, FIXED_BUFFERS + buffer_count + 1))
+        return false;
+    uint64_t at = 0;
+    for (uint64_t row = 0; row < row_count; row++) {
+        uint64_t end = row_end(context, row);
+        extent in = measure(views + at, end - at);
+        for (; at < end; at++) write_view(&made[at], &views[at], &in, (int32_t)used);
+        if (!in.begin) continue;
+        node->buffers[FIXED_BUFFERS + used] = in.begin;
+        sizes[used++] = in.end - in.begin;
+    }
+    node->buffers[1] = made;
+    node->buffers[FIXED_BUFFERS + buffer_count] = sizes;
+    return true;
+}

@@ -1,0 +1,171 @@
+#include <recmap/dlpack.h>
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "columns/columns.h"
+
+/* A tensor in either form, what it points to, and the memory that it holds. */
+typedef struct dlpack_export {
+    union {
+        DLManagedTensor plain;
+        DLManagedTensorVersioned versioned;
+    } as;
+    batch_memory *memory;
+    int64_t shape_and_strides[];
+} dlpack_export;
+
+/* What a tensor is made of. */
+typedef struct tensor_source {
+    const void *data;
+    DLDataType type;
+    const uint64_t *shape;
+    size_t dimension_count;
+    uint64_t own_shape[2];
+} tensor_source;
+
+static DLDataType type_of(recmap_element element) {
+    uint8_t code = kDLInt, bits = (uint8_t)(8 * recmap_element_size(element));
+    switch (element) {
+    case RECMAP_ELEMENT_UINT64:
+    case RECMAP_ELEMENT_UINT32:
+    case RECMAP_ELEMENT_UINT16:
+    case RECMAP_ELEMENT_UINT8: code = kDLUInt; break;
+    case RECMAP_ELEMENT_FLOAT32:
+    case RECMAP_ELEMENT_FLOAT16:
+    case RECMAP_ELEMENT_FLOAT64: code = kDLFloat; break;
+    case RECMAP_ELEMENT_BFLOAT16: code = kDLBfloat; break;
+    case RECMAP_ELEMENT_BOOL: code = kDLBool; break;
+    default: break;
+    }
+    return (DLDataType){code, bits, 1};
+}
+
+static void use_int64(tensor_source *source, const int64_t *data, uint64_t count) {
+    source->data = data;
+    source->type = type_of(RECMAP_ELEMENT_INT64);
+    source->own_shape[0] = count;
+    source->shape = source->own_shape;
+    source->dimension_count = 1;
+}
+
+/* Entries of offsets: one more than the level before cuts. */
+static uint64_t entry_count(const recmap_column *column, size_t level) {
+    uint64_t count = column->row_count;
+    for (size_t i = 0; i < level; i++) count = (uint64_t)column->offsets[i][count];
+    return count + 1;
+}
+
+static void use_values(tensor_source *source, const recmap_column *column) {
+    source->data = column->values;
+    source->shape = column->shape;
+    source->dimension_count = column->dimension_count;
+    source->type = type_of(column->element);
+    if (column->element != RECMAP_ELEMENT_BYTES || !column->values) return;
+    source->type = type_of(RECMAP_ELEMENT_UINT8);
+    source->own_shape[0] = (uint64_t)column->bytes_offsets[column->value_count];
+    source->shape = source->own_shape;
+    source->dimension_count = 1;
+}
+
+/* `data` is NULL where the column has no such thing. */
+static void find_source(tensor_source *source, const recmap_column *column, recmap_tensor what,
+                        size_t level) {
+    *source = (tensor_source){0};
+    switch (what) {
+    case RECMAP_TENSOR_VALUES: use_values(source, column); break;
+    case RECMAP_TENSOR_OFFSETS:
+        if (level < column->offsets_count)
+            use_int64(source, column->offsets[level], entry_count(column, level));
+        break;
+    case RECMAP_TENSOR_LENGTHS: use_int64(source, column->lengths, column->row_count); break;
+    case RECMAP_TENSOR_INDICES:
+        use_int64(source, column->indices, column->value_count);
+        source->own_shape[1] = column->dense_dimension_count;
+        source->dimension_count = 2;
+        break;
+    case RECMAP_TENSOR_BYTES_OFFSETS:
+        use_int64(source, column->bytes_offsets, column->value_count + 1);
+        break;
+    }
+}
+
+static dlpack_export *make_export(DLTensor *tensor, const tensor_source *source,
+                                  batch_memory *memory) {
+    size_t count = source->dimension_count;
+    dlpack_export *made = calloc(1, sizeof *made + 2 * count * sizeof(int64_t));
+    if (!made) return NULL;
+    int64_t *shape = made->shape_and_strides, *strides = shape + count, stride = 1;
+    for (size_t i = count; i > 0; i--) {
+        shape[i - 1] = (int64_t)source->shape[i - 1];
+        strides[i - 1] = stride;
+        stride *= shape[i - 1] ? shape[i - 1] : 1;
+    }
+    made->memory = batch_memory_use(memory);
+    *tensor = (DLTensor){.data = (void *)(uintptr_t)source->data,
+                         .device = {kDLCPU, 0},
+                         .ndim = (int32_t)count,
+                         .dtype = source->type,
+                         .shape = shape,
+                         .strides = strides};
+    return made;
+}
+
+static void end_export(dlpack_export *ended) {
+    batch_memory_unuse(ended->memory);
+    free(ended);
+}
+
+static void delete_plain(DLManagedTensor *tensor) {
+    end_export(tensor->manager_ctx);
+}
+
+static void delete_versioned(DLManagedTensorVersioned *tensor) {
+    end_export(tensor->manager_ctx);
+}
+
+static recmap_status export(dlpack_export **made, DLTensor *tensor, recmap_columns *columns,
+                            size_t column_index, recmap_tensor what, size_t level,
+                            recmap_error *error) {
+    tensor_source source;
+    if (column_index >= recmap_columns_count(columns))
+        return fail(error, RECMAP_INVALID, "there is no column %zu", column_index);
+    const recmap_column *column = recmap_columns_get(columns, column_index);
+    find_source(&source, column, what, level);
+    if (!source.data)
+        return fail(error, RECMAP_INVALID, "column '%s' has no such tensor", column->name);
+    *made = make_export(tensor, &source, columns_memory(columns));
+    return *made ? RECMAP_OK : fail_memory(error);
+}
+
+recmap_status recmap_columns_export_dlpack(DLManagedTensor **tensor, recmap_columns *columns,
+                                           size_t column_index, recmap_tensor what, size_t level,
+                                           recmap_error *error) {
+    dlpack_export *made = NULL;
+    DLTensor inner;
+    recmap_status status = export(&made, &inner, columns, column_index, what, level, error);
+    if (status != RECMAP_OK) return status;
+    made->as.plain =
+        (DLManagedTensor){.dl_tensor = inner, .manager_ctx = made, .deleter = delete_plain};
+    *tensor = &made->as.plain;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_columns_export_dlpack_versioned(DLManagedTensorVersioned **tensor,
+                                                     recmap_columns *columns, size_t column_index,
+                                                     recmap_tensor what, size_t level,
+                                                     recmap_error *error) {
+    dlpack_export *made = NULL;
+    DLTensor inner;
+    recmap_status status = export(&made, &inner, columns, column_index, what, level, error);
+    if (status != RECMAP_OK) return status;
+    made->as.versioned = (DLManagedTensorVersioned){
+        .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
+        .manager_ctx = made,
+        .deleter = delete_versioned,
+        .flags = DLPACK_FLAG_BITMASK_READ_ONLY,
+        .dl_tensor = inner,
+    };
+    *tensor = &made->as.versioned;
+    return RECMAP_OK;
+}

@@ -1,0 +1,48 @@
+/* The built-in framings by their names. */
+#include <string.h>
+
+#include "format/fixed.h"
+#include "format/framing.h"
+#include "format/lines.h"
+#include "format/ofrecord.h"
+#include "format/tar.h"
+#include "format/tfrecord.h"
+
+/* A decimal number without sign or leading zeros, so that a framing has one name. */
+static bool read_number(uint64_t *number, const char **text) {
+    const char *c = *text;
+    uint64_t value = 0;
+    if (c[0] == '0' && c[1] >= '0' && c[1] <= '9') return false;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        if (value > FIXED_MOST / 10) return false;
+        value = value * 10 + (uint64_t)(*c - '0');
+    }
+    if (c == *text || value > FIXED_MOST) return false;
+    *text = c;
+    *number = value;
+    return true;
+}
+
+/* HEADER,RECORD,FOOTER */
+static bool make_fixed(framing *made, const char *sizes) {
+    uint64_t numbers[3];
+    for (int i = 0; i < 3; i++) {
+        if (i && *sizes++ != ',') return false;
+        if (!read_number(&numbers[i], &sizes)) return false;
+    }
+    if (*sizes || !numbers[1]) return false;
+    *made = fixed_framing(numbers[0], numbers[1], numbers[2]);
+    return true;
+}
+
+bool framing_make(framing *made, const char *name) {
+    static const char fixed[] = "fixed:";
+    static const framing *const framings[] = {&tfrecord_framing, &ofrecord_framing, &lines_framing,
+                                              &tar_framing};
+    for (size_t i = 0; i < sizeof framings / sizeof *framings; i++) {
+        if (strcmp(framings[i]->name, name)) continue;
+        *made = *framings[i];
+        return true;
+    }
+    return !strncmp(name, fixed, sizeof fixed - 1) && make_fixed(made, name + sizeof fixed - 1);
+}

@@ -1,0 +1,195 @@
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/batch_part.h"
+#include "plan/convert.h"
+#include "plan/spec.h"
+
+/* "[2, 3]" */
+static const char *shape_text(recmap_parser *plan, const recmap_feature *feature) {
+    size_t capacity = feature->dimension_count * 22 + 3, size = 1;
+    char *text = arena_allocate(&plan->memory, capacity);
+    if (!text) return NULL;
+    text[0] = '[';
+    for (size_t i = 0; i < feature->dimension_count; i++)
+        size += (size_t)snprintf(text + size, capacity - size, "%s%llu", i ? ", " : "",
+                                 (unsigned long long)feature->shape[i]);
+    snprintf(text + size, capacity - size, "]");
+    return text;
+}
+
+/* Whether one sink serves both: lists of any length, since what is fixed is a column's own values.
+ */
+static bool is_same(const slot *a, const slot *b) {
+    return a->count == 0 && b->count == 0 && a->list == b->list && a->element == b->element &&
+           a->multiple == b->multiple && a->steps == b->steps && strcmp(a->name, b->name) == 0;
+}
+
+/* The index of the slot in the set, which has room. */
+static size_t add_slot(slot_set *set, const slot *added) {
+    for (size_t i = 0; i < set->count; i++)
+        if (is_same(&set->slots[i], added)) return i;
+    set->slots[set->count] = *added;
+    return set->count++;
+}
+
+static recmap_status add_values_slot(column_plan *column, recmap_parser *plan,
+                                     recmap_error *error) {
+    const recmap_feature *feature = &column->feature;
+    slot made = {.name = feature->key,
+                 .name_size = strlen(feature->key),
+                 .list = feature->raw ? RECMAP_TYPE_BYTES : convert_list_of(feature->element),
+                 .element = feature->element,
+                 .raw = feature->raw,
+                 .is_list = column->is_list,
+                 .multiple = 1,
+                 .shape = shape_text(plan, feature)};
+    if (!made.shape) return fail_memory(error);
+    bool is_sequence = feature->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
+    if (feature->kind == RECMAP_FEATURE_FIXED_LEN || (is_sequence && column->is_list))
+        made.count = column->stride;
+    else if (is_sequence) made.multiple = column->stride;
+    made.steps = column->is_list && feature->kind == RECMAP_FEATURE_VAR_LEN;
+    if (feature->kind == RECMAP_FEATURE_FIXED_LEN && feature->default_count) {
+        recmap_status status = spec_fill(&made.fill, plan, feature, made.count, error);
+        if (status != RECMAP_OK) return status;
+    }
+    column->values_slot = add_slot(column->is_list ? &plan->lists : &plan->features, &made);
+    return RECMAP_OK;
+}
+
+static size_t add_key_slot(recmap_parser *plan, const char *key) {
+    slot made = {.name = key,
+                 .name_size = strlen(key),
+                 .list = RECMAP_TYPE_INT64,
+                 .element = RECMAP_ELEMENT_INT64,
+                 .multiple = 1,
+                 .shape = "[]"};
+    return add_slot(&plan->features, &made);
+}
+
+static recmap_status add_other_slots(column_plan *column, recmap_parser *plan,
+                                     recmap_error *error) {
+    const recmap_feature *feature = &column->feature;
+    size_t count = feature->partition_count + feature->index_count;
+    size_t *others = arena_allocate(&plan->memory, count * sizeof *others);
+    if (!others) return fail_memory(error);
+    for (size_t i = 0; i < feature->partition_count; i++) {
+        const recmap_partition *partition = &feature->partitions[i];
+        others[i] = partition->key ? add_key_slot(plan, partition->key) : SIZE_MAX;
+    }
+    for (size_t i = 0; i < feature->index_count; i++)
+        others[i] = add_key_slot(plan, feature->index_keys[i]);
+    column->other_slots = others;
+    if (count) plan->needs_checks = true;
+    return RECMAP_OK;
+}
+
+/* What pads a sequence: its default, or 0, or "". */
+static recmap_status make_pad(column_plan *column, recmap_parser *plan, recmap_error *error) {
+    static const uint8_t nothing[1];
+    const recmap_feature *feature = &column->feature;
+    if (feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE) return RECMAP_OK;
+    if (feature->default_count) return spec_fill(&column->pad, plan, feature, 1, error);
+    recmap_bytes empty = {nothing, 0};
+    uint64_t zero = 0;
+    bool is_bytes = feature->element == RECMAP_ELEMENT_BYTES;
+    column->pad = is_bytes ? arena_copy(&plan->memory, &empty, sizeof empty)
+                           : arena_copy(&plan->memory, &zero, sizeof zero);
+    return column->pad ? RECMAP_OK : fail_memory(error);
+}
+
+static recmap_status compile_column(recmap_parser *plan, const recmap_feature *feature,
+                                    bool is_list, recmap_error *error) {
+    column_plan *column = &plan->columns[plan->column_count++];
+    recmap_status status = spec_check(feature, is_list, error);
+    if (status != RECMAP_OK) return status;
+    if (!spec_copy(&column->feature, plan, feature)) return fail_memory(error);
+    column->is_list = is_list;
+    column->stride = spec_stride(&column->feature);
+    status = add_values_slot(column, plan, error);
+    if (status == RECMAP_OK) status = add_other_slots(column, plan, error);
+    if (status == RECMAP_OK) status = make_pad(column, plan, error);
+    size_t parts = BATCH_PART_LEVELS + 2 + feature->partition_count;
+    if (plan->part_stride < parts) plan->part_stride = parts;
+    return status;
+}
+
+static bool has_no_features(const recmap_feature *features, size_t count) {
+    return count && !features;
+}
+
+/* Slots of the features at most: one for the values of each, and one for each key beside it. */
+static bool make_room(slot_set *set, const recmap_feature *features, size_t count) {
+    size_t needed = 0;
+    for (size_t i = 0; i < count; i++)
+        needed += 1 + features[i].partition_count + features[i].index_count;
+    set->slots = calloc(needed + 1, sizeof *set->slots);
+    return set->slots != NULL;
+}
+
+static recmap_status finish_set(slot_set *set, recmap_error *error) {
+    const char **list = calloc(set->count + 1, sizeof *list);
+    if (!list) return fail_memory(error);
+    for (size_t i = 0; i < set->count; i++) list[i] = set->slots[i].name;
+    recmap_status status = example_names_create(&set->names, list, set->count, error);
+    free(list);
+    return status;
+}
+
+static recmap_status add_heads(slot_set *set, recmap_error *error) {
+    set->heads = heads_create(set->slots, set->count, set->names);
+    return set->heads ? RECMAP_OK : fail_memory(error);
+}
+
+recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
+                           size_t context_count, const recmap_feature *lists, size_t list_count,
+                           recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    if (has_no_features(features, context_count) || has_no_features(lists, list_count))
+        return fail(error, RECMAP_INVALID, "the features are NULL");
+    plan->columns = calloc(context_count + list_count + 1, sizeof *plan->columns);
+    if (!plan->columns || !make_room(&plan->features, features, context_count) ||
+        !make_room(&plan->lists, lists, list_count))
+        return fail_memory(error);
+    for (size_t i = 0; status == RECMAP_OK && i < context_count; i++)
+        status = compile_column(plan, &features[i], false, error);
+    for (size_t i = 0; status == RECMAP_OK && i < list_count; i++)
+        status = compile_column(plan, &lists[i], true, error);
+    if (status == RECMAP_OK) status = spec_check_names(features, context_count, error);
+    if (status == RECMAP_OK) status = spec_check_names(lists, list_count, error);
+    if (status == RECMAP_OK) status = finish_set(&plan->features, error);
+    if (status == RECMAP_OK) status = finish_set(&plan->lists, error);
+    if (status == RECMAP_OK) status = add_heads(&plan->features, error);
+    plan->context_count = context_count;
+    return status;
+}
+
+static void free_set(slot_set *set) {
+    heads_destroy(set->heads);
+    example_names_destroy(set->names);
+    free(set->slots);
+}
+
+void plan_free(recmap_parser *plan) {
+    free_set(&plan->features);
+    free_set(&plan->lists);
+    free(plan->columns);
+    arena_free(&plan->memory);
+}
+
+recmap_parser *recmap_parser_retain(recmap_parser *parser) {
+    atomic_fetch_add_explicit(&parser->users, 1, memory_order_relaxed);
+    return parser;
+}
+
+void recmap_parser_destroy(recmap_parser *parser) {
+    if (!parser) return;
+    if (atomic_fetch_sub_explicit(&parser->users, 1, memory_order_acq_rel) != 1) return;
+    plan_free(parser);
+    free(parser);
+}

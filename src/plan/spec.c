@@ -1,0 +1,255 @@
+#include "plan/spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "plan/convert.h"
+
+static recmap_status refuse(recmap_error *error, const recmap_feature *feature, const char *why) {
+    return fail(error, RECMAP_INVALID, "feature '%s': %s", feature->name, why);
+}
+
+static bool is_text(const char *text) {
+    return utf8_valid((const uint8_t *)text, strlen(text));
+}
+
+static recmap_status check_shape(const recmap_feature *feature, recmap_error *error) {
+    uint64_t count = 1;
+    if (feature->dimension_count == 0) return RECMAP_OK;
+    if (feature->kind != RECMAP_FEATURE_FIXED_LEN &&
+        feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
+        return refuse(error, feature, "only FIXED_LEN and FIXED_LEN_SEQUENCE have a shape");
+    if (!feature->shape) return refuse(error, feature, "the shape is NULL");
+    for (size_t i = 0; i < feature->dimension_count; i++) {
+        if (feature->shape[i] == 0) return refuse(error, feature, "a dimension is 0");
+        if (feature->shape[i] > SPEC_ELEMENT_LIMIT / count)
+            return refuse(error, feature, "the shape has more than 2^31 elements");
+        count *= feature->shape[i];
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_values(const recmap_feature *feature, recmap_error *error) {
+    uint64_t size = 0;
+    for (size_t i = 0; i < feature->default_count; i++) {
+        const recmap_value *value = &feature->defaults[i];
+        if (value->type != convert_list_of(feature->element))
+            return refuse(error, feature, "a default is of another type than the feature");
+        if (value->type != RECMAP_TYPE_BYTES) continue;
+        if (!value->as.bytes.data && value->as.bytes.size)
+            return refuse(error, feature, "the bytes of a default are NULL");
+        if (value->as.bytes.size > INT32_MAX - size)
+            return refuse(error, feature, "the defaults have more than 2 GiB");
+        size += value->as.bytes.size;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_defaults(const recmap_feature *feature, recmap_error *error) {
+    bool is_sequence = feature->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
+    if (feature->default_count == 0) return RECMAP_OK;
+    if (!feature->defaults) return refuse(error, feature, "the defaults are NULL");
+    if (!is_sequence && feature->kind != RECMAP_FEATURE_FIXED_LEN)
+        return refuse(error, feature, "only FIXED_LEN and FIXED_LEN_SEQUENCE have a default");
+    if (is_sequence && feature->unpadded)
+        return refuse(error, feature, "nothing is padded, so there is no default");
+    if (is_sequence && feature->default_count != 1)
+        return refuse(error, feature, "one default pads a sequence");
+    if (feature->default_count != 1 && feature->default_count != spec_stride(feature))
+        return fail(error, RECMAP_INVALID, "feature '%s': %zu defaults for %llu elements",
+                    feature->name, feature->default_count,
+                    (unsigned long long)spec_stride(feature));
+    return check_values(feature, error);
+}
+
+static recmap_status check_partitions(const recmap_feature *feature, recmap_error *error) {
+    uint64_t count = 1;
+    if (feature->kind != RECMAP_FEATURE_RAGGED) {
+        if (feature->partition_count == 0) return RECMAP_OK;
+        return refuse(error, feature, "only RAGGED has partitions");
+    }
+    if (feature->partition_count == 0 || !feature->partitions)
+        return refuse(error, feature, "RAGGED needs a partition");
+    for (size_t i = 0; i < feature->partition_count; i++) {
+        const recmap_partition *partition = &feature->partitions[i];
+        if (partition->kind < RECMAP_PARTITION_ROW_SPLITS ||
+            partition->kind > RECMAP_PARTITION_UNIFORM)
+            return refuse(error, feature, "a partition is of no known kind");
+        if (partition->kind != RECMAP_PARTITION_UNIFORM) {
+            if (!partition->key) return refuse(error, feature, "a partition has no key");
+            if (!is_text(partition->key))
+                return refuse(error, feature, "the key of a partition is not UTF-8");
+            continue;
+        }
+        if (partition->length == 0)
+            return refuse(error, feature, "a uniform partition has length 0");
+        if (partition->length > SPEC_ELEMENT_LIMIT / count)
+            return refuse(error, feature, "uniform partitions have more than 2^31 elements");
+        count *= partition->length;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_indices(const recmap_feature *feature, recmap_error *error) {
+    if (feature->kind != RECMAP_FEATURE_SPARSE) {
+        if (feature->index_count == 0) return RECMAP_OK;
+        return refuse(error, feature, "only SPARSE has index keys");
+    }
+    if (feature->index_count == 0 || !feature->index_keys || !feature->sizes)
+        return refuse(error, feature, "SPARSE needs index keys and sizes");
+    for (size_t i = 0; i < feature->index_count; i++) {
+        if (!feature->index_keys[i]) return refuse(error, feature, "an index key is NULL");
+        if (!is_text(feature->index_keys[i]))
+            return refuse(error, feature, "an index key is not UTF-8");
+        if (feature->sizes[i] == 0 || feature->sizes[i] > INT64_MAX)
+            return refuse(error, feature, "a size is not in 1 to 2^63 - 1");
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_element(const recmap_feature *feature, recmap_error *error) {
+    if (recmap_element_size(feature->element) == 0)
+        return refuse(error, feature, "the element is of no known type");
+    bool is_bytes = feature->element == RECMAP_ELEMENT_BYTES;
+    if (feature->bytes_mode != RECMAP_BYTES_VIEW && feature->bytes_mode != RECMAP_BYTES_COPY)
+        return refuse(error, feature, "bytes_mode is neither VIEW nor COPY");
+    if (feature->bytes_mode != RECMAP_BYTES_VIEW && !is_bytes)
+        return refuse(error, feature, "bytes_mode is for BYTES");
+    if (!feature->raw) return RECMAP_OK;
+    if (is_bytes) return refuse(error, feature, "raw bytes need another element than BYTES");
+    if (feature->kind == RECMAP_FEATURE_RAGGED || feature->kind == RECMAP_FEATURE_SPARSE)
+        return refuse(error, feature, "RAGGED and SPARSE cannot be raw");
+    return RECMAP_OK;
+}
+
+static recmap_status check_kind(const recmap_feature *feature, bool is_list, recmap_error *error) {
+    if (feature->kind < RECMAP_FEATURE_FIXED_LEN || feature->kind > RECMAP_FEATURE_SPARSE)
+        return refuse(error, feature, "the kind is not known");
+    if (is_list && feature->kind != RECMAP_FEATURE_VAR_LEN &&
+        feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
+        return refuse(error, feature, "a feature list is VAR_LEN or FIXED_LEN_SEQUENCE");
+    if (feature->unpadded && feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
+        return refuse(error, feature, "only FIXED_LEN_SEQUENCE is padded or not");
+    return RECMAP_OK;
+}
+
+recmap_status spec_check(const recmap_feature *feature, bool is_list, recmap_error *error) {
+    if (!feature->name) return fail(error, RECMAP_INVALID, "a feature has no name");
+    if (!is_text(feature->name) || (feature->key && !is_text(feature->key)))
+        return refuse(error, feature, "its name is not UTF-8");
+    recmap_status status = check_kind(feature, is_list, error);
+    if (status == RECMAP_OK) status = check_element(feature, error);
+    if (status == RECMAP_OK) status = check_shape(feature, error);
+    if (status == RECMAP_OK) status = check_defaults(feature, error);
+    if (status == RECMAP_OK) status = check_partitions(feature, error);
+    if (status == RECMAP_OK) status = check_indices(feature, error);
+    return status;
+}
+
+recmap_status spec_check_names(const recmap_feature *features, size_t count, recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    const char **list = calloc(count + 1, sizeof *list);
+    example_names *names = NULL;
+    if (!list) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) list[i] = features[i].name;
+    status = example_names_create(&names, list, count, error);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
+        if (example_names_first(names, i) != i)
+            status = refuse(error, &features[i], "two features have this name");
+    example_names_destroy(names);
+    free(list);
+    return status;
+}
+
+uint64_t spec_stride(const recmap_feature *feature) {
+    uint64_t count = 1;
+    for (size_t i = 0; i < feature->dimension_count; i++) count *= feature->shape[i];
+    return count;
+}
+
+/* Bytes lie one behind the other in one piece of memory. */
+static bool copy_defaults(recmap_feature *copy, recmap_parser *plan) {
+    size_t size = 0;
+    recmap_value *defaults =
+        arena_copy(&plan->memory, copy->defaults, copy->default_count * sizeof *defaults);
+    for (size_t i = 0; i < copy->default_count; i++)
+        if (copy->defaults[i].type == RECMAP_TYPE_BYTES) size += copy->defaults[i].as.bytes.size;
+    uint8_t *bytes = arena_allocate(&plan->memory, size);
+    if (!defaults || !bytes) return false;
+    for (size_t i = 0; i < copy->default_count; i++) {
+        if (defaults[i].type != RECMAP_TYPE_BYTES) continue;
+        size = defaults[i].as.bytes.size;
+        if (size) memcpy(bytes, defaults[i].as.bytes.data, size);
+        defaults[i].as.bytes.data = bytes;
+        bytes += size;
+    }
+    copy->defaults = defaults;
+    return true;
+}
+
+static bool copy_partitions(recmap_feature *copy, recmap_parser *plan) {
+    recmap_partition *partitions = arena_copy(&plan->memory, copy->partitions,
+                                              copy->partition_count * sizeof *copy->partitions);
+    if (!partitions) return false;
+    for (size_t i = 0; i < copy->partition_count; i++) {
+        if (partitions[i].kind == RECMAP_PARTITION_UNIFORM) partitions[i].key = NULL;
+        else partitions[i].key = arena_copy_text(&plan->memory, partitions[i].key);
+        if (!partitions[i].key && partitions[i].kind != RECMAP_PARTITION_UNIFORM) return false;
+    }
+    copy->partitions = partitions;
+    return true;
+}
+
+static bool copy_indices(recmap_feature *copy, recmap_parser *plan) {
+    const char **keys =
+        arena_copy(&plan->memory, copy->index_keys, copy->index_count * sizeof *keys);
+    copy->sizes = arena_copy(&plan->memory, copy->sizes, copy->index_count * sizeof *copy->sizes);
+    if (!keys || !copy->sizes) return false;
+    for (size_t i = 0; i < copy->index_count; i++) {
+        keys[i] = arena_copy_text(&plan->memory, keys[i]);
+        if (!keys[i]) return false;
+    }
+    copy->index_keys = keys;
+    return true;
+}
+
+bool spec_copy(recmap_feature *copy, recmap_parser *plan, const recmap_feature *feature) {
+    *copy = *feature;
+    copy->name = arena_copy_text(&plan->memory, feature->name);
+    copy->key = arena_copy_text(&plan->memory, feature->key ? feature->key : feature->name);
+    copy->shape =
+        arena_copy(&plan->memory, feature->shape, feature->dimension_count * sizeof *copy->shape);
+    return copy->name && copy->key && copy->shape && copy_defaults(copy, plan) &&
+           copy_partitions(copy, plan) && copy_indices(copy, plan);
+}
+
+/* One default as an element. */
+static bool convert_default(void *element, const recmap_feature *feature,
+                            const recmap_value *value) {
+    if (value->type == RECMAP_TYPE_INT64)
+        return convert_int64(element, feature->element, &value->as.int64, 1) == 1;
+    if (value->type == RECMAP_TYPE_FLOAT)
+        return convert_float(element, feature->element, &value->as.float32, 1) == 1;
+    recmap_bytes view = {value->as.bytes.data, value->as.bytes.size};
+    memcpy(element, &view, sizeof view);
+    return true;
+}
+
+recmap_status spec_fill(const void **elements, recmap_parser *plan, const recmap_feature *feature,
+                        uint64_t count, recmap_error *error) {
+    size_t size = recmap_element_size(feature->element);
+    uint8_t *made = arena_allocate(&plan->memory, count * size);
+    uint64_t element[sizeof(recmap_bytes) / sizeof(uint64_t)];
+    if (!made) return fail_memory(error);
+    for (uint64_t i = 0; i < count; i++) {
+        const recmap_value *value = &feature->defaults[i % feature->default_count];
+        if (!convert_default(element, feature, value))
+            return fail(error, RECMAP_INVALID, "feature '%s': %s cannot hold a default",
+                        feature->name, recmap_element_name(feature->element));
+        memcpy(made + i * size, element, size);
+    }
+    *elements = made;
+    return RECMAP_OK;
+}

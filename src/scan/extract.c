@@ -1,0 +1,208 @@
+#include "scan/extract.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "example/example.h"
+#include "index/ids.h"
+#include "index/lifted.h"
+
+/* Columns of one index; what one record gives then fits on the stack. */
+enum { COLUMNS_MOST = 64 };
+
+struct extractor {
+    bool has_ids;
+    size_t column_count;
+    recmap_extract_fn extract; /* NULL: features of tf.Example */
+    void *context;
+    char **names; /* the id's first, where there is one, then the columns' */
+    size_t name_count;
+    example_names *compiled;
+};
+
+static recmap_status copy_names(extractor *made, const char *id, const recmap_lift *lifts,
+                                recmap_error *error) {
+    made->names = calloc(made->column_count + 1, sizeof *made->names);
+    if (!made->names) return fail_memory(error);
+    if (id) made->names[made->name_count++] = strdup(id);
+    for (size_t i = 0; i < made->column_count; i++)
+        made->names[made->name_count++] = strdup(lifts[i].name);
+    for (size_t i = 0; i < made->name_count; i++)
+        if (!made->names[i]) return fail_memory(error);
+    return example_names_create(&made->compiled, (const char *const *)made->names, made->name_count,
+                                error);
+}
+
+static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_error *error) {
+    if (count > COLUMNS_MOST)
+        return fail(error, RECMAP_INVALID, "%zu columns to lift; at most %d can be", count,
+                    (int)COLUMNS_MOST);
+    for (size_t i = 0; i < count; i++) {
+        if (!lifts[i].name || !lifts[i].name[0] || lifts[i].name[0] == '@')
+            return fail(error, RECMAP_INVALID,
+                        "\"%s\" cannot be the name of a column: it is empty or begins with @",
+                        lifts[i].name ? lifts[i].name : "");
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(lifts[i].name, lifts[j].name))
+                return fail(error, RECMAP_INVALID, "column \"%s\" is to be lifted twice",
+                            lifts[i].name);
+    }
+    return RECMAP_OK;
+}
+
+recmap_status extractor_create(extractor **made, const char *id_feature, const recmap_lift *lifts,
+                               size_t lift_count, recmap_extract_fn extract, void *context,
+                               recmap_error *error) {
+    recmap_status status = check_lifts(lifts, lift_count, error);
+    if (status != RECMAP_OK) return status;
+    extractor *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->has_ids = id_feature != NULL;
+    fresh->column_count = lift_count;
+    fresh->extract = extract;
+    fresh->context = context;
+    status = copy_names(fresh, id_feature, lifts, error);
+    if (status == RECMAP_OK) *made = fresh;
+    else extractor_destroy(fresh);
+    return status;
+}
+
+void extractor_destroy(extractor *extractor) {
+    if (!extractor) return;
+    for (size_t i = 0; extractor->names && i < extractor->name_count; i++)
+        free(extractor->names[i]);
+    free(extractor->names);
+    example_names_destroy(extractor->compiled);
+    free(extractor);
+}
+
+bool extractor_has_ids(const extractor *extractor) {
+    return extractor->has_ids;
+}
+
+size_t extractor_column_count(const extractor *extractor) {
+    return extractor->column_count;
+}
+
+/* The single value of a feature; NONE where there is none. */
+static recmap_status single_value(recmap_value *value, const example_feature *feature,
+                                  const char *name, const char *use, recmap_error *error) {
+    if (feature->count > 1) {
+        fail(error, RECMAP_FEATURE, "feature \"%s\" has %llu values; %s takes exactly one", name,
+             (unsigned long long)feature->count, use);
+        fail_advise(error, "choose another feature");
+        return RECMAP_FEATURE;
+    }
+    *value = example_feature_first(feature);
+    return RECMAP_OK;
+}
+
+static recmap_status fail_id_type(const char *name, recmap_error *error) {
+    fail(error, RECMAP_FEATURE, "feature \"%s\" holds floats; an id is bytes or int64", name);
+    fail_advise(error, "choose another feature for --id");
+    return RECMAP_FEATURE;
+}
+
+static recmap_status from_example(recmap_value *id, recmap_value *columns,
+                                  const extractor *extractor, const uint8_t *data, size_t size,
+                                  recmap_error *error) {
+    example_feature found[COLUMNS_MOST + 1];
+    example_fault fault;
+    if (!example_lookup(found, extractor->compiled, data, size, &fault)) {
+        fail(error, RECMAP_FEATURE, "is no tf.Example: %s at byte %llu of its data", fault.reason,
+             (unsigned long long)fault.offset);
+        fail_advise(error, "index such records without --id and --lift, or with a callback in C");
+        return RECMAP_FEATURE;
+    }
+    const example_feature *next = found;
+    char *const *name = extractor->names;
+    recmap_status status = RECMAP_OK;
+    if (extractor->has_ids) {
+        status = single_value(id, next, *name, "an id", error);
+        if (status == RECMAP_OK && id->type == RECMAP_TYPE_FLOAT)
+            status = fail_id_type(*name, error);
+        next++, name++;
+    }
+    for (size_t i = 0; status == RECMAP_OK && i < extractor->column_count; i++, next++, name++)
+        status = single_value(&columns[i], next, *name, "a column", error);
+    return status;
+}
+
+static bool is_type(recmap_type type) {
+    return type == RECMAP_TYPE_NONE || type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT ||
+           type == RECMAP_TYPE_BYTES;
+}
+
+static recmap_status from_callback(recmap_value *id, recmap_value *columns,
+                                   const extractor *extractor, const uint8_t *data, size_t size,
+                                   recmap_error *error) {
+    recmap_record record = {data, size, RECMAP_NO_RECORD, NULL};
+    char message[256] = "";
+    recmap_status status = extractor->extract(extractor->context, &record,
+                                              extractor->has_ids ? id : NULL, columns,
+                                              extractor->column_count, message, sizeof message);
+    message[sizeof message - 1] = 0;
+    /* The callback is the application's: what it gives is checked like bytes from a file. */
+    if (recmap_status_name(status)[0] == '?') status = RECMAP_INVALID;
+    if (status != RECMAP_OK)
+        return fail(error, status, "the callback that reads ids and columns failed: %s",
+                    message[0] ? message : recmap_status_text(status));
+    bool has_types = is_type(id->type);
+    for (size_t i = 0; i < extractor->column_count; i++) has_types &= is_type(columns[i].type);
+    if (!has_types)
+        return fail(error, RECMAP_INVALID,
+                    "the callback that reads ids and columns gave a value of no recmap_type");
+    return id->type == RECMAP_TYPE_FLOAT ? fail_id_type("id", error) : RECMAP_OK;
+}
+
+static recmap_status read_values(recmap_value *id, recmap_value *columns,
+                                 const extractor *extractor, const uint8_t *data, size_t size,
+                                 recmap_error *error) {
+    id->type = RECMAP_TYPE_NONE;
+    for (size_t i = 0; i < extractor->column_count; i++) columns[i].type = RECMAP_TYPE_NONE;
+    return extractor->extract ? from_callback(id, columns, extractor, data, size, error)
+                              : from_example(id, columns, extractor, data, size, error);
+}
+
+static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_type type,
+                                  recmap_type before, recmap_error *error) {
+    switch (verdict) {
+    case RUN_OK: return RECMAP_OK;
+    case RUN_NO_MEMORY: return fail_memory(error);
+    case RUN_OTHER_TYPE:
+        fail(error, RECMAP_FEATURE,
+             "feature \"%s\" is of type %s here and of type %s in records before", name,
+             column_type_name(type), column_type_name(before));
+        fail_advise(error, "a lifted feature must have one type in all records");
+        break;
+    case RUN_TOO_LONG:
+        fail(error, RECMAP_FEATURE, "feature \"%s\" is longer than %d bytes", name,
+             (int)COLUMN_BYTES_MOST);
+        fail_advise(error, "lift short values only; read long ones from the records");
+        break;
+    }
+    return RECMAP_FEATURE;
+}
+
+recmap_status extractor_lift(const extractor *extractor, record_run *run, const uint8_t *data,
+                             size_t size, recmap_error *error) {
+    if (!extractor->has_ids && !extractor->column_count) return RECMAP_OK;
+    recmap_value id, columns[COLUMNS_MOST];
+    recmap_status status = read_values(&id, columns, extractor, data, size, error);
+    if (status != RECMAP_OK) return status;
+    if (id.type != RECMAP_TYPE_NONE) run_set_id(run, id_hash(&id));
+    for (size_t i = 0; i < extractor->column_count; i++) {
+        run_verdict verdict = run_set_column(run, i, &columns[i]);
+        if (verdict != RUN_OK)
+            return fail_verdict(verdict, extractor->names[i + extractor->has_ids], columns[i].type,
+                                run->columns[i].type, error);
+    }
+    return RECMAP_OK;
+}
+
+recmap_status extractor_read_id(recmap_value *id, const extractor *extractor, const uint8_t *data,
+                                size_t size, recmap_error *error) {
+    recmap_value columns[COLUMNS_MOST];
+    return read_values(id, columns, extractor, data, size, error);
+}

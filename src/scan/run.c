@@ -1,0 +1,155 @@
+#include "scan/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "index/ids.h"
+#include "index/lifted.h"
+
+bool run_init(record_run *run, bool has_ids, size_t column_count) {
+    *run = (record_run){.has_ids = has_ids, .column_count = column_count};
+    if (!column_count) return true;
+    run->columns = calloc(column_count, sizeof *run->columns);
+    return run->columns != NULL;
+}
+
+void run_free(record_run *run) {
+    for (size_t i = 0; run->columns && i < run->column_count; i++) {
+        free(run->columns[i].words);
+        free(run->columns[i].missing);
+        free(run->columns[i].bytes);
+    }
+    free(run->columns);
+    free(run->offsets);
+    free(run->sizes);
+    free(run->checks);
+    free(run->ids);
+    *run = (record_run){0};
+}
+
+void run_clear(record_run *run) {
+    run->count = 0;
+    for (size_t i = 0; i < run->column_count; i++) {
+        run->columns[i].type = RECMAP_TYPE_NONE;
+        run->columns[i].bytes_size = 0;
+    }
+}
+
+bool run_add(record_run *run, uint64_t offset, uint64_t size, uint32_t check) {
+    size_t needed = run->count + 1;
+    if (!array_reserve(&run->offsets, &run->offsets_capacity, needed, sizeof *run->offsets) ||
+        !array_reserve(&run->sizes, &run->sizes_capacity, needed, sizeof *run->sizes) ||
+        !array_reserve(&run->checks, &run->checks_capacity, needed, sizeof *run->checks))
+        return false;
+    if (run->has_ids) {
+        if (!array_reserve(&run->ids, &run->ids_capacity, needed, sizeof *run->ids)) return false;
+        run->ids[run->count] = IDS_NONE;
+    }
+    run->offsets[run->count] = offset;
+    run->sizes[run->count] = size;
+    run->checks[run->count] = check;
+    run->count = needed;
+    return true;
+}
+
+void run_set_id(record_run *run, uint64_t hash) {
+    run->ids[run->count - 1] = hash;
+}
+
+static bool reserve_value(run_column *column, size_t count, size_t more_bytes) {
+    return array_reserve(&column->words, &column->words_capacity, count, sizeof *column->words) &&
+           array_reserve(&column->missing, &column->missing_capacity, count, 1) &&
+           array_reserve(&column->bytes, &column->bytes_capacity, column->bytes_size + more_bytes,
+                         1);
+}
+
+static uint64_t word_of(run_column *column, const recmap_value *value) {
+    uint32_t bits = 0;
+    switch (value->type) {
+    case RECMAP_TYPE_INT64: return (uint64_t)value->as.int64;
+    case RECMAP_TYPE_FLOAT: memcpy(&bits, &value->as.float32, sizeof bits); return bits;
+    case RECMAP_TYPE_BYTES:
+        if (value->as.bytes.size)
+            memcpy(column->bytes + column->bytes_size, value->as.bytes.data, value->as.bytes.size);
+        column->bytes_size += value->as.bytes.size;
+        return column->bytes_size;
+    case RECMAP_TYPE_NONE: break;
+    }
+    /* A missing value of bytes is empty: the ends ascend without gaps. */
+    return column->type == RECMAP_TYPE_BYTES || column->type == RECMAP_TYPE_NONE
+               ? column->bytes_size
+               : 0;
+}
+
+run_verdict run_set_column(record_run *run, size_t column_index, const recmap_value *value) {
+    run_column *column = &run->columns[column_index];
+    size_t size = value->type == RECMAP_TYPE_BYTES ? value->as.bytes.size : 0;
+    if (size > COLUMN_BYTES_MOST) return RUN_TOO_LONG;
+    if (value->type != RECMAP_TYPE_NONE && column->type != RECMAP_TYPE_NONE &&
+        value->type != column->type)
+        return RUN_OTHER_TYPE;
+    if (!reserve_value(column, run->count, size)) return RUN_NO_MEMORY;
+    if (value->type != RECMAP_TYPE_NONE && column->type == RECMAP_TYPE_NONE) {
+        column->type = value->type;
+        column->first_typed = run->count - 1;
+    }
+    column->words[run->count - 1] = word_of(column, value);
+    column->missing[run->count - 1] = value->type == RECMAP_TYPE_NONE;
+    return RUN_OK;
+}
+
+static void keep_values(run_column *column, size_t count, const uint8_t *keeps) {
+    bool is_bytes = column->type == RECMAP_TYPE_BYTES, is_typed = false;
+    size_t kept = 0, bytes_size = 0;
+    uint64_t begin = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word = column->words[i], from = begin;
+        if (is_bytes) begin = word;
+        if (!keeps[i]) continue;
+        if (is_bytes && word > from) {
+            memmove(column->bytes + bytes_size, column->bytes + from, (size_t)(word - from));
+            bytes_size += (size_t)(word - from);
+        }
+        if (!column->missing[i] && !is_typed) {
+            is_typed = true;
+            column->first_typed = kept;
+        }
+        column->words[kept] = is_bytes ? bytes_size : word;
+        column->missing[kept++] = column->missing[i];
+    }
+    column->bytes_size = bytes_size;
+    if (!is_typed) column->type = RECMAP_TYPE_NONE;
+}
+
+void run_keep(record_run *run, const uint8_t *keeps) {
+    size_t kept = 0;
+    for (size_t c = 0; c < run->column_count; c++) keep_values(&run->columns[c], run->count, keeps);
+    for (size_t i = 0; i < run->count; i++) {
+        if (!keeps[i]) continue;
+        run->offsets[kept] = run->offsets[i];
+        run->sizes[kept] = run->sizes[i];
+        run->checks[kept] = run->checks[i];
+        if (run->has_ids) run->ids[kept] = run->ids[i];
+        kept++;
+    }
+    run->count = kept;
+}
+
+recmap_value run_column_at(const record_run *run, size_t column_index, size_t i) {
+    const run_column *column = &run->columns[column_index];
+    recmap_value value = {.type = RECMAP_TYPE_NONE};
+    if (column->missing[i]) return value;
+    value.type = column->type;
+    if (column->type == RECMAP_TYPE_INT64) {
+        value.as.int64 = (int64_t)column->words[i];
+    } else if (column->type == RECMAP_TYPE_FLOAT) {
+        uint32_t bits = (uint32_t)column->words[i];
+        memcpy(&value.as.float32, &bits, sizeof bits);
+    } else {
+        uint64_t start = i ? column->words[i - 1] : 0;
+        value.as.bytes.size = (size_t)(column->words[i] - start);
+        value.as.bytes.data = value.as.bytes.size ? column->bytes + start : NULL;
+    }
+    return value;
+}

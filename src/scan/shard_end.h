@@ -1,0 +1,19 @@
+/* What is known of a shard when its last record has been found. */
+#ifndef RECMAP_SCAN_SHARD_END_H
+#define RECMAP_SCAN_SHARD_END_H
+
+#include <stdint.h>
+
+#include "format/compression.h"
+#include "index/points.h"
+
+typedef struct shard_end {
+    uint64_t file_size;
+    uint64_t size; /* of the bytes that contain the records: of the file, or after inflating */
+    compression compression;
+    int64_t mtime_ns;
+    uint64_t tail_size;       /* bytes after the last record that are neither a record nor damage */
+    const point_list *points; /* seek points of a compressed shard; NULL if it has none */
+} shard_end;
+
+#endif

@@ -1,0 +1,265 @@
+#include "scan/side_index.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/file.h"
+#include "shards/image.h"
+
+enum { RUN_RECORDS = 1 << 14 };
+
+/* A file that is held open and mapped. */
+typedef struct mapped {
+    char *path;
+    file_stat stat;
+    shard_image image;
+} mapped;
+
+/* The text index as it is read beside its shard. */
+typedef struct side_index {
+    mapped text, shard;
+    const framing *framing;
+    const scan_sink *sink;
+    const scan_options *options;
+    record_run run;
+    uint64_t line;     /* the first is 1 */
+    uint64_t at;       /* in the text */
+    uint64_t position; /* in the shard: where the next record must begin */
+} side_index;
+
+static recmap_status open_mapped(mapped *made, bool must_be_plain, recmap_error *error) {
+    int fd = -1;
+    compression kind = COMPRESSION_NONE;
+    recmap_status status = file_open(&fd, made->path, error);
+    if (status == RECMAP_OK) status = file_get_stat(&made->stat, fd, made->path, error);
+    if (status == RECMAP_OK && must_be_plain)
+        status = image_detect(&kind, fd, made->stat.size, made->path, error);
+    if (status == RECMAP_OK && kind != COMPRESSION_NONE) {
+        status = fail(error, RECMAP_UNSUPPORTED,
+                      "the shard is compressed with %s, and a text index has no places in what it "
+                      "inflates to",
+                      compression_name(kind));
+        fail_at(error, made->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_advise(error, "index it without --from-idx");
+    }
+    if (status == RECMAP_OK)
+        status = image_open(&made->image, fd, made->stat.size, made->path, error);
+    file_close(fd);
+    return status;
+}
+
+static void close_mapped(mapped *closed) {
+    image_close(&closed->image);
+    free(closed->path);
+}
+
+/* FOLDER/NAME.idx, NAME being the first `size` bytes of a shard's name, if it is there. */
+static recmap_status look_for(char **path, const char *folder, const char *name, size_t size,
+                              recmap_error *error) {
+    size_t room = size + sizeof ".idx";
+    char *file = malloc(room);
+    if (!file) return fail_memory(error);
+    snprintf(file, room, "%.*s.idx", (int)size, name);
+    char *found = path_join(folder, file);
+    free(file);
+    if (!found) return fail_memory(error);
+    file_stat stat;
+    bool is_there;
+    recmap_status status = file_find_stat(&stat, &is_there, found, error);
+    if (status == RECMAP_OK && is_there) *path = found;
+    else free(found);
+    return status;
+}
+
+static recmap_status find_text(char **path, const char *folder, const char *shard_path,
+                               recmap_error *error) {
+    const char *name = path_name(shard_path), *dot = strrchr(name, '.');
+    *path = NULL;
+    recmap_status status = look_for(path, folder, name, strlen(name), error);
+    if (status == RECMAP_OK && !*path && dot && dot > name)
+        status = look_for(path, folder, name, (size_t)(dot - name), error);
+    if (status != RECMAP_OK || *path) return status;
+    fail(error, RECMAP_INVALID, "the shard has no text index in the folder %s", folder);
+    fail_at(error, shard_path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "it is looked for as %s.idx; without --from-idx the shard is scanned", name);
+    return RECMAP_INVALID;
+}
+
+/* Puts the line before what was said, and says what to do. */
+static recmap_status fail_line(const side_index *by, recmap_error *error, const char *what) {
+    fail(error, RECMAP_MISMATCH, "line %" PRIu64 ": %s", by->line, what);
+    fail_at(error, by->text.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "the text index is of another file or damaged: make it again, or index "
+                       "without --from-idx");
+    return RECMAP_MISMATCH;
+}
+
+static bool read_number(uint64_t *number, side_index *by) {
+    const uint8_t *text = by->text.image.data;
+    uint64_t first = by->at, value = 0;
+    for (; by->at < by->text.image.size; by->at++) {
+        unsigned digit = (unsigned)text[by->at] - '0';
+        if (digit > 9) break;
+        if (value > (UINT64_MAX - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    *number = value;
+    return by->at > first;
+}
+
+static bool skip(side_index *by, const char *bytes) {
+    uint64_t first = by->at;
+    while (by->at < by->text.image.size && by->text.image.data[by->at] &&
+           strchr(bytes, by->text.image.data[by->at]))
+        by->at++;
+    return by->at > first;
+}
+
+/* `OFFSET SIZE`, up to the line's end or the text's. */
+static bool read_line(uint64_t *offset, uint64_t *size, side_index *by) {
+    if (!read_number(offset, by) || !skip(by, " \t") || !read_number(size, by)) return false;
+    skip(by, " \t\r");
+    if (by->at == by->text.image.size) return true;
+    return by->text.image.data[by->at++] == '\n';
+}
+
+/* Holds a line against the shard. */
+static recmap_status check_record(frame *found, side_index *by, uint64_t offset, uint64_t size,
+                                  uint64_t end, recmap_error *error) {
+    char what[512];
+    frame_fault fault = {"the file ends"};
+    const char *shard = by->shard.path;
+    if (offset != by->position) {
+        snprintf(what, sizeof what,
+                 "it has a record at byte %" PRIu64
+                 ", but in %.256s the next begins at byte %" PRIu64,
+                 offset, path_name(shard), by->position);
+        return fail_line(by, error, what);
+    }
+    frame_verdict verdict = FRAME_AT_END;
+    if (offset < end)
+        verdict = by->framing->parse(found, by->framing, by->shard.image.data + offset,
+                                     end - offset, FRAME_CHECK_STORED, &fault);
+    if (verdict == FRAME_GOOD && found->size == size) return RECMAP_OK;
+    if (verdict == FRAME_GOOD)
+        snprintf(what, sizeof what,
+                 "the record at byte %" PRIu64 " of %.256s has %" PRIu64 " bytes, not %" PRIu64,
+                 offset, path_name(shard), found->size, size);
+    else
+        snprintf(what, sizeof what, "no record is at byte %" PRIu64 " of %.256s: %s", offset,
+                 path_name(shard), fault.reason);
+    return fail_line(by, error, what);
+}
+
+static recmap_status hand_on(side_index *by, recmap_error *error) {
+    recmap_progress *progress = by->options->totals;
+    if (image_was_cut(&by->text.image) || image_was_cut(&by->shard.image)) {
+        fail(error, RECMAP_IO, "the file was cut short while it was being read");
+        fail_at(error, by->shard.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        return RECMAP_IO;
+    }
+    recmap_status status = by->sink->add_run(by->sink->context, &by->run, error);
+    if (status != RECMAP_OK) {
+        if (error && !error->path[0])
+            fail_at(error, by->shard.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        return status;
+    }
+    progress->record_count += by->run.count;
+    progress->path = by->shard.path;
+    run_clear(&by->run);
+    if (!by->options->progress || !by->options->progress(by->options->progress_context, progress))
+        return RECMAP_OK;
+    return fail(error, RECMAP_CANCELLED, "cancelled; nothing was written");
+}
+
+static recmap_status add_record(side_index *by, const frame *found, recmap_error *error) {
+    uint64_t offset = by->position;
+    if (!run_add(&by->run, offset, found->data_size, found->check)) return fail_memory(error);
+    recmap_status status = extractor_lift(by->options->extractor, &by->run,
+                                          by->shard.image.data + offset + found->data_offset,
+                                          (size_t)found->data_size, error);
+    if (status != RECMAP_OK) {
+        fail_at(error, by->shard.path, by->options->totals->record_count + by->run.count - 1,
+                offset);
+        return status;
+    }
+    by->position += found->size;
+    by->options->totals->bytes_done += found->size;
+    return by->run.count == RUN_RECORDS ? hand_on(by, error) : RECMAP_OK;
+}
+
+/* Whether what stands behind the last line belongs to no record. */
+static recmap_status check_end(side_index *by, uint64_t end, recmap_error *error) {
+    frame found;
+    if (by->position >= end ||
+        by->framing->parse(&found, by->framing, by->shard.image.data + by->position,
+                           end - by->position, FRAME_CHECK_HEADER, NULL) == FRAME_AT_END)
+        return RECMAP_OK;
+    char what[512];
+    snprintf(what, sizeof what, "it is missing: %.256s goes on at byte %" PRIu64,
+             path_name(by->shard.path), by->position);
+    return fail_line(by, error, what);
+}
+
+static recmap_status read_lines(side_index *by, recmap_error *error) {
+    uint64_t size = by->shard.image.size, footer = by->framing->file_footer_size;
+    uint64_t end = footer < size ? size - footer : 0;
+    recmap_status status = RECMAP_OK;
+    by->position = by->framing->file_header_size;
+    for (by->line = 1; status == RECMAP_OK && by->at < by->text.image.size; by->line++) {
+        frame found;
+        uint64_t offset, frame_size;
+        if (!read_line(&offset, &frame_size, by))
+            return fail_line(by, error, "it is not `OFFSET SIZE` in decimal numbers");
+        status = check_record(&found, by, offset, frame_size, end, error);
+        if (status == RECMAP_OK) status = add_record(by, &found, error);
+    }
+    if (status == RECMAP_OK) status = check_end(by, end, error);
+    return status == RECMAP_OK ? hand_on(by, error) : status;
+}
+
+static recmap_status end_shard(const side_index *by, recmap_error *error) {
+    const mapped *shard = &by->shard;
+    file_stat now;
+    if (!file_stat_path(&now, shard->path) || now.size != shard->stat.size ||
+        now.mtime_ns != shard->stat.mtime_ns || now.inode != shard->stat.inode) {
+        fail(error, RECMAP_STALE, "the file changed while it was being indexed");
+        fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        return RECMAP_STALE;
+    }
+    shard_end end = {.file_size = shard->stat.size,
+                     .size = shard->stat.size,
+                     .compression = COMPRESSION_NONE,
+                     .mtime_ns = shard->stat.mtime_ns,
+                     .tail_size = shard->stat.size - by->position};
+    return by->sink->end_shard(by->sink->context, &end, error);
+}
+
+recmap_status side_index_scan(const char *folder, const char *path, const scan_sink *sink,
+                              const scan_options *options, recmap_error *error) {
+    side_index by = {
+        .shard = {.path = strdup(path), .image = SHARD_IMAGE_INIT},
+        .text = {.image = SHARD_IMAGE_INIT},
+        .framing = options->form.framing,
+        .sink = sink,
+        .options = options,
+    };
+    bool has_room = run_init(&by.run, extractor_has_ids(options->extractor),
+                             extractor_column_count(options->extractor)) &&
+                    by.shard.path;
+    recmap_status status = has_room ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = find_text(&by.text.path, folder, path, error);
+    if (status == RECMAP_OK) status = open_mapped(&by.shard, true, error);
+    if (status == RECMAP_OK) status = open_mapped(&by.text, false, error);
+    options->totals->bytes_total += by.shard.stat.size;
+    if (status == RECMAP_OK) status = sink->begin_shard(sink->context, path, error);
+    if (status == RECMAP_OK) status = read_lines(&by, error);
+    if (status == RECMAP_OK) status = end_shard(&by, error);
+    run_free(&by.run);
+    close_mapped(&by.text);
+    close_mapped(&by.shard);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* Stretches of a compressed shard's image that no checksum vouches for. Where records have no
+ * checks of their own, none that lies in such a stretch can be trusted: they are taken back, and
+ * the stretch is damage. */
+#ifndef RECMAP_SCAN_UNSURE_H
+#define RECMAP_SCAN_UNSURE_H
+
+#include "scan/walk.h"
+
+/* Ascending. */
+typedef struct unsure_list {
+    walk_damage *at;
+    size_t count;
+    size_t capacity;
+} unsure_list;
+
+/* False when memory is out. */
+bool unsure_add(unsure_list *list, uint64_t begin, uint64_t end, const char *reason);
+void unsure_free(unsure_list *list);
+
+/* Takes back what was found in these stretches of an image of that size, and frees the list. */
+void unsure_take_back(walk_findings *findings, unsure_list *list, const framing *by,
+                      uint64_t image_size);
+
+#endif

@@ -1,0 +1,30 @@
+#include "shards/image.h"
+
+#include "os/file.h"
+
+recmap_status image_detect(compression *kind, int fd, uint64_t file_size, const char *path,
+                           recmap_error *error) {
+    uint8_t first[COMPRESSION_DETECT_SIZE];
+    size_t size = file_size < sizeof first ? (size_t)file_size : sizeof first;
+    recmap_status status = file_read_at(fd, first, size, 0, path, error);
+    if (status == RECMAP_OK) *kind = compression_detect(first, size);
+    return status;
+}
+
+recmap_status image_open(shard_image *image, int fd, uint64_t file_size, const char *path,
+                         recmap_error *error) {
+    file_map *map;
+    recmap_status status = map_create(&map, fd, (size_t)file_size, path, error);
+    if (status == RECMAP_OK)
+        *image = (shard_image){.data = map->data, .size = map->size, .map = map};
+    return status;
+}
+
+void image_close(shard_image *image) {
+    map_destroy(image->map);
+    *image = (shard_image)SHARD_IMAGE_INIT;
+}
+
+bool image_was_cut(const shard_image *image) {
+    return image->map && image->map->was_cut;
+}

@@ -1,0 +1,402 @@
+#include <recmap/shards.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/natural.h"
+#include "os/file.h"
+#include "os/list.h"
+#include "shards/shard_name.h"
+
+/* A list file that is larger than this is no list file. */
+#define LIST_FILE_LIMIT ((uint64_t)1 << 30)
+
+/* List files may name list files; a circle of them ends here. */
+#define LIST_DEPTH_LIMIT 16
+
+struct recmap_shards {
+    path_list list;
+    path_list left_out; /* files of folders that are no shards */
+};
+
+/* More shards than this no set has. */
+enum { SET_MOST = 1000000 };
+
+/* Where list files that name list files have led to. */
+typedef struct list_walk {
+    unsigned depth; /* list files that are being read */
+    bool is_placed; /* the error names its list file and line */
+    path_list *left_out;
+} list_walk;
+
+recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) {
+    recmap_shards *created = calloc(1, sizeof *created);
+    if (!created) return fail_memory(error);
+    *shards = created;
+    return RECMAP_OK;
+}
+
+void recmap_shards_destroy(recmap_shards *shards) {
+    if (!shards) return;
+    path_list_free(&shards->list);
+    path_list_free(&shards->left_out);
+    free(shards);
+}
+
+size_t recmap_shards_count(const recmap_shards *shards) {
+    return shards->list.count;
+}
+
+const char *recmap_shards_path(const recmap_shards *shards, size_t index) {
+    return index < shards->list.count ? shards->list.paths[index] : NULL;
+}
+
+size_t recmap_shards_left_out_count(const recmap_shards *shards) {
+    return shards->left_out.count;
+}
+
+const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index) {
+    return index < shards->left_out.count ? shards->left_out.paths[index] : NULL;
+}
+
+static recmap_status fail_name(recmap_error *error, const char *name, const char *what,
+                               const char *advice) {
+    fail(error, RECMAP_INVALID, "%s", what);
+    fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "%s", advice);
+    return RECMAP_INVALID;
+}
+
+/* There is nothing of that name: errno says it to bindings, whose languages have a word for it. */
+static recmap_status fail_missing(recmap_error *error, const char *name, const char *what) {
+    fail_name(error, name, what, "");
+    if (error) error->system_errno = ENOENT;
+    return RECMAP_INVALID;
+}
+
+static int compare_paths(const void *a, const void *b) {
+    return natural_compare(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_from(path_list *list, size_t first) {
+    if (list->count - first > 1)
+        qsort(list->paths + first, list->count - first, sizeof *list->paths, compare_paths);
+}
+
+static recmap_status add_file(path_list *list, const char *path, recmap_error *error) {
+    return path_list_add(list, strdup(path)) ? RECMAP_OK : fail_memory(error);
+}
+
+static bool is_left_out(const char *name) {
+    return shard_name_is_possible(name) && !shard_name_is_likely(name);
+}
+
+/* A folder has names of files that are not there: links that lead nowhere. Such a shard is missing
+ * as one that is named. */
+static recmap_status check_there(const path_list *list, size_t first, recmap_error *error) {
+    for (size_t i = first; i < list->count; i++) {
+        path_kind kind;
+        recmap_status status = path_get_kind(&kind, list->paths[i], error);
+        if (status != RECMAP_OK) return status;
+        if (kind != PATH_MISSING) continue;
+        fail_missing(error, list->paths[i], "there is no such file: the link leads nowhere");
+        fail_advise(error, "bring back what it leads to, or remove the link");
+        return RECMAP_INVALID;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status add_folder(path_list *list, const char *name, list_walk *walk,
+                                recmap_error *error) {
+    char *folder = strdup(name);
+    if (!folder) return fail_memory(error);
+    for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/';) folder[--end] = 0;
+    size_t first = list->count, first_left_out = walk->left_out->count;
+    recmap_status status = list_folder(list, folder, shard_name_is_likely, error);
+    if (status == RECMAP_OK) status = check_there(list, first, error);
+    if (status == RECMAP_OK) status = list_folder(walk->left_out, folder, is_left_out, error);
+    free(folder);
+    if (status != RECMAP_OK) return status;
+    if (list->count == first)
+        return fail_name(error, name, "the folder holds no shards",
+                         "hidden files, _*, *.rmx, *.idx, *.json, *.crc and temporary files do not "
+                         "count, nor do folders in it");
+    sort_from(list, first);
+    sort_from(walk->left_out, first_left_out);
+    return RECMAP_OK;
+}
+
+static const char *start_of_names(unsigned depth) {
+    return depth ? "relative names start at the list file's folder"
+                 : "relative paths start at the current folder";
+}
+
+static recmap_status add_matches(path_list *list, const char *pattern, unsigned depth,
+                                 recmap_error *error) {
+    size_t first = list->count;
+    recmap_status status = list_matches(list, pattern, shard_name_is_possible, error);
+    if (status != RECMAP_OK) return status;
+    if (list->count == first) {
+        fail_missing(error, pattern, "no file matches");
+        fail_advise(error, "check the pattern; %s", start_of_names(depth));
+        return RECMAP_INVALID;
+    }
+    sort_from(list, first);
+    return check_there(list, first, error);
+}
+
+/* NAME@N[END], all shards of a set. */
+typedef struct shard_set {
+    size_t stem_size; /* of NAME */
+    unsigned count;
+    const char *end;
+} shard_set;
+
+/* What stands behind NAME@; NULL where no set is meant. */
+static const char *find_set_number(const char *name) {
+    const char *at = strrchr(name, '@');
+    return at && at != name && at[-1] != '/' && !strchr(at, '/') ? at + 1 : NULL;
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool names_set(shard_set *set, const char *name) {
+    const char *start = find_set_number(name);
+    if (!start || *start == '0') return false;
+    unsigned number = 0;
+    const char *c = start;
+    for (; is_digit(*c) && number <= SET_MOST; c++) number = number * 10 + (unsigned)(*c - '0');
+    *set = (shard_set){(size_t)(start - 1 - name), number, c};
+    return number && number <= SET_MOST;
+}
+
+static recmap_status fail_set(const char *name, const char *missing, recmap_error *error) {
+    fail_missing(error, missing, "there is no such file");
+    fail_advise(
+        error,
+        "%.100s stands for all shards of a set, NAME-00000-of-00001 and so on; what follows "
+        "that goes behind it (NAME@1.tfrecord)",
+        name);
+    return RECMAP_INVALID;
+}
+
+static recmap_status add_set(path_list *list, const char *name, const shard_set *set,
+                             recmap_error *error) {
+    size_t size = strlen(name) + 32;
+    recmap_status status = RECMAP_OK;
+    for (unsigned i = 0; status == RECMAP_OK && i < set->count; i++) {
+        path_kind kind = PATH_MISSING;
+        char *path = malloc(size);
+        if (!path) return fail_memory(error);
+        snprintf(path, size, "%.*s-%05u-of-%05u%s", (int)set->stem_size, name, i, set->count,
+                 set->end);
+        status = path_get_kind(&kind, path, error);
+        if (status == RECMAP_OK && kind == PATH_MISSING) status = fail_set(name, path, error);
+        if (status != RECMAP_OK) free(path);
+        else if (!path_list_add(list, path)) status = fail_memory(error);
+    }
+    return status;
+}
+
+static recmap_status add_name(path_list *list, const char *name, list_walk *walk,
+                              recmap_error *error);
+
+/* A line of the list file at `list_path`; `line` is NUL-terminated. */
+static recmap_status add_line(path_list *list, const char *list_path, const char *line,
+                              list_walk *walk, recmap_error *error) {
+    bool is_list = line[0] == '@';
+    const char *name = line + is_list;
+    if (name[0] == '/') return add_name(list, line, walk, error);
+    char *folder = path_folder(list_path);
+    /* Names beside a list file in the current folder stay as they are written. */
+    char *path = !folder ? NULL : strcmp(folder, ".") ? path_join(folder, name) : strdup(name);
+    free(folder);
+    if (!path) return fail_memory(error);
+    size_t size = strlen(path) + 2;
+    char *whole = malloc(size);
+    if (whole) snprintf(whole, size, "%s%s", is_list ? "@" : "", path);
+    free(path);
+    if (!whole) return fail_memory(error);
+    recmap_status status = add_name(list, whole, walk, error);
+    free(whole);
+    return status;
+}
+
+static bool is_blank(const char *line) {
+    return !line[strspn(line, " \t\r")];
+}
+
+/* Names the line that an error comes from: that of the innermost list file. */
+static void place_error(recmap_error *error, list_walk *walk, const char *list_path,
+                        uint64_t number) {
+    if (!error || walk->is_placed || error->status == RECMAP_NO_MEMORY) return;
+    recmap_error inner = *error;
+    fail(error, inner.status, "line %llu: %s: %s", (unsigned long long)number, inner.path,
+         inner.message);
+    fail_at(error, list_path, inner.record, inner.offset);
+    fail_advise(error, "%s", inner.advice);
+    if (inner.status == RECMAP_IO && inner.system_errno == ENOENT)
+        fail_advise(error, "check the path; %s", start_of_names(1));
+    error->system_errno = inner.system_errno;
+    walk->is_placed = true;
+}
+
+static recmap_status add_lines(path_list *list, const char *list_path, char *text, size_t size,
+                               list_walk *walk, recmap_error *error) {
+    if (memchr(text, 0, size))
+        return fail_name(error, list_path, "is no list file: it holds NUL bytes",
+                         "a list file names one shard a line; without the @ the file itself is "
+                         "meant");
+    uint64_t number = 1;
+    for (char *line = text, *end = text + size; line < end; number++) {
+        char *newline = memchr(line, '\n', (size_t)(end - line));
+        char *stop = newline ? newline : end;
+        *stop = 0;
+        if (stop > line && stop[-1] == '\r') stop[-1] = 0;
+        if (!is_blank(line) && line[0] != '#') {
+            recmap_status status = add_line(list, list_path, line, walk, error);
+            if (status != RECMAP_OK) {
+                place_error(error, walk, list_path, number);
+                return status;
+            }
+        }
+        line = stop + 1;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status read_list(char **text, size_t *size, const char *path, recmap_error *error) {
+    int fd;
+    recmap_status status = file_open(&fd, path, error);
+    if (status != RECMAP_OK) return status;
+    file_stat stat;
+    char *data = NULL;
+    status = file_get_stat(&stat, fd, path, error);
+    if (status == RECMAP_OK && stat.size > LIST_FILE_LIMIT)
+        status = fail_name(error, path, "is too large for a list file",
+                           "a list file names one shard a line; without the @ the file itself is "
+                           "meant");
+    if (status == RECMAP_OK && !(data = malloc((size_t)stat.size + 1))) status = fail_memory(error);
+    if (status == RECMAP_OK) status = file_read_at(fd, data, (size_t)stat.size, 0, path, error);
+    file_close(fd);
+    if (status != RECMAP_OK) {
+        free(data);
+        return status;
+    }
+    *text = data;
+    *size = (size_t)stat.size;
+    return RECMAP_OK;
+}
+
+static recmap_status add_list(path_list *list, const char *path, list_walk *walk,
+                              recmap_error *error) {
+    if (walk->depth >= LIST_DEPTH_LIMIT)
+        return fail_name(error, path, "list files name each other too deep",
+                         "look for a list file that names itself");
+    char *text = NULL;
+    size_t size = 0;
+    size_t first = list->count;
+    recmap_status status = read_list(&text, &size, path, error);
+    walk->depth++;
+    if (status == RECMAP_OK) status = add_lines(list, path, text, size, walk, error);
+    walk->depth--;
+    free(text);
+    if (status == RECMAP_OK && list->count == first)
+        return fail_name(error, path, "the list file names no shards", "write one name a line");
+    return status;
+}
+
+/* Nothing is there, and the name stands for nothing either. */
+static recmap_status fail_unknown(recmap_error *error, const char *name, unsigned depth) {
+    const char *number = find_set_number(name), *start = start_of_names(depth);
+    fail_missing(error, name, "there is no such file or folder");
+    if (!number) fail_advise(error, "check the path; %s", start);
+    else if (is_digit(*number))
+        fail_advise(error,
+                    "NAME@N stands for all shards of a set, with an N from 1 to %d and no zeros "
+                    "before it; else check the path; %s",
+                    SET_MOST, start);
+    else fail_advise(error, "check the path, or name all N shards of a set as NAME@N; %s", start);
+    return RECMAP_INVALID;
+}
+
+/* What exists under a name goes before what the name could mean: a file may be called `@a` or
+ * `[1].tfrecord`. */
+static recmap_status add_name(path_list *list, const char *name, list_walk *walk,
+                              recmap_error *error) {
+    path_kind kind;
+    recmap_status status = path_get_kind(&kind, name, error);
+    if (status != RECMAP_OK) return status;
+    if (kind == PATH_FOLDER) return add_folder(list, name, walk, error);
+    if (kind != PATH_MISSING) return add_file(list, name, error);
+    if (name[0] == '@') return add_list(list, name + 1, walk, error);
+    if (strpbrk(name, "*?[")) return add_matches(list, name, walk->depth, error);
+    shard_set set;
+    if (names_set(&set, name)) return add_set(list, name, &set, error);
+    return fail_unknown(error, name, walk->depth);
+}
+
+recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
+    size_t first = shards->list.count, left_out = shards->left_out.count;
+    list_walk walk = {0, false, &shards->left_out};
+    recmap_status status = add_name(&shards->list, name, &walk, error);
+    if (status == RECMAP_OK) return RECMAP_OK;
+    path_list_cut(&shards->list, first);
+    path_list_cut(&shards->left_out, left_out);
+    return status;
+}
+
+/* The name of the folder that `path` lies in, as a name for the data set. */
+static recmap_status copy_folder_name(char **name, const char *path, recmap_error *error) {
+    char *folder = path_folder(path);
+    if (!folder) return fail_memory(error);
+    char *resolved = NULL;
+    recmap_status status = path_resolve(&resolved, folder, error);
+    free(folder);
+    if (status != RECMAP_OK) return status;
+    /* The root has no name. */
+    char *copy = strdup(path_name(resolved)[0] ? path_name(resolved) : "shards");
+    free(resolved);
+    if (!copy) return fail_memory(error);
+    *name = copy;
+    return RECMAP_OK;
+}
+
+static recmap_status make_stem(char **stem, const path_list *list, recmap_error *error) {
+    const char *first = path_name(list->paths[0]);
+    size_t size = list->count == 1 ? shard_name_stem_size(first) : strlen(first);
+    for (size_t i = 1; i < list->count; i++)
+        size = shard_name_common_size(first, size, path_name(list->paths[i]));
+    if (list->count > 1) size = shard_name_trim_size(first, size);
+    if (!size) return copy_folder_name(stem, list->paths[0], error);
+    char *copy = strndup(first, size);
+    if (!copy) return fail_memory(error);
+    *stem = copy;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_shards_index_path(const recmap_shards *shards, char *path, size_t capacity,
+                                       recmap_error *error) {
+    const path_list *list = &shards->list;
+    if (!list->count) return fail(error, RECMAP_INVALID, "there are no shards to name an index by");
+    char *stem = NULL;
+    recmap_status status = make_stem(&stem, list, error);
+    if (status != RECMAP_OK) return status;
+    const char *first = list->paths[0];
+    size_t folder_size = (size_t)(path_name(first) - first);
+    size_t size = folder_size + strlen(stem) + sizeof ".rmx";
+    if (size > capacity) {
+        free(stem);
+        return fail_name(error, first, "the name of its index would be too long",
+                         "name the index with -o");
+    }
+    snprintf(path, capacity, "%.*s%s.rmx", (int)folder_size, first, stem);
+    free(stem);
+    return RECMAP_OK;
+}

@@ -1,0 +1,487 @@
+#include "store/pages.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "os/file.h"
+#include "store/seal.h"
+
+/* Every page starts with its own number (8 bytes), 2 bytes unused, its kind (2), and where its free
+ * space starts and ends (2 and 2); then offsets of nodes, 2 bytes each. */
+enum {
+    PAGE_KIND = 10,
+    PAGE_LOWER = 12,
+    PAGE_UPPER = 14,
+    PAGE_HEADER = 16,
+    KIND_BRANCH = 1,
+    KIND_LEAF = 2,
+    KIND_META = 8,
+};
+
+/* A meta page, behind its header. */
+enum {
+    META_MAGIC = 16,
+    META_VERSION = 20,
+    META_PAGE_SIZE = 40, /* the first number of the record of the tree of free pages */
+    META_MAIN = 88,      /* the record of the table of tables */
+    META_LAST_PAGE = 136,
+    META_TRANSACTION = 144,
+    META_SIZE = 152,
+    META_COUNT = 2,
+};
+
+/* The record of a tree. */
+enum {
+    RECORD_FLAGS = 4,
+    RECORD_DEPTH = 6,
+    RECORD_BRANCHES = 8,
+    RECORD_LEAVES = 16,
+    RECORD_OVERFLOWS = 24,
+    RECORD_ENTRIES = 32,
+    RECORD_ROOT = 40,
+    RECORD_SIZE = 48,
+};
+
+/* A node: in a leaf the size of its value (4 bytes) and flags (2), in a branch the number of a page
+ * (6 bytes); then the size of the key (2), the key, and in a leaf the value, or the number of the
+ * first page of its own run (8). */
+enum {
+    NODE_FLAGS = 4,
+    NODE_KEY_SIZE = 6,
+    NODE_HEADER = 8,
+    NODE_IS_LARGE = 1,
+    NODE_IS_TREE = 2,
+};
+
+#define LMDB_MAGIC 0xbeefc0deu
+#define NO_PAGE UINT64_MAX
+
+/* Deeper trees need more values than a file can have: a branch holds over a hundred nodes. */
+enum { DEPTH_LIMIT = 8 };
+
+/* Longer than any key that is allowed. */
+enum { KEY_ROOM = 16 };
+
+/* LMDB writes numbers as the machine has them; the seal says that the file fits this machine. */
+static uint16_t number16(const uint8_t *p) {
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static uint32_t number32(const uint8_t *p) {
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static uint64_t number64(const uint8_t *p) {
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* The check of one file. */
+typedef struct file_walk {
+    const page_source *source;
+    uint32_t page_size;
+    uint64_t page_count;
+    uint64_t *claimed; /* a bit a page */
+    uint8_t *levels;   /* a page a level of the tree */
+    page_listing *listing;
+    recmap_error *error;
+} file_walk;
+
+/* The check of one tree. */
+typedef struct tree_walk {
+    file_walk *file;
+    const char *name;
+    int table; /* a store_table, or STORE_TABLE_COUNT for the table of tables */
+    unsigned depth;
+    uint64_t root, branches, leaves, overflows, entries; /* as the record has them */
+    uint64_t seen_branches, seen_leaves, seen_overflows, seen_entries;
+    uint8_t last_key[KEY_ROOM]; /* the key before, or the least that may come */
+    size_t last_key_size;
+    bool last_may_repeat; /* it is a branch's key, which its first leaf may have too */
+    uint64_t record_offset;
+} tree_walk;
+
+/* A page of a tree in memory. */
+typedef struct page_view {
+    const uint8_t *bytes;
+    uint64_t number;
+    size_t node_count;
+} page_view;
+
+static recmap_status damaged(const file_walk *file, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static recmap_status damaged(const file_walk *file, uint64_t offset, const char *format, ...) {
+    char message[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    fail(file->error, RECMAP_CORRUPT, "%s", message);
+    fail_at(file->error, file->source->path, RECMAP_NO_RECORD, offset);
+    fail_advise(file->error, "the index is damaged: build it again with `recmap index`");
+    return RECMAP_CORRUPT;
+}
+
+static uint64_t offset_of(const file_walk *file, uint64_t page) {
+    return page * file->page_size;
+}
+
+static recmap_status read_at(const file_walk *file, uint8_t *to, size_t size, uint64_t offset) {
+    const page_source *source = file->source;
+    if (!source->data) return file_read_at(source->fd, to, size, offset, source->path, file->error);
+    memcpy(to, source->data + offset, size);
+    return RECMAP_OK;
+}
+
+/* Sets the bits of a run of pages; false when one was set before. */
+static bool claim_bits(uint64_t *bits, uint64_t first, uint64_t count) {
+    while (count) {
+        unsigned start = first % 64;
+        unsigned width = count < 64 - start ? (unsigned)count : 64 - start;
+        uint64_t mask = (width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1) << start;
+        if (bits[first / 64] & mask) return false;
+        bits[first / 64] |= mask;
+        first += width;
+        count -= width;
+    }
+    return true;
+}
+
+static recmap_status claim(const file_walk *file, uint64_t first, uint64_t count,
+                           uint64_t named_at) {
+    if (first < META_COUNT || !bytes_fit(first, count, file->page_count))
+        return damaged(file, named_at,
+                       "%" PRIu64 " page(s) from page %" PRIu64 " do not fit a file of %" PRIu64
+                       " pages",
+                       count, first, file->page_count);
+    if (claim_bits(file->claimed, first, count)) return RECMAP_OK;
+    return damaged(file, named_at,
+                   "%" PRIu64 " page(s) from page %" PRIu64 " are not free for their use", count,
+                   first);
+}
+
+/* Reads a page of a tree, and checks its header. */
+static recmap_status load_page(tree_walk *tree, page_view *page, uint64_t number, unsigned level) {
+    file_walk *file = tree->file;
+    /* The leaf of the table of tables stays in the first place while the tables are walked. */
+    size_t place = tree->table == STORE_TABLE_COUNT ? 0 : level + 1;
+    uint8_t *bytes = file->levels + place * file->page_size;
+    uint64_t offset = offset_of(file, number);
+    recmap_status status = read_at(file, bytes, file->page_size, offset);
+    if (status != RECMAP_OK) return status;
+    unsigned kind = level + 1 == tree->depth ? KIND_LEAF : KIND_BRANCH;
+    unsigned lower = number16(bytes + PAGE_LOWER), upper = number16(bytes + PAGE_UPPER);
+    if (number64(bytes) != number)
+        return damaged(file, offset, "page %" PRIu64 " says that it is page %" PRIu64, number,
+                       number64(bytes));
+    if (number16(bytes + PAGE_KIND) != kind)
+        return damaged(file, offset + PAGE_KIND,
+                       "page %" PRIu64 " of table %s is of kind 0x%x, expected 0x%x", number,
+                       tree->name, number16(bytes + PAGE_KIND), kind);
+    if (lower < PAGE_HEADER || lower % 2 || lower > upper || upper > file->page_size)
+        return damaged(file, offset + PAGE_LOWER,
+                       "page %" PRIu64 " has its free space from %u to %u", number, lower, upper);
+    size_t node_count = (lower - PAGE_HEADER) / 2;
+    if (node_count < (kind == KIND_LEAF ? 1 : 2))
+        return damaged(file, offset + PAGE_LOWER, "page %" PRIu64 " has only %zu nodes", number,
+                       node_count);
+    *page = (page_view){bytes, number, node_count};
+    return RECMAP_OK;
+}
+
+/* The size of a node whose header lies within the page. Large sizes need no care: 64 bits. */
+static uint64_t node_size(const uint8_t *node, bool is_leaf) {
+    uint64_t size = NODE_HEADER + (uint64_t)number16(node + NODE_KEY_SIZE);
+    if (!is_leaf) return size;
+    return size + (number16(node + NODE_FLAGS) & NODE_IS_LARGE ? 8 : number32(node));
+}
+
+/* Nodes lie even, within the page's used end, and fill it. */
+static recmap_status check_nodes(const tree_walk *tree, const page_view *page, bool is_leaf) {
+    const file_walk *file = tree->file;
+    uint64_t used = 0, offset = offset_of(file, page->number);
+    unsigned upper = number16(page->bytes + PAGE_UPPER);
+    for (size_t i = 0; i < page->node_count; i++) {
+        unsigned at = number16(page->bytes + PAGE_HEADER + 2 * i);
+        if (at % 2 || at < upper || at + NODE_HEADER > file->page_size)
+            return damaged(file, offset + PAGE_HEADER + 2 * i,
+                           "node %zu of page %" PRIu64 " starts at %u", i, page->number, at);
+        uint64_t size = node_size(page->bytes + at, is_leaf);
+        if (!bytes_fit(at, size, file->page_size))
+            return damaged(file, offset + at,
+                           "node %zu of page %" PRIu64 " has %" PRIu64 " bytes at %u", i,
+                           page->number, size, at);
+        used += size + size % 2;
+    }
+    if (used != file->page_size - upper)
+        return damaged(file, offset,
+                       "the nodes of page %" PRIu64 " have %" PRIu64 " bytes in a space of %u",
+                       page->number, used, file->page_size - upper);
+    return RECMAP_OK;
+}
+
+static const uint8_t *node_at(const page_view *page, size_t i) {
+    return page->bytes + number16(page->bytes + PAGE_HEADER + 2 * i);
+}
+
+static uint64_t node_offset(const tree_walk *tree, const page_view *page, const uint8_t *node) {
+    return offset_of(tree->file, page->number) + (uint64_t)(node - page->bytes);
+}
+
+static int compare_keys(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {
+    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+    return order ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+/* The next key in the order of the whole tree: of a leaf, or of a branch, which bounds what is
+ * below it. LMDB finds keys by them, so they must ascend. */
+static recmap_status check_key(tree_walk *tree, const page_view *page, const uint8_t *node,
+                               bool is_leaf) {
+    const uint8_t *key = node + NODE_HEADER;
+    size_t size = number16(node + NODE_KEY_SIZE);
+    bool is_names = tree->table == STORE_TABLE_COUNT;
+    if (is_names ? size < 1 || size > KEY_ROOM : size != STORE_KEY_SIZE)
+        return damaged(tree->file, node_offset(tree, page, node), "a key of %zu bytes in table %s",
+                       size, tree->name);
+    int order = compare_keys(tree->last_key, tree->last_key_size, key, size);
+    if (order > 0 || (order == 0 && !tree->last_may_repeat))
+        return damaged(tree->file, node_offset(tree, page, node),
+                       "keys of table %s do not ascend in page %" PRIu64, tree->name, page->number);
+    memcpy(tree->last_key, key, size);
+    tree->last_key_size = size;
+    tree->last_may_repeat = !is_leaf;
+    return RECMAP_OK;
+}
+
+static recmap_status list_value(tree_walk *tree, const uint8_t *node, uint64_t offset,
+                                uint64_t size) {
+    page_listing *listing = tree->file->listing;
+    size_t count = listing->tables[tree->table].count;
+    if (!array_reserve(&listing->tables[tree->table].values, &listing->tables[tree->table].capacity,
+                       count + 1, sizeof(page_value)))
+        return fail_memory(tree->file->error);
+    listing->tables[tree->table].values[count] =
+        (page_value){key_decode(node + NODE_HEADER), offset, size};
+    listing->tables[tree->table].count++;
+    return RECMAP_OK;
+}
+
+/* A node of one of the six tables: a value beside its key, or on pages of its own. */
+static recmap_status check_value(tree_walk *tree, const page_view *page, const uint8_t *node) {
+    file_walk *file = tree->file;
+    uint64_t offset = node_offset(tree, page, node), size = number32(node);
+    unsigned flags = number16(node + NODE_FLAGS);
+    if (flags & ~(unsigned)NODE_IS_LARGE)
+        return damaged(file, offset, "a node with flags 0x%x in table %s", flags, tree->name);
+    if (size < SEAL_HEAD_SIZE || size - SEAL_HEAD_SIZE > STORE_VALUE_LIMIT)
+        return damaged(file, offset, "a value of %" PRIu64 " bytes in table %s", size, tree->name);
+    const uint8_t *place = node + NODE_HEADER + STORE_KEY_SIZE;
+    if (!(flags & NODE_IS_LARGE))
+        return list_value(tree, node, offset + NODE_HEADER + STORE_KEY_SIZE, size);
+    uint64_t first = number64(place);
+    uint64_t count = (PAGE_HEADER + size + file->page_size - 1) / file->page_size;
+    recmap_status status = claim(file, first, count, offset);
+    if (status != RECMAP_OK) return status;
+    tree->seen_overflows += count;
+    return list_value(tree, node, offset_of(file, first) + PAGE_HEADER, size);
+}
+
+static recmap_status check_table(tree_walk *names, const page_view *page, const uint8_t *node);
+
+static recmap_status check_leaf(tree_walk *tree, const page_view *page) {
+    recmap_status status = check_nodes(tree, page, true);
+    tree->seen_leaves++;
+    for (size_t i = 0; status == RECMAP_OK && i < page->node_count; i++) {
+        const uint8_t *node = node_at(page, i);
+        status = check_key(tree, page, node, true);
+        if (status != RECMAP_OK) break;
+        tree->seen_entries++;
+        status = tree->table == STORE_TABLE_COUNT ? check_table(tree, page, node)
+                                                  : check_value(tree, page, node);
+    }
+    return status;
+}
+
+static recmap_status check_page(tree_walk *tree, uint64_t number, unsigned level,
+                                uint64_t named_at);
+
+static recmap_status check_branch(tree_walk *tree, const page_view *page, unsigned level) {
+    recmap_status status = check_nodes(tree, page, false);
+    tree->seen_branches++;
+    for (size_t i = 0; status == RECMAP_OK && i < page->node_count; i++) {
+        const uint8_t *node = node_at(page, i);
+        uint64_t child = number32(node) | (uint64_t)number16(node + NODE_FLAGS) << 32;
+        uint64_t offset = node_offset(tree, page, node);
+        /* The first node stands for everything below the second: LMDB gives it no key. */
+        if (i > 0) status = check_key(tree, page, node, false);
+        else if (number16(node + NODE_KEY_SIZE))
+            status = damaged(tree->file, offset,
+                             "the first node of branch page %" PRIu64 " has a key", page->number);
+        if (status == RECMAP_OK) status = check_page(tree, child, level + 1, offset);
+    }
+    return status;
+}
+
+/* A page and all below it. Recursion ends at the tree's depth, which is limited. */
+static recmap_status check_page(tree_walk *tree, uint64_t number, unsigned level,
+                                uint64_t named_at) {
+    page_view page;
+    recmap_status status = claim(tree->file, number, 1, named_at);
+    if (status == RECMAP_OK) status = load_page(tree, &page, number, level);
+    if (status != RECMAP_OK) return status;
+    return level + 1 == tree->depth ? check_leaf(tree, &page) : check_branch(tree, &page, level);
+}
+
+static recmap_status check_count(const tree_walk *tree, const char *what, uint64_t recorded,
+                                 uint64_t seen) {
+    if (recorded == seen) return RECMAP_OK;
+    return damaged(tree->file, tree->record_offset,
+                   "table %s has %" PRIu64 " %s, its record says %" PRIu64, tree->name, seen, what,
+                   recorded);
+}
+
+static recmap_status check_counts(const tree_walk *tree) {
+    recmap_status status = check_count(tree, "branch pages", tree->branches, tree->seen_branches);
+    if (status == RECMAP_OK)
+        status = check_count(tree, "leaf pages", tree->leaves, tree->seen_leaves);
+    if (status == RECMAP_OK)
+        status = check_count(tree, "overflow pages", tree->overflows, tree->seen_overflows);
+    if (status == RECMAP_OK)
+        status = check_count(tree, "values", tree->entries, tree->seen_entries);
+    return status;
+}
+
+/* A whole tree, from its record. */
+static recmap_status check_tree(file_walk *file, const char *name, int table, const uint8_t *record,
+                                uint64_t record_offset) {
+    tree_walk tree = {.file = file,
+                      .name = name,
+                      .table = table,
+                      .depth = number16(record + RECORD_DEPTH),
+                      .branches = number64(record + RECORD_BRANCHES),
+                      .leaves = number64(record + RECORD_LEAVES),
+                      .overflows = number64(record + RECORD_OVERFLOWS),
+                      .entries = number64(record + RECORD_ENTRIES),
+                      .root = number64(record + RECORD_ROOT),
+                      .record_offset = record_offset};
+    if (number16(record + RECORD_FLAGS))
+        return damaged(file, record_offset, "table %s has flags 0x%x", name,
+                       number16(record + RECORD_FLAGS));
+    if (tree.depth > DEPTH_LIMIT)
+        return damaged(file, record_offset, "table %s is %u levels deep, at most %d are possible",
+                       name, tree.depth, DEPTH_LIMIT);
+    if ((tree.root == NO_PAGE) != (tree.depth == 0))
+        return damaged(file, record_offset, "table %s is %u levels deep from root %" PRIu64, name,
+                       tree.depth, tree.root);
+    recmap_status status = RECMAP_OK;
+    if (tree.depth) status = check_page(&tree, tree.root, 0, record_offset);
+    return status == RECMAP_OK ? check_counts(&tree) : status;
+}
+
+static int find_table(const uint8_t *name, size_t size) {
+    int table = 0;
+    for (; table < STORE_TABLE_COUNT; table++)
+        if (strlen(store_table_name(table)) == size && !memcmp(store_table_name(table), name, size))
+            break;
+    return table;
+}
+
+/* A node of the table of tables: a name and the record of its tree. */
+static recmap_status check_table(tree_walk *names, const page_view *page, const uint8_t *node) {
+    file_walk *file = names->file;
+    uint64_t offset = node_offset(names, page, node);
+    size_t key_size = number16(node + NODE_KEY_SIZE);
+    int table = find_table(node + NODE_HEADER, key_size);
+    if (table == STORE_TABLE_COUNT)
+        return damaged(file, offset, "there is a table of an unknown name");
+    if (number16(node + NODE_FLAGS) != NODE_IS_TREE || number32(node) != RECORD_SIZE)
+        return damaged(file, offset, "the entry of table %s has flags 0x%x and %" PRIu32 " bytes",
+                       store_table_name(table), number16(node + NODE_FLAGS), number32(node));
+    return check_tree(file, store_table_name(table), table, node + NODE_HEADER + key_size,
+                      offset + NODE_HEADER + key_size);
+}
+
+static recmap_status check_meta(const file_walk *file, const uint8_t *meta, uint64_t number) {
+    uint64_t offset = offset_of(file, number);
+    if (number64(meta) != number || number16(meta + PAGE_KIND) != KIND_META)
+        return damaged(file, offset, "meta page %" PRIu64 " is page %" PRIu64 " of kind 0x%x",
+                       number, number64(meta), number16(meta + PAGE_KIND));
+    if (number32(meta + META_MAGIC) != LMDB_MAGIC)
+        return damaged(file, offset + META_MAGIC, "meta page %" PRIu64 " has magic 0x%08" PRIx32,
+                       number, number32(meta + META_MAGIC));
+    if (number32(meta + META_VERSION) != SEAL_LMDB_VERSION)
+        return damaged(file, offset + META_VERSION,
+                       "meta page %" PRIu64 " is of LMDB's file format %" PRIu32, number,
+                       number32(meta + META_VERSION));
+    if (number32(meta + META_PAGE_SIZE) != file->page_size)
+        return damaged(file, offset + META_PAGE_SIZE,
+                       "meta page %" PRIu64 " has a page size of %" PRIu32
+                       ", the seal has %" PRIu32,
+                       number, number32(meta + META_PAGE_SIZE), file->page_size);
+    if (number64(meta + META_LAST_PAGE) >= file->page_count)
+        return damaged(file, offset + META_LAST_PAGE,
+                       "meta page %" PRIu64 " ends at page %" PRIu64 ", the file has %" PRIu64,
+                       number, number64(meta + META_LAST_PAGE), file->page_count);
+    return RECMAP_OK;
+}
+
+/* Both metas, and the newer one's trees, as LMDB chooses it. */
+static recmap_status check_file(file_walk *file) {
+    uint8_t metas[META_COUNT][META_SIZE];
+    if (file->page_count < META_COUNT)
+        return damaged(file, 0, "%" PRIu64 " page(s) are no LMDB file", file->page_count);
+    for (unsigned i = 0; i < META_COUNT; i++) {
+        recmap_status status = read_at(file, metas[i], META_SIZE, offset_of(file, i));
+        if (status == RECMAP_OK) status = check_meta(file, metas[i], i);
+        if (status != RECMAP_OK) return status;
+    }
+    unsigned newer = number64(metas[0] + META_TRANSACTION) < number64(metas[1] + META_TRANSACTION);
+    const uint8_t *meta = metas[newer];
+    uint64_t offset = offset_of(file, newer);
+    if (number64(meta + META_LAST_PAGE) + 1 != file->page_count)
+        return damaged(file, offset + META_LAST_PAGE,
+                       "the last page is %" PRIu64 ", the seal counts %" PRIu64 " pages",
+                       number64(meta + META_LAST_PAGE), file->page_count);
+    const uint8_t *record = meta + META_MAIN;
+    if (number16(record + RECORD_DEPTH) != 1 ||
+        number64(record + RECORD_ENTRIES) != STORE_TABLE_COUNT)
+        return damaged(
+            file, offset + META_MAIN, "%" PRIu64 " tables on %u levels, expected %d on 1",
+            number64(record + RECORD_ENTRIES), number16(record + RECORD_DEPTH), STORE_TABLE_COUNT);
+    return check_tree(file, "of tables", STORE_TABLE_COUNT, record, offset + META_MAIN);
+}
+
+recmap_status pages_check(page_listing *listing, const page_source *source, uint32_t page_size,
+                          recmap_error *error) {
+    page_listing found = {0};
+    file_walk file = {.source = source,
+                      .page_size = page_size,
+                      .page_count = source->size / page_size,
+                      .listing = &found,
+                      .error = error};
+    file.levels = malloc((size_t)(DEPTH_LIMIT + 1) * page_size);
+    file.claimed = calloc((size_t)(file.page_count / 64 + 1), sizeof *file.claimed);
+    recmap_status status = file.levels && file.claimed ? check_file(&file) : fail_memory(error);
+    free(file.levels);
+    free(file.claimed);
+    if (status == RECMAP_OK) *listing = found;
+    else page_listing_free(&found);
+    return status;
+}
+
+void page_listing_free(page_listing *listing) {
+    for (int table = 0; table < STORE_TABLE_COUNT; table++) free(listing->tables[table].values);
+    *listing = (page_listing){0};
+}

@@ -1,0 +1,82 @@
+/* The seal: what the sealed file holds besides LMDB's own pages. Bytes in, values out.
+ *
+ * A trailer of 64 bytes is the end of the file, right behind LMDB's last page. Numbers are
+ * little-endian:
+ *
+ *    0  8  magic, the bytes "RMXseal\n"
+ *    8  4  version of the seal: 1
+ *   12  4  LMDB's file format (MDB_DATA_VERSION): 1 for LMDB 0.9
+ *   16  4  page size of LMDB's file: a power of two, 4096 to 32768
+ *   20  1  byte order of LMDB's numbers: 1 little-endian, 2 big-endian
+ *   21  1  bytes of LMDB's page numbers: 8
+ *   22  2  zero
+ *   24  8  count of LMDB's pages
+ *   32  8  size of the file: pages * page size + 64
+ *   40 16  XXH3-128 of all bytes before the trailer: its low 64 bits, then its high 64 bits
+ *   56  8  XXH3-64 of bytes 0 to 55 of the trailer
+ *
+ * Magic, version and the trailer's own hash stay where they are in every later version.
+ *
+ * Every value in LMDB starts with a head of 16 bytes; the payload follows:
+ *
+ *    0  8  XXH3-64 of the payload, seeded with the XXH3-64 of these 24 bytes: the table's number
+ *          (4 bytes, little-endian), the key as it stands in the file (12 bytes: chunk then series,
+ *          big-endian), the size of the payload (8 bytes, little-endian)
+ *    8  8  size of the payload
+ *
+ * so that a value verifies nowhere but under its own table and key. */
+#ifndef RECMAP_STORE_SEAL_H
+#define RECMAP_STORE_SEAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <recmap/status.h>
+
+#include "store/store.h"
+
+enum {
+    SEAL_SIZE = 64,
+    SEAL_VERSION = 1,
+    SEAL_LMDB_VERSION = 1,
+    SEAL_WORD_SIZE = 8,
+    SEAL_PAGE_SIZE_LEAST = 4096,
+    SEAL_PAGE_SIZE_MOST = 32768,
+    SEAL_HEAD_SIZE = 16, /* of a value */
+};
+
+/* What a seal says of its file; version, byte order and sizes of words are this machine's own. */
+typedef struct seal_fields {
+    uint32_t page_size;
+    uint64_t page_count;
+    uint64_t file_size;
+    uint8_t content_hash[16];
+} seal_fields;
+
+void seal_encode(uint8_t bytes[SEAL_SIZE], const seal_fields *seal);
+
+/* Whether these bytes are meant to be a seal: the magic is right. */
+bool seal_is_present(const uint8_t bytes[SEAL_SIZE]);
+
+/* Reads the seal of a file of `file_size` bytes. What comes out fits the file, and LMDB on this
+ * machine. Errors: CORRUPT, UNSUPPORTED, each with advice; the path is the caller's to add. */
+recmap_status seal_decode(seal_fields *decoded, const uint8_t bytes[SEAL_SIZE], uint64_t file_size,
+                          recmap_error *error);
+
+/* What a file without a seal seems to be, from its first `size` bytes. Returns the status it set:
+ * CORRUPT or UNSUPPORTED. */
+recmap_status seal_fail_absent(const uint8_t *start, size_t size, recmap_error *error);
+
+void key_encode(uint8_t bytes[STORE_KEY_SIZE], store_key key);
+store_key key_decode(const uint8_t bytes[STORE_KEY_SIZE]);
+
+/* The head of a value. */
+void head_encode(uint8_t head[SEAL_HEAD_SIZE], store_table table, store_key key,
+                 const uint8_t *payload, size_t size);
+
+/* Whether the head fits the payload behind it. */
+bool head_matches(const uint8_t head[SEAL_HEAD_SIZE], store_table table, store_key key,
+                  const uint8_t *payload, size_t size);
+
+#endif

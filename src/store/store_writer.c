@@ -1,0 +1,104 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/file.h"
+#include "store/content.h"
+#include "store/environment.h"
+#include "store/seal.h"
+#include "store/store.h"
+
+struct store_writer {
+    temporary_file file;
+    environment *env; /* NULL once it is committed */
+    bool has_failed;
+    bool has_key[STORE_TABLE_COUNT];
+    store_key last_key[STORE_TABLE_COUNT];
+};
+
+recmap_status store_writer_create(store_writer **created, const char *path, recmap_error *error) {
+    store_writer *writer = calloc(1, sizeof *writer);
+    if (!writer) return fail_memory(error);
+    writer->file = (temporary_file)TEMPORARY_FILE_INIT;
+    recmap_status status = temporary_create(&writer->file, path, error);
+    if (status == RECMAP_OK) status = environment_create(&writer->env, &writer->file, error);
+    if (status != RECMAP_OK) store_writer_destroy(writer);
+    else *created = writer;
+    return status;
+}
+
+void store_writer_destroy(store_writer *writer) {
+    if (!writer) return;
+    environment_close(writer->env);
+    temporary_discard(&writer->file);
+    free(writer);
+}
+
+static bool key_follows(store_key key, store_key last) {
+    return key.chunk != last.chunk ? key.chunk > last.chunk : key.series > last.series;
+}
+
+static recmap_status put_value(store_writer *writer, store_table table, store_key key,
+                               const void *data, size_t size, recmap_error *error) {
+    if (writer->has_failed || !writer->env)
+        return fail(error, RECMAP_INVALID, "the index takes no more values");
+    if (size > STORE_VALUE_LIMIT)
+        return fail(error, RECMAP_INVALID, "a value of %zu bytes is over the limit of %zu", size,
+                    STORE_VALUE_LIMIT);
+    if (writer->has_key[table] && !key_follows(key, writer->last_key[table]))
+        return fail(error, RECMAP_INVALID, "keys of table %s must ascend", store_table_name(table));
+    uint8_t *to;
+    recmap_status status =
+        environment_put(writer->env, &to, table, key, SEAL_HEAD_SIZE + size, error);
+    if (status != RECMAP_OK) return status;
+    if (size) memcpy(to + SEAL_HEAD_SIZE, data, size);
+    head_encode(to, table, key, to + SEAL_HEAD_SIZE, size);
+    writer->has_key[table] = true;
+    writer->last_key[table] = key;
+    return RECMAP_OK;
+}
+
+recmap_status store_writer_put(store_writer *writer, store_table table, store_key key,
+                               const void *data, size_t size, recmap_error *error) {
+    recmap_status status = put_value(writer, table, key, data, size, error);
+    writer->has_failed |= status != RECMAP_OK;
+    return status;
+}
+
+/* Brings LMDB's pages to the device before there is a seal that vouches for them. */
+static recmap_status settle_pages(store_writer *writer, seal_fields *seal, recmap_error *error) {
+    recmap_status status =
+        environment_commit(writer->env, &seal->page_size, &seal->page_count, error);
+    environment_close(writer->env);
+    writer->env = NULL;
+    if (status != RECMAP_OK) return status;
+    uint64_t size = seal->page_count * seal->page_size;
+    seal->file_size = size + SEAL_SIZE;
+    /* LMDB writes no page that it freed again, be it the last one. */
+    status = file_resize(writer->file.fd, size, writer->file.target, error);
+    return status == RECMAP_OK ? file_sync(writer->file.fd, writer->file.target, error) : status;
+}
+
+static recmap_status write_seal(store_writer *writer, seal_fields *seal, recmap_error *error) {
+    uint8_t bytes[SEAL_SIZE];
+    uint64_t size = seal->file_size - SEAL_SIZE;
+    /* LMDB writes its pages in any order, so they are hashed by reading them back. */
+    recmap_status status =
+        content_hash_file(seal->content_hash, writer->file.fd, size, writer->file.target, error);
+    if (status != RECMAP_OK) return status;
+    seal_encode(bytes, seal);
+    status = file_write_at(writer->file.fd, bytes, sizeof bytes, size, writer->file.target, error);
+    return status == RECMAP_OK ? file_sync(writer->file.fd, writer->file.target, error) : status;
+}
+
+recmap_status store_writer_finish(store_writer *writer, store_publish_check before_publish,
+                                  void *context, recmap_error *error) {
+    seal_fields seal;
+    if (writer->has_failed || !writer->env)
+        return fail(error, RECMAP_INVALID, "the index failed before, or is finished");
+    recmap_status status = settle_pages(writer, &seal, error);
+    if (status == RECMAP_OK) status = write_seal(writer, &seal, error);
+    if (status == RECMAP_OK && before_publish) status = before_publish(context, error);
+    if (status == RECMAP_OK) status = temporary_publish(&writer->file, error);
+    return status;
+}

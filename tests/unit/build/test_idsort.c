@@ -1,0 +1,73 @@
+/* Sorting ids in bounded memory equals sorting them at once: by hash, then in the order in which
+ * they came. */
+#include "build/idsort.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+
+static int compare(const void *a, const void *b) {
+    const id_pair *one = a, *other = b;
+    if (one->hash != other->hash) return one->hash < other->hash ? -1 : 1;
+    return one->number < other->number ? -1 : one->number > other->number;
+}
+
+static void check(size_t count, uint64_t hash_limit, rng *random) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    idsort *sorter;
+    id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
+    ASSERT_OK(idsort_create(&sorter, "target", &error), &error);
+    for (size_t i = 0; i < count; i++) {
+        pairs[i] = (id_pair){rng_below(random, hash_limit), i};
+        ASSERT_OK(idsort_add(sorter, pairs[i], &error), &error);
+    }
+    assert_int_equal(idsort_count(sorter), count);
+    ASSERT_OK(idsort_finish(sorter, &error), &error);
+    qsort(pairs, count, sizeof *pairs, compare);
+    size_t taken = 0;
+    id_pair got[1000];
+    for (;;) {
+        size_t more, capacity = 1 + (size_t)rng_below(random, 1000);
+        ASSERT_OK(idsort_next(sorter, got, capacity, &more, &error), &error);
+        if (!more) break;
+        assert_true(taken + more <= count);
+        assert_memory_equal(got, pairs + taken, more * sizeof *got);
+        taken += more;
+    }
+    assert_int_equal(taken, count);
+    idsort_destroy(sorter);
+    free(pairs);
+    assert_int_equal(folder_count(), 0);
+}
+
+static void test_few(void **state) {
+    (void)state;
+    rng random = {1};
+    for (int round = 0; round < 30; round++)
+        check((size_t)rng_skewed(&random, 12), round % 3 ? (uint64_t)1 << 48 : 5, &random);
+}
+
+/* More than one buffer: runs are spilled and merged; nothing of it stays in the folder. */
+static void test_many(void **state) {
+    (void)state;
+    rng random = {2};
+    check((1 << 20) - 1, (uint64_t)1 << 48, &random);
+    check(1 << 20, (uint64_t)1 << 48, &random);
+    check((1 << 20) + 1, (uint64_t)1 << 48, &random);
+    check((1 << 21) + 4097, 1000, &random);
+    if (is_long()) check((size_t)12 << 20, (uint64_t)1 << 48, &random);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
+    const struct CMUnitTest tests[] = {TEST(few), TEST(many)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

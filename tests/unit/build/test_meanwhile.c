@@ -1,0 +1,244 @@
+/* What others do to files while an index is built over them: a shard that changes, an index that is
+ * replaced while it is appended to. Nothing is published then. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "scan/scan.h"
+#include "support/build.h"
+#include "support/folder.h"
+#include "support/oracle.h"
+
+static void write_shard(const char *name, uint8_t byte) {
+    buffer bytes = BUFFER_INIT;
+    for (int i = 0; i < 100; i++) oracle_add_record(&bytes, &byte, 1);
+    file_write(name, bytes.data, bytes.size);
+    buffer_free(&bytes);
+}
+
+/* Changes of a file that leave all but one thing as it was. */
+static void change_nothing(const char *path) {
+    (void)path;
+}
+
+static void change_time(const char *path) {
+    file_set_time(path, file_time(path) + 1);
+}
+
+/* It grows: a worker may be reading what is mapped of it. */
+static void change_size(const char *path) {
+    int64_t time_ns = file_time(path);
+    FILE *file = fopen(path, "ab");
+    assert_non_null(file);
+    assert_int_equal(fputc(0, file), 0);
+    assert_int_equal(fclose(file), 0);
+    file_set_time(path, time_ns);
+}
+
+static void change_inode(const char *path) {
+    buffer bytes = file_read(path);
+    file_write("other", bytes.data, bytes.size);
+    file_set_time("other", file_time(path));
+    assert_int_equal(rename("other", path), 0);
+    buffer_free(&bytes);
+}
+
+typedef void (*change_fn)(const char *path);
+static const change_fn changes[] = {change_nothing, change_time, change_size, change_inode};
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+/* A sink that changes the shard at a moment. */
+typedef enum moment { BEFORE_IT_IS_OPENED, WHILE_IT_IS_READ, MOMENTS } moment;
+
+typedef struct meddler {
+    moment moment;
+    change_fn change;
+    size_t ended;        /* shards */
+    size_t record_count; /* of the victim */
+} meddler;
+
+static const char victim[] = "s00001";
+
+static recmap_status begin_shard(void *context, const char *path, recmap_error *error) {
+    meddler *who = context;
+    (void)error;
+    if (who->moment == BEFORE_IT_IS_OPENED && !strcmp(path, victim)) who->change(victim);
+    return RECMAP_OK;
+}
+
+static recmap_status add_run(void *context, const record_run *run, recmap_error *error) {
+    meddler *who = context;
+    (void)error;
+    if (who->ended == 1) who->record_count += run->count;
+    if (who->moment == WHILE_IT_IS_READ && who->ended == 1) who->change(victim);
+    return RECMAP_OK;
+}
+
+static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
+                                recmap_error *error) {
+    (void)context;
+    (void)offset;
+    (void)length;
+    (void)reason;
+    (void)error;
+    return RECMAP_OK;
+}
+
+static recmap_status end_shard(void *context, const shard_end *end, recmap_error *error) {
+    (void)end;
+    (void)error;
+    ((meddler *)context)->ended++;
+    return RECMAP_OK;
+}
+
+static recmap_status scan(meddler *who, unsigned thread_count, recmap_error *error) {
+    extractor *extractor;
+    ASSERT_OK(extractor_create(&extractor, NULL, NULL, 0, NULL, NULL, error), error);
+    recmap_progress totals = {0};
+    scan_sink sink = {.context = who,
+                      .begin_shard = begin_shard,
+                      .add_run = add_run,
+                      .add_damage = add_damage,
+                      .end_shard = end_shard};
+    scan_options options = {
+        .thread_count = thread_count, .extractor = extractor, .totals = &totals};
+    recmap_status status = scan_shards(shard_names(3), 3, &sink, &options, error);
+    extractor_destroy(extractor);
+    return status;
+}
+
+static void assert_changed(recmap_status status, const recmap_error *error) {
+    assert_int_equal(status, RECMAP_STALE);
+    assert_string_equal(error->message, "the file changed while it was being indexed");
+    assert_string_equal(error->path, victim);
+    assert_true(error->advice[0]);
+}
+
+/* Without threads of its own the scan opens a shard when it comes to it. With threads it may have
+ * read the shard by the time its turn comes: the end of the shard is where that is noticed. */
+static void test_shard_changes(void **state) {
+    (void)state;
+    for (int i = 0; i < MOMENTS * CHANGES; i++) {
+        for (unsigned threads = 1; threads <= 3; threads += 2) {
+            for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+            recmap_error error = RECMAP_ERROR_INIT;
+            meddler who = {.moment = (moment)(i / CHANGES), .change = changes[i % CHANGES]};
+            recmap_status status = scan(&who, threads, &error);
+            if (who.change == change_nothing) {
+                ASSERT_OK(status, &error);
+                assert_int_equal(who.ended, 3);
+            } else {
+                assert_changed(status, &error);
+                assert_int_equal(who.ended, 1);
+            }
+        }
+    }
+}
+
+/* Before the shard was read, so that nothing of the new file comes: its records are others. */
+static void replace_by_others(const char *path) {
+    int64_t time_ns = file_time(path);
+    write_shard("other", 77);
+    file_set_time("other", time_ns);
+    assert_int_equal(rename("other", path), 0);
+}
+
+static void test_shard_is_replaced_before_it_is_read(void **state) {
+    (void)state;
+    for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+    recmap_error error = RECMAP_ERROR_INIT;
+    meddler who = {.moment = BEFORE_IT_IS_OPENED, .change = replace_by_others};
+    assert_changed(scan(&who, 1, &error), &error);
+    assert_int_equal(who.record_count, 0);
+}
+
+/* The index by another build, a copy of the index that was there, or none. */
+static void put_other(void) {
+    assert_int_equal(rename("other.rmx", "set.rmx"), 0);
+}
+
+static void put_copy(void) {
+    change_inode("set.rmx");
+}
+
+static void put_nothing(void) {
+    assert_int_equal(unlink("set.rmx"), 0);
+}
+
+static void put_back(void) {
+    assert_int_equal(rename("set.rmx", "kept.rmx"), 0);
+    assert_int_equal(rename("kept.rmx", "set.rmx"), 0);
+}
+
+static recmap_status append_while(void (*meddle)(void), recmap_error *error) {
+    recmap_index_builder *builder;
+    ASSERT_OK(recmap_index_builder_create(&builder, "set.rmx", NULL, error), error);
+    ASSERT_OK(recmap_index_builder_add_index(builder, "set.rmx", error), error);
+    ASSERT_OK(recmap_index_builder_add_shard(builder, "s00001", error), error);
+    meddle();
+    recmap_index_summary summary = {.record_count = 99};
+    recmap_status status = recmap_index_builder_finish(builder, &summary, error);
+    assert_int_equal(summary.record_count, status == RECMAP_OK ? 200 : 99);
+    recmap_index_builder_destroy(builder);
+    return status;
+}
+
+static void test_index_is_replaced(void **state) {
+    (void)state;
+    void (*const meddlings[])(void) = {put_other, put_copy};
+    for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+    for (size_t i = 0; i < sizeof meddlings / sizeof *meddlings; i++) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        index_build("set.rmx", NULL, shard_names(3), 1);
+        index_build("other.rmx", NULL, (const char *[]){"s00002"}, 1);
+        index_build("due.rmx", NULL, i == 0 ? (const char *[]){"s00002"} : shard_names(3), 1);
+        size_t files = folder_count();
+        assert_int_equal(append_while(meddlings[i], &error), RECMAP_MISMATCH);
+        assert_string_equal(error.message,
+                            "another build replaced the index that was being appended to");
+        assert_string_equal(error.path, "set.rmx");
+        assert_string_equal(error.advice, "append again");
+        assert_same_file("set.rmx", "due.rmx");
+        assert_int_equal(folder_count(), i == 1 ? files : files - 1);
+    }
+}
+
+/* Who removed it does not want it back. Where that is noticed is left open. */
+static void test_index_is_removed(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+    index_build("set.rmx", NULL, shard_names(3), 1);
+    size_t files = folder_count();
+    recmap_status status = append_while(put_nothing, &error);
+    assert_true(status == RECMAP_MISMATCH || status == RECMAP_IO);
+    assert_non_null(strstr(error.path, "set.rmx"));
+    assert_false(file_exists("set.rmx"));
+    assert_int_equal(folder_count(), files - 1);
+}
+
+/* The same file under its name again is no other. */
+static void test_index_stays(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+    index_build("set.rmx", NULL, shard_names(3), 1);
+    index_build("due.rmx", NULL, shard_names(3), 2);
+    ASSERT_OK(append_while(put_back, &error), &error);
+    assert_same_file("set.rmx", "due.rmx");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
+    const struct CMUnitTest tests[] = {
+        TEST(shard_changes),     TEST(shard_is_replaced_before_it_is_read),
+        TEST(index_is_replaced), TEST(index_is_removed),
+        TEST(index_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

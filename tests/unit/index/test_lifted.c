@@ -1,0 +1,223 @@
+/* Packed columns: every type, width and extreme comes back; forged bytes are refused or read
+ * inside; defaults are read as a whole or not at all. */
+#include "index/lifted.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "support/buffer.h"
+#include "support/folder.h"
+
+/* Packs in memory of exactly the promised size and opens it again; the caller frees what comes
+ * back. */
+static uint8_t *pack(const column_values *values, column_chunk *chunk) {
+    size_t size = column_packed_size(values);
+    uint8_t *packed = must_realloc(NULL, size);
+    column_pack(packed, values);
+    assert_true(column_open(chunk, packed, size, values->count));
+    assert_int_equal(chunk->type, values->type);
+    column_chunk other;
+    assert_false(column_open(&other, packed, size, values->count + 1));
+    if (values->count) assert_false(column_open(&other, packed, size, values->count - 1));
+    for (size_t less = 1; less <= size && less < 30; less++)
+        assert_true(!column_open(&other, packed, size - less, values->count));
+    return packed;
+}
+
+static void check_integers(const int64_t *values, size_t count, unsigned width) {
+    column_values given = {RECMAP_TYPE_INT64, count, (const uint64_t *)values, NULL};
+    column_chunk chunk;
+    uint8_t *packed = pack(&given, &chunk);
+    assert_int_equal(chunk.width, width);
+    for (size_t i = 0; i < count; i++) {
+        recmap_value value = column_at(&chunk, i);
+        assert_int_equal(value.type, RECMAP_TYPE_INT64);
+        assert_true(value.as.int64 == values[i]);
+    }
+    free(packed);
+}
+
+static void test_integers(void **state) {
+    (void)state;
+    check_integers(NULL, 0, 0);
+    check_integers((int64_t[]){INT64_MIN}, 1, 0);
+    check_integers((int64_t[]){INT64_MAX, INT64_MAX, INT64_MAX}, 3, 0);
+    check_integers((int64_t[]){5, 260}, 2, 1);
+    check_integers((int64_t[]){5, 261}, 2, 2);
+    check_integers((int64_t[]){-1, 65534}, 2, 2);
+    check_integers((int64_t[]){-1, 65535}, 2, 4);
+    check_integers((int64_t[]){INT64_MIN, INT64_MIN + UINT32_MAX}, 2, 4);
+    check_integers((int64_t[]){INT64_MIN, INT64_MIN + UINT32_MAX + 1}, 2, 8);
+    check_integers((int64_t[]){INT64_MIN, 0, INT64_MAX, -1, 1}, 5, 8);
+}
+
+static void test_random_integers(void **state) {
+    (void)state;
+    rng random = {1};
+    for (int round = 0; round < 2000; round++) {
+        int64_t values[300];
+        size_t count = 1 + (size_t)rng_below(&random, 300);
+        unsigned bits = (unsigned)rng_below(&random, 65);
+        uint64_t base = rng_next(&random), most = 0, least = UINT64_MAX;
+        for (size_t i = 0; i < count; i++) {
+            uint64_t above = bits ? rng_next(&random) >> (64 - bits) : 0;
+            values[i] = (int64_t)(base + above);
+        }
+        for (size_t i = 0; i < count; i++) {
+            uint64_t ordered = (uint64_t)values[i] ^ (uint64_t)1 << 63;
+            if (ordered > most) most = ordered;
+            if (ordered < least) least = ordered;
+        }
+        uint64_t range = most - least;
+        check_integers(values, count,
+                       !range                ? 0
+                       : range <= UINT8_MAX  ? 1
+                       : range <= UINT16_MAX ? 2
+                       : range <= UINT32_MAX ? 4
+                                             : 8);
+    }
+}
+
+static void test_floats(void **state) {
+    (void)state;
+    const float values[] = {0, -0.0f, 1.5f, -3e38f, 1e-45f, INFINITY, -INFINITY, NAN};
+    uint64_t words[8];
+    for (size_t i = 0; i < 8; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], 4);
+        words[i] = bits;
+    }
+    column_values given = {RECMAP_TYPE_FLOAT, 8, words, NULL};
+    column_chunk chunk;
+    uint8_t *packed = pack(&given, &chunk);
+    for (size_t i = 0; i < 8; i++) {
+        recmap_value value = column_at(&chunk, i);
+        assert_memory_equal(&value.as.float32, &values[i], 4);
+    }
+    free(packed);
+}
+
+static void test_bytes(void **state) {
+    (void)state;
+    rng random = {2};
+    for (int round = 0; round < 500; round++) {
+        size_t count = (size_t)rng_below(&random, 100);
+        uint64_t ends[100];
+        buffer bytes = BUFFER_INIT;
+        for (size_t i = 0; i < count; i++) {
+            buffer_add_random(&bytes, (size_t)rng_skewed(&random, 8), &random);
+            ends[i] = bytes.size;
+        }
+        column_values given = {RECMAP_TYPE_BYTES, count, ends, bytes.data};
+        column_chunk chunk;
+        uint8_t *packed = pack(&given, &chunk);
+        for (size_t i = 0; i < count; i++) {
+            recmap_value value = column_at(&chunk, i);
+            size_t start = i ? (size_t)ends[i - 1] : 0;
+            assert_int_equal(value.as.bytes.size, ends[i] - start);
+            if (value.as.bytes.size)
+                assert_memory_equal(value.as.bytes.data, bytes.data + start, value.as.bytes.size);
+        }
+        free(packed);
+        buffer_free(&bytes);
+    }
+}
+
+static void test_nothing(void **state) {
+    (void)state;
+    column_values given = {RECMAP_TYPE_NONE, 65536, NULL, NULL};
+    column_chunk chunk;
+    uint8_t *packed = pack(&given, &chunk);
+    assert_int_equal(column_at(&chunk, 65535).type, RECMAP_TYPE_NONE);
+    free(packed);
+}
+
+/* A sum over all that a chunk gives, for a sanitizer to watch. */
+static uint64_t read_all(const column_chunk *chunk) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < chunk->count; i++) {
+        recmap_value value = column_at(chunk, i);
+        if (value.type == RECMAP_TYPE_INT64) sum += (uint64_t)value.as.int64;
+        if (value.type != RECMAP_TYPE_BYTES) continue;
+        for (size_t b = 0; b < value.as.bytes.size; b++) sum += value.as.bytes.data[b];
+    }
+    return sum;
+}
+
+static void test_forged_bytes(void **state) {
+    (void)state;
+    rng random = {3};
+    uint64_t sum = 0, opened = 0;
+    int rounds = is_long() ? 1000000 : 50000;
+    for (int round = 0; round < rounds; round++) {
+        size_t count = (size_t)rng_below(&random, 20);
+        size_t size = (size_t)rng_below(&random, COLUMN_HEAD_SIZE + 200);
+        uint8_t *bytes = must_realloc(NULL, size);
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = rng_one_in(&random, 3) ? (uint8_t)rng_below(&random, 12) : 0;
+        if (size >= COLUMN_HEAD_SIZE) {
+            bytes[0] = (uint8_t)rng_below(&random, 6);
+            bytes[1] = (uint8_t)rng_below(&random, 11);
+            store32(bytes + 4, (uint32_t)count);
+        }
+        column_chunk chunk;
+        if (column_open(&chunk, bytes, size, count)) {
+            sum += read_all(&chunk);
+            opened++;
+        }
+        free(bytes);
+    }
+    assert_true(opened > 0 && sum > 0);
+}
+
+static void assert_default(recmap_type asked, const char *text, recmap_type due) {
+    recmap_value value = {.type = (recmap_type)99};
+    bool fits = column_parse_default(&value, asked, text);
+    assert_int_equal(fits, due != RECMAP_TYPE_NONE);
+    assert_int_equal(value.type, fits ? due : (recmap_type)99);
+}
+
+static void test_defaults(void **state) {
+    (void)state;
+    assert_default(RECMAP_TYPE_INT64, "12", RECMAP_TYPE_INT64);
+    assert_default(RECMAP_TYPE_INT64, "-9223372036854775808", RECMAP_TYPE_INT64);
+    assert_default(RECMAP_TYPE_INT64, "9223372036854775808", RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_INT64, "12x", RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_INT64, "", RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_INT64, "1.0", RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_FLOAT, "1.5e3", RECMAP_TYPE_FLOAT);
+    assert_default(RECMAP_TYPE_FLOAT, "12", RECMAP_TYPE_FLOAT);
+    assert_default(RECMAP_TYPE_FLOAT, "nan", RECMAP_TYPE_FLOAT);
+    assert_default(RECMAP_TYPE_FLOAT, "1.5 ", RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_FLOAT, "", RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_BYTES, "", RECMAP_TYPE_BYTES);
+    assert_default(RECMAP_TYPE_BYTES, "12", RECMAP_TYPE_BYTES);
+    assert_default(RECMAP_TYPE_NONE, "12", RECMAP_TYPE_INT64);
+    assert_default(RECMAP_TYPE_NONE, "12.", RECMAP_TYPE_FLOAT);
+    assert_default(RECMAP_TYPE_NONE, "9223372036854775808", RECMAP_TYPE_FLOAT);
+    assert_default(RECMAP_TYPE_NONE, "cat", RECMAP_TYPE_BYTES);
+    char text[COLUMN_BYTES_MOST + 2];
+    memset(text, 'x', sizeof text);
+    text[COLUMN_BYTES_MOST + 1] = 0;
+    assert_default(RECMAP_TYPE_BYTES, text, RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_NONE, text, RECMAP_TYPE_NONE);
+    assert_default(RECMAP_TYPE_BYTES, text + 1, RECMAP_TYPE_BYTES);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_integers), cmocka_unit_test(test_random_integers),
+        cmocka_unit_test(test_floats),   cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_nothing),  cmocka_unit_test(test_forged_bytes),
+        cmocka_unit_test(test_defaults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* Lifting ids and columns out of records: what each kind of record gives, and what the error says
+ * when it gives something else. */
+#include "scan/extract.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "index/ids.h"
+#include "index/lifted.h"
+#include "support/build.h"
+#include "support/features.h"
+
+static const recmap_lift lifts[] = {{"n", "1"}, {"x", NULL}, {"word", "w"}};
+
+static extractor *make(const char *id, size_t lift_count) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    extractor *made;
+    ASSERT_OK(extractor_create(&made, id, lifts, lift_count, NULL, NULL, &error), &error);
+    return made;
+}
+
+/* Lifts out of an Example with these features into a fresh run of one record. */
+static recmap_status lift(record_run *run, const extractor *lifting, buffer *features,
+                          recmap_error *error) {
+    buffer example = BUFFER_INIT;
+    features_end(&example, features);
+    assert_true(run_init(run, extractor_has_ids(lifting), extractor_column_count(lifting)));
+    assert_true(run_add(run, 0, example.size, 0));
+    recmap_status status = extractor_lift(lifting, run, example.data, example.size, error);
+    buffer_free(&example);
+    return status;
+}
+
+static void test_values(void **state) {
+    (void)state;
+    extractor *lifting = make("id", 3);
+    recmap_error error = RECMAP_ERROR_INIT;
+    buffer features = BUFFER_INIT;
+    record_run run;
+    features_add_text(&features, "word", "cat");
+    features_add_float(&features, "x", 0.25f);
+    features_add_int64(&features, "n", -7);
+    features_add_int64(&features, "other", 5);
+    features_add_text(&features, "id", "me");
+    ASSERT_OK(lift(&run, lifting, &features, &error), &error);
+    recmap_value id = text_value("me");
+    assert_int_equal(run.ids[0], id_hash(&id));
+    assert_true(run_column_at(&run, 0, 0).as.int64 == -7);
+    assert_true(run_column_at(&run, 1, 0).as.float32 == 0.25f);
+    recmap_value word = run_column_at(&run, 2, 0);
+    assert_int_equal(word.type, RECMAP_TYPE_BYTES);
+    assert_int_equal(word.as.bytes.size, 3);
+    assert_memory_equal(word.as.bytes.data, "cat", 3);
+    run_free(&run);
+    extractor_destroy(lifting);
+}
+
+/* Features that are not there, or hold nothing, are missing: no id, no value. */
+static void test_missing(void **state) {
+    (void)state;
+    extractor *lifting = make("id", 3);
+    recmap_error error = RECMAP_ERROR_INIT;
+    buffer features = BUFFER_INIT;
+    record_run run;
+    features_add_nothing(&features, "id");
+    features_add_nothing(&features, "n");
+    ASSERT_OK(lift(&run, lifting, &features, &error), &error);
+    assert_true(run.ids[0] == IDS_NONE);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(run_column_at(&run, i, 0).type, RECMAP_TYPE_NONE);
+    run_free(&run);
+    extractor_destroy(lifting);
+}
+
+static void assert_feature_error(buffer *features, const char *message) {
+    extractor *lifting = make("id", 3);
+    recmap_error error = RECMAP_ERROR_INIT;
+    record_run run;
+    assert_int_equal(lift(&run, lifting, features, &error), RECMAP_FEATURE);
+    assert_non_null(strstr(error.message, message));
+    assert_true(error.advice[0]);
+    run_free(&run);
+    extractor_destroy(lifting);
+}
+
+static void test_values_that_do_not_do(void **state) {
+    (void)state;
+    buffer features = BUFFER_INIT;
+    features_add_pair(&features, "id");
+    assert_feature_error(&features, "feature \"id\" has 2 values");
+    features_add_pair(&features, "n");
+    assert_feature_error(&features, "feature \"n\" has 2 values");
+    features_add_float(&features, "id", 1);
+    assert_feature_error(&features, "an id is bytes or int64");
+    char text[COLUMN_BYTES_MOST + 1];
+    memset(text, 'x', sizeof text);
+    features_add_bytes(&features, "word", text, sizeof text);
+    assert_feature_error(&features, "longer than 255 bytes");
+    extractor *lifting = make(NULL, 3);
+    recmap_error error = RECMAP_ERROR_INIT;
+    record_run run;
+    features_add_bytes(&features, "word", text, sizeof text - 1);
+    ASSERT_OK(lift(&run, lifting, &features, &error), &error);
+    assert_int_equal(run_column_at(&run, 2, 0).as.bytes.size, 255);
+    run_free(&run);
+    extractor_destroy(lifting);
+}
+
+static void test_no_example(void **state) {
+    (void)state;
+    extractor *lifting = make("id", 0), *nothing = make(NULL, 0);
+    recmap_error error = RECMAP_ERROR_INIT;
+    record_run run;
+    assert_true(run_init(&run, true, 0));
+    assert_true(run_add(&run, 0, 4, 0));
+    const uint8_t *junk = (const uint8_t *)"\xff\xff\xff\xff";
+    assert_int_equal(extractor_lift(lifting, &run, junk, 4, &error), RECMAP_FEATURE);
+    assert_non_null(strstr(error.message, "is no tf.Example"));
+    ASSERT_OK(extractor_lift(nothing, &run, junk, 4, &error), &error);
+    recmap_value id;
+    assert_int_equal(extractor_read_id(&id, lifting, junk, 4, &error), RECMAP_FEATURE);
+    run_free(&run);
+    extractor_destroy(lifting);
+    extractor_destroy(nothing);
+    extractor_destroy(NULL);
+}
+
+/* What the callback does is told by its context. */
+typedef enum deed { GIVE, GIVE_FLOAT_ID, FAIL, FAIL_IN_SILENCE, FILL_MESSAGE } deed;
+
+static recmap_status act(void *context, const recmap_record *record, recmap_value *id,
+                         recmap_value *columns, size_t column_count, char *message,
+                         size_t message_capacity) {
+    assert_true(record->number == RECMAP_NO_RECORD);
+    assert_null(record->pin);
+    for (size_t i = 0; i < column_count; i++) assert_int_equal(columns[i].type, RECMAP_TYPE_NONE);
+    if (id) assert_int_equal(id->type, RECMAP_TYPE_NONE);
+    switch (*(deed *)context) {
+    case GIVE:
+        if (id) *id = int64_value((int64_t)record->size);
+        if (column_count) columns[0] = int64_value(5);
+        return RECMAP_OK;
+    case GIVE_FLOAT_ID:
+        if (id) id->type = RECMAP_TYPE_FLOAT;
+        return RECMAP_OK;
+    case FAIL: snprintf(message, message_capacity, "I will not"); return RECMAP_MISMATCH;
+    case FILL_MESSAGE: memset(message, 'm', message_capacity); return RECMAP_FEATURE;
+    case FAIL_IN_SILENCE: break;
+    }
+    return RECMAP_NO_MEMORY;
+}
+
+static void test_callback(void **state) {
+    (void)state;
+    static const struct {
+        deed deed;
+        recmap_status due;
+        const char *message;
+    } cases[] = {
+        {GIVE, RECMAP_OK, ""},
+        {GIVE_FLOAT_ID, RECMAP_FEATURE, "an id is bytes or int64"},
+        {FAIL, RECMAP_MISMATCH, "I will not"},
+        {FAIL_IN_SILENCE, RECMAP_NO_MEMORY, "out of memory"},
+        {FILL_MESSAGE, RECMAP_FEATURE, "mmmm"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        deed todo = cases[i].deed;
+        recmap_error error = RECMAP_ERROR_INIT;
+        extractor *lifting;
+        record_run run;
+        ASSERT_OK(extractor_create(&lifting, "id", lifts, 2, act, &todo, &error), &error);
+        assert_true(run_init(&run, true, 2));
+        assert_true(run_add(&run, 0, 3, 0));
+        assert_int_equal(extractor_lift(lifting, &run, (const uint8_t *)"abc", 3, &error),
+                         cases[i].due);
+        if (cases[i].due != RECMAP_OK) assert_non_null(strstr(error.message, cases[i].message));
+        recmap_value id;
+        assert_int_equal(extractor_read_id(&id, lifting, (const uint8_t *)"abc", 3, NULL),
+                         cases[i].due);
+        if (cases[i].due == RECMAP_OK) assert_true(id.as.int64 == 3);
+        run_free(&run);
+        extractor_destroy(lifting);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_values_that_do_not_do),
+        cmocka_unit_test(test_no_example),
+        cmocka_unit_test(test_callback),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
