@@ -10,7 +10,7 @@
 
 enum { OPTION_HELP = 1000, OPTION_ACCESS, OPTION_CHECK };
 
-static void add_option(tool_args *args, struct option option) {
+static void add_option(struct args *args, struct option option) {
     size_t count = 0;
     while (args->table[count].name) count++;
     args->table[count] = option;
@@ -21,20 +21,20 @@ static void add_option(tool_args *args, struct option option) {
     args->letters[end] = 0;
 }
 
-void args_add(tool_args *args, const struct option *options) {
+void args_add(struct args *args, const struct option *options) {
     for (; options->name; options++) add_option(args, *options);
 }
 
-void args_begin(tool_args *args, const tool_command *command, const struct option *options,
-                int argc, char **argv) {
+void args_init(struct args *args, const struct command *command, const struct option *options,
+               int argc, char **argv) {
     memset(args, 0, sizeof *args);
     args->command = command;
     args->argc = argc;
     args->argv = argv;
-    args->reading = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
-    args->reading.guard = 1;
+    args->dataset_options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
+    args->dataset_options.guard = 1;
     /* The user named the index, and so trusts it to name its shards. */
-    args->reading.allow_absolute_paths = 1;
+    args->dataset_options.allow_absolute_paths = 1;
     /* A leading colon keeps getopt from printing, and tells a missing argument apart. */
     args->letters[0] = ':';
     args_add(args, options);
@@ -44,12 +44,12 @@ void args_begin(tool_args *args, const tool_command *command, const struct optio
     add_option(args, (struct option){"check", required_argument, NULL, OPTION_CHECK});
 }
 
-static int stop(tool_args *args, int exit_status) {
+static int stop(struct args *args, int exit_status) {
     args->exit_status = exit_status;
     return ARGS_STOP;
 }
 
-int args_wrong(const tool_args *args, const char *format, ...) {
+int args_usage_error(const struct args *args, const char *format, ...) {
     char text[1024], advice[64];
     va_list arguments;
     va_start(arguments, format);
@@ -60,7 +60,7 @@ int args_wrong(const tool_args *args, const char *format, ...) {
 }
 
 /* Whether a word is an option's name, whole or shortened, as getopt understands it. */
-static bool names_option(const tool_args *args, const char *word) {
+static bool names_option(const struct args *args, const char *word) {
     size_t size = strcspn(word, "=");
     for (size_t i = 0; args->table[i].name; i++)
         if (!strncmp(args->table[i].name, word, size)) return true;
@@ -68,41 +68,42 @@ static bool names_option(const tool_args *args, const char *word) {
 }
 
 /* What getopt refused: a letter is in optopt, a long option is the word just passed. */
-static int wrong_option(const tool_args *args) {
+static int option_error(const struct args *args) {
     const char *word = args->argv[optind - 1];
     if (optopt > 0 && optopt < ARGS_LONG) {
         if (optopt >= '0' && optopt <= '9') {
             /* getopt passes a word of several letters when it is through with all of them. */
             if (word[0] != '-' || word[1] != optopt) word = args->argv[optind];
-            return args_wrong(args,
-                              "unknown option '%s' (write -- before operands that begin "
-                              "with a dash)",
-                              word);
+            return args_usage_error(args,
+                                    "unknown option '%s' (write -- before operands that begin "
+                                    "with a dash)",
+                                    word);
         }
-        return args_wrong(args, "unknown option '-%c'", optopt);
+        return args_usage_error(args, "unknown option '-%c'", optopt);
     }
     if (optopt)
-        return args_wrong(args, "option '%.*s' takes no argument", (int)strcspn(word, "="), word);
+        return args_usage_error(args, "option '%.*s' takes no argument", (int)strcspn(word, "="),
+                                word);
     if (!strncmp(word, "--", 2) && names_option(args, word + 2))
-        return args_wrong(args, "option '%s' is ambiguous", word);
-    return args_wrong(args, "unknown option '%s'", word);
+        return args_usage_error(args, "option '%s' is ambiguous", word);
+    return args_usage_error(args, "unknown option '%s'", word);
 }
 
-static bool set_access(tool_args *args, const char *text) {
-    if (!strcmp(text, "map")) args->reading.access = RECMAP_ACCESS_MAP;
-    else if (!strcmp(text, "pread")) args->reading.access = RECMAP_ACCESS_READ;
+static bool set_access(struct args *args, const char *text) {
+    if (!strcmp(text, "map")) args->dataset_options.access = RECMAP_ACCESS_MAP;
+    else if (!strcmp(text, "pread")) args->dataset_options.access = RECMAP_ACCESS_READ;
     else return false;
     return true;
 }
 
-static bool set_check(tool_args *args, const char *text) {
-    if (!strcmp(text, "data")) args->reading.check = RECMAP_CHECK_DATA;
-    else if (!strcmp(text, "header")) args->reading.check = RECMAP_CHECK_HEADER;
+static bool set_check(struct args *args, const char *text) {
+    if (!strcmp(text, "data")) args->dataset_options.check = RECMAP_CHECK_DATA;
+    else if (!strcmp(text, "header")) args->dataset_options.check = RECMAP_CHECK_HEADER;
     else return false;
     return true;
 }
 
-int args_next(tool_args *args) {
+int args_next(struct args *args) {
     for (;;) {
         int option = getopt_long(args->argc, args->argv, args->letters, args->table, NULL);
         switch (option) {
@@ -113,28 +114,30 @@ int args_next(tool_args *args) {
         case OPTION_HELP: fputs(args->command->help, stdout); return stop(args, 0);
         case OPTION_ACCESS:
             if (set_access(args, optarg)) break;
-            return stop(args, args_wrong(args, "--access is map or pread, not '%s'", optarg));
+            return stop(args, args_usage_error(args, "--access is map or pread, not '%s'", optarg));
         case OPTION_CHECK:
             if (set_check(args, optarg)) break;
-            return stop(args, args_wrong(args, "--check is data or header, not '%s'", optarg));
+            return stop(args,
+                        args_usage_error(args, "--check is data or header, not '%s'", optarg));
         case ARGS_FRAMING:
             if (!strchr(optarg, '/'))
-                return stop(args, args_wrong(args,
+                return stop(args,
+                            args_usage_error(args,
                                              "the index knows its framings; --framing is the path "
                                              "of one of your own (./mine.so), not '%s'",
                                              optarg));
             if (!(args->exit_status = args_load_framing(NULL, optarg))) break;
             return ARGS_STOP;
         case ':':
-            return stop(args,
-                        args_wrong(args, "option '%s' needs an argument", args->argv[optind - 1]));
-        case '?': return stop(args, wrong_option(args));
+            return stop(args, args_usage_error(args, "option '%s' needs an argument",
+                                               args->argv[optind - 1]));
+        case '?': return stop(args, option_error(args));
         default: return option;
         }
     }
 }
 
-bool args_number(const tool_args *args, const char *what, const char *text, uint64_t limit,
+bool args_number(const struct args *args, const char *what, const char *text, uint64_t limit,
                  uint64_t *number) {
     uint64_t value = 0;
     bool too_large = false;
@@ -145,11 +148,11 @@ bool args_number(const tool_args *args, const char *what, const char *text, uint
         value = value * 10 + digit;
     }
     if (*c || c == text) {
-        args_wrong(args, "%s is a decimal number, not '%s'", what, text);
+        args_usage_error(args, "%s is a decimal number, not '%s'", what, text);
         return false;
     }
     if (too_large || value > limit) {
-        args_wrong(args, "%s is at most %llu, not %s", what, (unsigned long long)limit, text);
+        args_usage_error(args, "%s is at most %llu, not %s", what, (unsigned long long)limit, text);
         return false;
     }
     *number = value;
@@ -162,10 +165,11 @@ int args_load_framing(const char **name, const char *path) {
     return recmap_error_print(&error, stderr);
 }
 
-int args_open(recmap_dataset **dataset, const tool_args *args) {
-    if (!args->operand_count) return args_wrong(args, "no index is named");
+int args_open(recmap_dataset **dataset, const struct args *args) {
+    if (!args->operand_count) return args_usage_error(args, "no index is named");
     recmap_error error = RECMAP_ERROR_INIT;
-    if (recmap_dataset_open(dataset, args->operands[0], &args->reading, &error) != RECMAP_OK)
+    if (recmap_dataset_open(dataset, args->operands[0], &args->dataset_options, &error) !=
+        RECMAP_OK)
         return recmap_error_print(&error, stderr);
     return 0;
 }

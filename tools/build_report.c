@@ -4,8 +4,8 @@
 
 #include "message.h"
 
-void build_report(const char *path, const recmap_index_summary *summary, build_reused reused,
-                  bool has_ids, const tool_progress *progress) {
+void build_report(const char *path, const recmap_index_summary *summary, struct build_reused reused,
+                  bool has_ids, const struct progress_bar *progress) {
     struct stat index;
     double index_size = stat(path, &index) ? 0 : (double)index.st_size;
     double seconds = progress_now() - progress->started;

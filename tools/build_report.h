@@ -4,16 +4,16 @@
 
 #include <recmap/index.h>
 
-#include "progress.h"
+#include "progress_bar.h"
 
 /* What was taken over from older indexes and so not scanned. */
-typedef struct build_reused {
+struct build_reused {
     uint64_t record_count;
     uint64_t byte_count;
-} build_reused;
+};
 
 /* One line of what was done; then what the user may not expect. */
-void build_report(const char *path, const recmap_index_summary *summary, build_reused reused,
-                  bool has_ids, const tool_progress *progress);
+void build_report(const char *path, const recmap_index_summary *summary, struct build_reused reused,
+                  bool has_ids, const struct progress_bar *progress);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include "commands.h"
 #include "interrupt.h"
-#include "order_walk.h"
+#include "iterate.h"
+#include "order_iterator.h"
 #include "output.h"
-#include "progress.h"
-#include "walk.h"
+#include "progress_bar.h"
 
 enum { OPTION_FORMAT = ARGS_LONG };
 
@@ -15,21 +15,23 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
-typedef struct cat_job {
-    tool_args args;
+struct cat_job {
+    struct args args;
     const char *path; /* or NULL: stdout */
-    output_format format;
-    order_options order;
-} cat_job;
+    enum output_format format;
+    struct order_options order;
+};
 
-static int take_option(cat_job *job, int option) {
+static int set_option(struct cat_job *job, int option) {
     switch (option) {
-    case 'o': job->path = optarg; return *optarg ? 0 : args_wrong(&job->args, "-o names no file");
+    case 'o':
+        job->path = optarg;
+        return *optarg ? 0 : args_usage_error(&job->args, "-o names no file");
     case OPTION_FORMAT:
-        if (output_format_of(&job->format, optarg)) return 0;
-        return args_wrong(&job->args, "--format is raw, tfrecord, json or number, not '%s'",
-                          optarg);
-    default: return order_options_take(&job->order, &job->args, option);
+        if (output_format_parse(&job->format, optarg)) return 0;
+        return args_usage_error(&job->args, "--format is raw, tfrecord, json or number, not '%s'",
+                                optarg);
+    default: return order_options_set(&job->order, &job->args, option);
     }
 }
 
@@ -37,47 +39,48 @@ static recmap_status write_record(void *context, const recmap_record *record, re
     return output_write(context, record, error);
 }
 
-static recmap_status write_records(recmap_dataset *dataset, order_walk *order, tool_output *output,
-                                   recmap_error *error) {
-    walk_source source = {order->left, order_walk_next, order};
-    if (output->format == OUTPUT_NUMBER) return order_walk_print(order, output, error);
+static recmap_status write_records(recmap_dataset *dataset, struct order_iterator *order,
+                                   struct output *output, recmap_error *error) {
+    struct number_source source = {order->left, order_iterator_next, order};
+    if (output->format == OUTPUT_NUMBER) return order_iterator_print(order, output, error);
     /* A bar would be drawn between records on a terminal, and a pipe may lead to one. */
     if (!output->path)
-        return walk_records(dataset, source, write_record, output, NULL, NULL, error);
-    tool_progress progress = progress_begin("writing");
-    recmap_status status =
-        walk_records(dataset, source, write_record, output, progress_report, &progress, error);
-    progress_end(&progress);
+        return iterate_records(dataset, source, write_record, output, NULL, NULL, error);
+    struct progress_bar progress = progress_bar_start("writing");
+    recmap_status status = iterate_records(dataset, source, write_record, output,
+                                           progress_bar_report, &progress, error);
+    progress_bar_clear(&progress);
     return status;
 }
 
-static int run_cat(const cat_job *job, recmap_dataset *dataset) {
-    order_walk order;
+static int run_cat(const struct cat_job *job, recmap_dataset *dataset) {
+    struct order_iterator order;
     int exit_status =
-        order_walk_begin(&order, &job->order, recmap_dataset_count(dataset), &job->args);
+        order_iterator_init(&order, &job->order, recmap_dataset_count(dataset), &job->args);
     if (exit_status) return exit_status;
-    tool_output output;
+    struct output output;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = output_open(&output, job->path, job->format, &error);
     if (status == RECMAP_OK) status = write_records(dataset, &order, &output, &error);
     if (status == RECMAP_OK) status = output_finish(&output, &error);
     output_close(&output);
-    order_walk_end(&order);
+    order_iterator_deinit(&order);
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
 static int run(int argc, char **argv) {
-    cat_job job = {.format = OUTPUT_DEFAULT};
-    args_begin(&job.args, &cmd_cat, options, argc, argv);
-    order_options_begin(&job.order, &job.args);
+    struct cat_job job = {.format = OUTPUT_DEFAULT};
+    args_init(&job.args, &cmd_cat, options, argc, argv);
+    order_options_init(&job.order, &job.args);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        int exit_status = take_option(&job, option);
+        int exit_status = set_option(&job, option);
         if (exit_status) return exit_status;
     }
     int exit_status = order_options_check(&job.order, &job.args);
     if (exit_status) return exit_status;
-    if (job.args.operand_count > 1) return args_wrong(&job.args, "only one index can be named");
+    if (job.args.operand_count > 1)
+        return args_usage_error(&job.args, "only one index can be named");
     recmap_dataset *dataset = NULL;
     exit_status = args_open(&dataset, &job.args);
     if (!exit_status) exit_status = output_check(job.path, job.args.operands[0], dataset);
@@ -112,4 +115,4 @@ static const char help[] =
     "      --framing ./MY.so     the framing of your own in which its records lie\n"
     "      --help\n";
 
-const tool_command cmd_cat = {"cat", "write records in order", help, true, run};
+const struct command cmd_cat = {"cat", "write records in order", help, true, run};

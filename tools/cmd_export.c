@@ -21,20 +21,20 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"to", required_argument, NULL, OPTION_TO},
                                         {NULL, 0, NULL, 0}};
 
-static const char *name_of(const char *path) {
+static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
 /* The text index of a shard: in `folder`, or beside the shard. NULL: out of memory. */
-static char *path_of(const char *shard_path, const char *folder, const char *index_path) {
+static char *idx_path(const char *shard_path, const char *folder, const char *index_path) {
     size_t size = strlen(shard_path) + strlen(index_path) + (folder ? strlen(folder) : 0) + 8;
     char *path = malloc(size);
     if (!path) return NULL;
-    if (folder) snprintf(path, size, "%s/%s.idx", folder, name_of(shard_path));
+    if (folder) snprintf(path, size, "%s/%s.idx", folder, base_name(shard_path));
     else if (shard_path[0] == '/') snprintf(path, size, "%s.idx", shard_path);
     else
-        snprintf(path, size, "%.*s%s.idx", (int)(name_of(index_path) - index_path), index_path,
+        snprintf(path, size, "%.*s%s.idx", (int)(base_name(index_path) - index_path), index_path,
                  shard_path);
     return path;
 }
@@ -51,7 +51,7 @@ static int check_shards(recmap_dataset *dataset, const char *folder) {
         /* Shards are in order, most of the time; what is far apart is found when it is written. */
         if (!folder || !i) continue;
         recmap_dataset_get_shard(&other, dataset, i - 1, NULL);
-        if (!strcmp(name_of(shard.path), name_of(other.path)))
+        if (!strcmp(base_name(shard.path), base_name(other.path)))
             return message_error(RECMAP_INVALID, shard.path,
                                  "leave -o out: each goes beside its shard",
                                  "two shards in different folders have this name");
@@ -67,20 +67,20 @@ static int make_folder(const char *folder) {
     return recmap_error_print(&error, stderr);
 }
 
-static recmap_status write_lines(tool_output *output, recmap_dataset *dataset,
+static recmap_status write_lines(struct output *output, recmap_dataset *dataset,
                                  const recmap_shard_info *shard, recmap_error *error) {
-    enum { AT_ONCE = 1024 };
-    recmap_location places[AT_ONCE];
+    enum { BATCH_MAX = 1024 };
+    recmap_location locations[BATCH_MAX];
     for (uint64_t done = 0; done < shard->record_count;) {
         uint64_t left = shard->record_count - done;
-        size_t count = left < AT_ONCE ? (size_t)left : AT_ONCE;
+        size_t count = left < BATCH_MAX ? (size_t)left : BATCH_MAX;
         recmap_status status =
-            recmap_dataset_locate(places, dataset, shard->first_record + done, count, error);
+            recmap_dataset_locate(locations, dataset, shard->first_record + done, count, error);
         if (status != RECMAP_OK) return status;
         for (size_t i = 0; i < count; i++)
-            fprintf(output->stream, "%llu %llu\n", (unsigned long long)places[i].offset,
-                    (unsigned long long)places[i].size + FRAME_OVERHEAD);
-        if (interrupt_came()) return interrupt_fail(error);
+            fprintf(output->stream, "%llu %llu\n", (unsigned long long)locations[i].offset,
+                    (unsigned long long)locations[i].size + FRAME_OVERHEAD);
+        if (interrupt_is_pending()) return interrupt_fail(error);
         done += count;
     }
     return RECMAP_OK;
@@ -91,11 +91,11 @@ static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const cha
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_shard_info shard;
     recmap_dataset_get_shard(&shard, dataset, shard_index, NULL);
-    char *path = path_of(shard.path, folder, index_path);
+    char *path = idx_path(shard.path, folder, index_path);
     if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
     int exit_status = output_check(path, index_path, dataset);
     if (!exit_status) {
-        tool_output output;
+        struct output output;
         recmap_status status = output_open(&output, path, OUTPUT_RAW, &error);
         if (status == RECMAP_OK) status = write_lines(&output, dataset, &shard, &error);
         if (status == RECMAP_OK) status = output_finish(&output, &error);
@@ -107,17 +107,18 @@ static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const cha
 }
 
 static int run(int argc, char **argv) {
-    tool_args args;
-    const char *folder = NULL, *to = NULL;
-    args_begin(&args, &cmd_export, options, argc, argv);
+    struct args args;
+    const char *folder = NULL, *form = NULL;
+    args_init(&args, &cmd_export, options, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
         if (option == 'o') folder = optarg;
-        else to = optarg;
+        else form = optarg;
     }
-    if (folder && !*folder) return args_wrong(&args, "-o names no folder");
-    if (!to || strcmp(to, "idx")) return args_wrong(&args, "--to is idx, and must be given");
-    if (args.operand_count > 1) return args_wrong(&args, "only one index can be named");
+    if (folder && !*folder) return args_usage_error(&args, "-o names no folder");
+    if (!form || strcmp(form, "idx"))
+        return args_usage_error(&args, "--to is idx, and must be given");
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be named");
     recmap_dataset *dataset = NULL;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -145,4 +146,4 @@ static const char help[] =
     "                         beside the shards\n"
     "      --help\n";
 
-const tool_command cmd_export = {"export", "write text indexes of the shards", help, false, run};
+const struct command cmd_export = {"export", "write text indexes of the shards", help, false, run};

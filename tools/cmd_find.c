@@ -14,14 +14,14 @@ static const struct option options[] = {{"framing", required_argument, NULL, ARG
                                         {NULL, 0, NULL, 0}};
 
 /* Numbers of one id, used again from id to id. */
-typedef struct match_list {
+struct match_list {
     uint64_t *numbers;
     size_t count;
     size_t capacity;
-} match_list;
+};
 
-static recmap_status find(recmap_dataset *dataset, const recmap_value *id, match_list *matches,
-                          recmap_error *error) {
+static recmap_status find(recmap_dataset *dataset, const recmap_value *id,
+                          struct match_list *matches, recmap_error *error) {
     for (;;) {
         recmap_status status = recmap_dataset_find_all(dataset, id, matches->numbers,
                                                        matches->capacity, &matches->count, error);
@@ -47,8 +47,8 @@ static bool parse_int64(const char *text, int64_t *number) {
 }
 
 /* An id is looked for as bytes; where that finds nothing, as the integer that it may spell. */
-static recmap_status find_text(recmap_dataset *dataset, const char *text, match_list *matches,
-                               recmap_error *error) {
+static recmap_status find_text(recmap_dataset *dataset, const char *text,
+                               struct match_list *matches, recmap_error *error) {
     recmap_value id = {.type = RECMAP_TYPE_BYTES,
                        .as.bytes = {(const uint8_t *)text, strlen(text)}};
     recmap_status status = find(dataset, &id, matches, error);
@@ -65,8 +65,8 @@ static void print_match(const char *id, uint64_t number) {
     printf("\t%llu\n", (unsigned long long)number);
 }
 
-static int find_operands(recmap_dataset *dataset, const tool_args *args) {
-    match_list matches = {NULL, 0, 0};
+static int find_operands(recmap_dataset *dataset, const struct args *args) {
+    struct match_list matches = {NULL, 0, 0};
     recmap_error error = RECMAP_ERROR_INIT;
     int exit_status = 0;
     for (int i = 1; i < args->operand_count; i++) {
@@ -87,11 +87,11 @@ static int find_operands(recmap_dataset *dataset, const tool_args *args) {
 }
 
 static int run(int argc, char **argv) {
-    tool_args args;
-    args_begin(&args, &cmd_find, options, argc, argv);
+    struct args args;
+    args_init(&args, &cmd_find, options, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;)
         if (option == ARGS_STOP) return args.exit_status;
-    if (args.operand_count == 1) return args_wrong(&args, "no id is given");
+    if (args.operand_count == 1) return args_usage_error(&args, "no id is given");
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -113,4 +113,4 @@ static const char help[] =
     "      --help\n"
     "      --          before an ID that begins with a dash\n";
 
-const tool_command cmd_find = {"find", "find the numbers of records by id", help, true, run};
+const struct command cmd_find = {"find", "find the numbers of records by id", help, true, run};

@@ -16,15 +16,15 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {NULL, 0, NULL, 0}};
 
 /* The records asked for, in that order. */
-typedef struct number_list {
+struct number_list {
     uint64_t *numbers;
     size_t count;
-} number_list;
+};
 
 /* Returns 0, or the exit status after saying what is wrong. */
-static int parse_numbers(number_list *list, const tool_args *args) {
-    if (args->operand_count == 1) return args_wrong(args, "no record number is given");
-    if (!args->operand_count) return args_wrong(args, "no index is named");
+static int parse_numbers(struct number_list *list, const struct args *args) {
+    if (args->operand_count == 1) return args_usage_error(args, "no record number is given");
+    if (!args->operand_count) return args_usage_error(args, "no index is named");
     size_t count = (size_t)args->operand_count - 1;
     list->numbers = malloc(count * sizeof *list->numbers);
     if (!list->numbers) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
@@ -36,7 +36,7 @@ static int parse_numbers(number_list *list, const tool_args *args) {
 }
 
 /* Nothing is written when a number is out of range. */
-static recmap_status check_numbers(recmap_dataset *dataset, const number_list *list,
+static recmap_status check_numbers(recmap_dataset *dataset, const struct number_list *list,
                                    recmap_error *error) {
     for (size_t i = 0; i < list->count; i++) {
         recmap_location location;
@@ -47,7 +47,7 @@ static recmap_status check_numbers(recmap_dataset *dataset, const number_list *l
     return RECMAP_OK;
 }
 
-static recmap_status write_one(recmap_dataset *dataset, uint64_t number, tool_output *output,
+static recmap_status write_one(recmap_dataset *dataset, uint64_t number, struct output *output,
                                recmap_error *error) {
     recmap_record record = {.number = number};
     if (output->format == OUTPUT_NUMBER) return output_write(output, &record, error);
@@ -58,8 +58,8 @@ static recmap_status write_one(recmap_dataset *dataset, uint64_t number, tool_ou
     return status;
 }
 
-static recmap_status write_records(recmap_dataset *dataset, const number_list *list,
-                                   tool_output *output, recmap_error *error) {
+static recmap_status write_records(recmap_dataset *dataset, const struct number_list *list,
+                                   struct output *output, recmap_error *error) {
     for (size_t i = 0; i < list->count; i++) {
         recmap_status status = write_one(dataset, list->numbers[i], output, error);
         if (status != RECMAP_OK) return status;
@@ -67,8 +67,8 @@ static recmap_status write_records(recmap_dataset *dataset, const number_list *l
     return output_finish(output, error);
 }
 
-static int run_get(const tool_args *args, const number_list *list, const char *path,
-                   output_format format) {
+static int run_get(const struct args *args, const struct number_list *list, const char *path,
+                   enum output_format format) {
     recmap_dataset *dataset = NULL;
     int exit_status = args_open(&dataset, args);
     if (!exit_status) exit_status = output_check(path, args->operands[0], dataset);
@@ -76,7 +76,7 @@ static int run_get(const tool_args *args, const number_list *list, const char *p
         recmap_dataset_close(dataset);
         return exit_status;
     }
-    tool_output output = {.stream = NULL};
+    struct output output = {.stream = NULL};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = check_numbers(dataset, list, &error);
     if (status == RECMAP_OK) status = output_open(&output, path, format, &error);
@@ -87,18 +87,19 @@ static int run_get(const tool_args *args, const number_list *list, const char *p
 }
 
 static int run(int argc, char **argv) {
-    tool_args args;
+    struct args args;
     const char *path = NULL;
-    output_format format = OUTPUT_DEFAULT;
-    args_begin(&args, &cmd_get, options, argc, argv);
+    enum output_format format = OUTPUT_DEFAULT;
+    args_init(&args, &cmd_get, options, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
         if (option == 'o') path = optarg;
-        else if (!output_format_of(&format, optarg))
-            return args_wrong(&args, "--format is raw, tfrecord, json or number, not '%s'", optarg);
+        else if (!output_format_parse(&format, optarg))
+            return args_usage_error(&args, "--format is raw, tfrecord, json or number, not '%s'",
+                                    optarg);
     }
-    if (path && !*path) return args_wrong(&args, "-o names no file");
-    number_list list = {NULL, 0};
+    if (path && !*path) return args_usage_error(&args, "-o names no file");
+    struct number_list list = {NULL, 0};
     int exit_status = parse_numbers(&list, &args);
     if (!exit_status) exit_status = run_get(&args, &list, path, format);
     free(list.numbers);
@@ -121,4 +122,4 @@ static const char help[] =
     "      --framing ./MY.so  the framing of your own in which its records lie\n"
     "      --help\n";
 
-const tool_command cmd_get = {"get", "write records by number", help, true, run};
+const struct command cmd_get = {"get", "write records by number", help, true, run};

@@ -11,7 +11,7 @@
 #include "interrupt.h"
 #include "message.h"
 #include "output.h"
-#include "progress.h"
+#include "progress_bar.h"
 
 enum { OPTION_FORMAT = ARGS_LONG };
 
@@ -21,17 +21,17 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
 
 static const char stdin_name[] = "standard input";
 
-typedef struct import_job {
-    tool_args args;
+struct import_job {
+    struct args args;
     const char *path; /* or NULL: stdout */
     recmap_example_builder *builder;
-    tool_output output;
-    tool_progress progress;
+    struct output output;
+    struct progress_bar progress;
     recmap_progress done; /* bytes_total is 0 where the inputs' sizes are not known */
-} import_job;
+};
 
 /* One input, line by line. */
-typedef struct line_reader {
+struct line_reader {
     FILE *stream;
     const char *path;
     char *text; /* of getline */
@@ -39,27 +39,27 @@ typedef struct line_reader {
     size_t size;
     uint64_t number; /* of the line, the first being 1 */
     uint64_t offset; /* of its first byte */
-} line_reader;
+};
 
 static bool is_stdin(const char *path) {
     return !strcmp(path, "-");
 }
 
-static recmap_status lines_open(line_reader *lines, const char *path, recmap_error *error) {
-    *lines = (line_reader){.stream = stdin, .path = stdin_name};
+static recmap_status lines_open(struct line_reader *lines, const char *path, recmap_error *error) {
+    *lines = (struct line_reader){.stream = stdin, .path = stdin_name};
     if (is_stdin(path)) return RECMAP_OK;
     lines->path = path;
     lines->stream = fopen(path, "r");
     return lines->stream ? RECMAP_OK : message_fail_errno(error, path, "open the file");
 }
 
-static void lines_close(line_reader *lines) {
+static void lines_close(struct line_reader *lines) {
     if (lines->stream && lines->stream != stdin) fclose(lines->stream);
     free(lines->text);
 }
 
 /* The next line with its newline; *is_end behind the last one. */
-static recmap_status lines_next(line_reader *lines, bool *is_end, recmap_error *error) {
+static recmap_status lines_next(struct line_reader *lines, bool *is_end, recmap_error *error) {
     lines->offset += lines->size;
     lines->number++;
     errno = 0;
@@ -67,18 +67,18 @@ static recmap_status lines_next(line_reader *lines, bool *is_end, recmap_error *
     *is_end = size < 0 && feof(lines->stream) && !ferror(lines->stream);
     lines->size = size < 0 ? 0 : (size_t)size;
     if (size >= 0 || *is_end) return RECMAP_OK;
-    if (interrupt_came()) return interrupt_fail(error);
+    if (interrupt_is_pending()) return interrupt_fail(error);
     return message_fail_errno(error, lines->path, "read");
 }
 
-static bool is_blank(const line_reader *lines) {
+static bool is_blank(const struct line_reader *lines) {
     for (size_t i = 0; i < lines->size; i++)
         if (!memchr(" \t\r\n", lines->text[i], 4)) return false;
     return true;
 }
 
 /* Puts the file and the line to an error of a byte in the line. What is wrong is the data. */
-static void place_error(const line_reader *lines, recmap_error *error) {
+static void place_error(const struct line_reader *lines, recmap_error *error) {
     char message[sizeof error->message];
     if (error->status != RECMAP_INVALID) return;
     int size = snprintf(message, sizeof message, "line %llu: ", (unsigned long long)lines->number);
@@ -90,7 +90,8 @@ static void place_error(const line_reader *lines, recmap_error *error) {
     error->status = RECMAP_CORRUPT;
 }
 
-static recmap_status import_line(import_job *job, const line_reader *lines, recmap_error *error) {
+static recmap_status import_line(struct import_job *job, const struct line_reader *lines,
+                                 recmap_error *error) {
     recmap_record record = {.number = job->done.record_count};
     size_t text_size = lines->size - (lines->text[lines->size - 1] == '\n');
     recmap_status status = recmap_example_builder_read_json(
@@ -104,12 +105,12 @@ static recmap_status import_line(import_job *job, const line_reader *lines, recm
     job->done.record_count++;
     job->done.bytes_done += lines->size;
     bool is_shown = job->done.bytes_total && job->done.record_count % 256 == 0;
-    if (is_shown && progress_report(&job->progress, &job->done)) return interrupt_fail(error);
+    if (is_shown && progress_bar_report(&job->progress, &job->done)) return interrupt_fail(error);
     return RECMAP_OK;
 }
 
-static recmap_status import_input(import_job *job, const char *path, recmap_error *error) {
-    line_reader lines;
+static recmap_status import_input(struct import_job *job, const char *path, recmap_error *error) {
+    struct line_reader lines;
     bool is_end = false;
     recmap_status status = lines_open(&lines, path, error);
     while (status == RECMAP_OK) {
@@ -121,7 +122,7 @@ static recmap_status import_input(import_job *job, const char *path, recmap_erro
     return status;
 }
 
-static recmap_status import_all(import_job *job, recmap_error *error) {
+static recmap_status import_all(struct import_job *job, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     if (!job->args.operand_count) status = import_input(job, "-", error);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
@@ -130,7 +131,7 @@ static recmap_status import_all(import_job *job, recmap_error *error) {
 }
 
 /* The bytes of all inputs, where they are files. */
-static uint64_t total_size(const import_job *job) {
+static uint64_t total_size(const struct import_job *job) {
     uint64_t total = 0;
     if (!job->path) return 0; /* a bar would be drawn between the records' bytes */
     for (int i = 0; i < job->args.operand_count; i++) {
@@ -143,16 +144,16 @@ static uint64_t total_size(const import_job *job) {
     return total;
 }
 
-static int run_import(import_job *job) {
+static int run_import(struct import_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
-    job->progress = progress_begin("writing");
+    job->progress = progress_bar_start("writing");
     job->done.bytes_total = total_size(job);
     recmap_status status = recmap_example_builder_create(&job->builder, &error);
     if (status == RECMAP_OK) status = output_open(&job->output, job->path, OUTPUT_TFRECORD, &error);
     if (status == RECMAP_OK) status = import_all(job, &error);
     if (status == RECMAP_OK) status = output_finish(&job->output, &error);
     output_close(&job->output);
-    progress_end(&job->progress);
+    progress_bar_clear(&job->progress);
     recmap_example_builder_destroy(job->builder);
     if (status == RECMAP_OK && job->path)
         message("%s: %llu record%s", job->path, (unsigned long long)job->done.record_count,
@@ -161,10 +162,11 @@ static int run_import(import_job *job) {
 }
 
 /* What is written must not replace what is read. Returns 0, or the exit status of wrong usage. */
-static int check_output(const import_job *job) {
+static int check_output(const struct import_job *job) {
     struct stat output, input;
     if (!job->path && isatty(STDOUT_FILENO) == 1)
-        return args_wrong(&job->args, "a TFRecord file is nothing for a terminal: name it with -o");
+        return args_usage_error(&job->args,
+                                "a TFRecord file is nothing for a terminal: name it with -o");
     if (!job->path || stat(job->path, &output) || !S_ISREG(output.st_mode)) return 0;
     for (int i = 0; i < job->args.operand_count; i++)
         if (!is_stdin(job->args.operands[i]) && !stat(job->args.operands[i], &input) &&
@@ -174,20 +176,21 @@ static int check_output(const import_job *job) {
     return 0;
 }
 
-static int take_option(import_job *job, int option) {
+static int set_option(struct import_job *job, int option) {
     if (option == OPTION_FORMAT)
-        return strcmp(optarg, "json") ? args_wrong(&job->args, "--format is json, not '%s'", optarg)
-                                      : 0;
+        return strcmp(optarg, "json")
+                   ? args_usage_error(&job->args, "--format is json, not '%s'", optarg)
+                   : 0;
     job->path = optarg;
-    return *optarg ? 0 : args_wrong(&job->args, "-o names no file");
+    return *optarg ? 0 : args_usage_error(&job->args, "-o names no file");
 }
 
 static int run(int argc, char **argv) {
-    import_job job = {.path = NULL};
-    args_begin(&job.args, &cmd_import, options, argc, argv);
+    struct import_job job = {.path = NULL};
+    args_init(&job.args, &cmd_import, options, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        int exit_status = take_option(&job, option);
+        int exit_status = set_option(&job, option);
         if (exit_status) return exit_status;
     }
     int exit_status = check_output(&job);
@@ -206,5 +209,5 @@ static const char help[] =
     "  -o, --output FILE   a file, which appears when it is whole; else standard output\n"
     "      --help\n";
 
-const tool_command cmd_import = {"import", "write a TFRecord file of records given as JSON", help,
-                                 false, run};
+const struct command cmd_import = {"import", "write a TFRecord file of records given as JSON", help,
+                                   false, run};

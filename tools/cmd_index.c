@@ -8,10 +8,10 @@
 
 #include "build_report.h"
 #include "commands.h"
-#include "inherit.h"
+#include "inherited.h"
 #include "interrupt.h"
 #include "message.h"
-#include "progress.h"
+#include "progress_bar.h"
 
 enum {
     OPTION_ID = ARGS_LONG,
@@ -24,19 +24,19 @@ enum {
     OPTION_FROM_IDX
 };
 
-enum { PATH_SIZE = 4096, THREAD_LIMIT = 4096 };
+enum { PATH_SIZE = 4096, THREADS_MAX = 4096 };
 
-typedef struct index_job {
-    tool_args args;
-    const char *path;          /* of the index */
-    char path_room[PATH_SIZE]; /* where it lies without -o */
+struct index_job {
+    struct args args;
+    const char *path;            /* of the index */
+    char path_buffer[PATH_SIZE]; /* where it lies without -o */
     bool appends;
     recmap_index_options options;
     recmap_lift *lifts; /* malloc'ed; names and defaults lie in argv */
     recmap_shards *shards;
-    inherited old; /* what is appended to */
-    tool_progress progress;
-} index_job;
+    struct inherited appended; /* what is appended to */
+    struct progress_bar progress;
+};
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -50,17 +50,17 @@ static const struct option options[] = {
     {"compression", required_argument, NULL, OPTION_COMPRESSION},
     {NULL, 0, NULL, 0}};
 
-static int set_id(index_job *job, const char *name) {
-    if (!*name) return args_wrong(&job->args, "--id names no feature");
+static int set_id(struct index_job *job, const char *name) {
+    if (!*name) return args_usage_error(&job->args, "--id names no feature");
     job->options.id_feature = name;
     return 0;
 }
 
 /* FEATURE, or FEATURE=DEFAULT: the argument is cut at its first `=`. */
-static int add_lift(index_job *job, char *argument) {
+static int add_lift(struct index_job *job, char *argument) {
     char *equals = strchr(argument, '=');
     if (equals) *equals = 0;
-    if (!*argument) return args_wrong(&job->args, "--lift names no feature");
+    if (!*argument) return args_usage_error(&job->args, "--lift names no feature");
     recmap_lift *lifts = realloc(job->lifts, (job->options.lift_count + 1) * sizeof *lifts);
     if (!lifts) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
     lifts[job->options.lift_count++] = (recmap_lift){argument, equals ? equals + 1 : NULL};
@@ -69,40 +69,43 @@ static int add_lift(index_job *job, char *argument) {
     return 0;
 }
 
-static int set_threads(index_job *job, const char *text) {
+static int set_threads(struct index_job *job, const char *text) {
     uint64_t count;
-    if (!args_number(&job->args, "--threads", text, THREAD_LIMIT, &count)) return 2;
+    if (!args_number(&job->args, "--threads", text, THREADS_MAX, &count)) return 2;
     job->options.thread_count = (unsigned)count;
     return 0;
 }
 
-static int set_on_corrupt(index_job *job, const char *text) {
+static int set_on_corrupt(struct index_job *job, const char *text) {
     if (!strcmp(text, "raise")) job->options.on_corrupt = RECMAP_ON_CORRUPT_RAISE;
     else if (!strcmp(text, "skip")) job->options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
-    else return args_wrong(&job->args, "--on-corrupt is raise or skip, not '%s'", text);
+    else return args_usage_error(&job->args, "--on-corrupt is raise or skip, not '%s'", text);
     return 0;
 }
 
 /* A name, or with a slash the path of a shared object. */
-static int set_framing(index_job *job, const char *text) {
+static int set_framing(struct index_job *job, const char *text) {
     if (strchr(text, '/')) return args_load_framing(&job->options.framing, text);
     job->options.framing = text;
     return 0;
 }
 
-static int set_compression(index_job *job, const char *text) {
+static int set_compression(struct index_job *job, const char *text) {
     static const char *const names[] = {"auto", "none", "gzip", "zlib"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(text, names[i])) continue;
         job->options.compression = (recmap_compression)i;
         return 0;
     }
-    return args_wrong(&job->args, "--compression is auto, none, gzip or zlib, not '%s'", text);
+    return args_usage_error(&job->args, "--compression is auto, none, gzip or zlib, not '%s'",
+                            text);
 }
 
-static int take_option(index_job *job, int option) {
+static int set_option(struct index_job *job, int option) {
     switch (option) {
-    case 'o': job->path = optarg; return *optarg ? 0 : args_wrong(&job->args, "-o names no file");
+    case 'o':
+        job->path = optarg;
+        return *optarg ? 0 : args_usage_error(&job->args, "-o names no file");
     case OPTION_ID: return set_id(job, optarg);
     case OPTION_LIFT: return add_lift(job, optarg);
     case OPTION_THREADS: return set_threads(job, optarg);
@@ -114,26 +117,26 @@ static int take_option(index_job *job, int option) {
     }
 }
 
-static int list_shards(index_job *job) {
+static int list_shards(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
-    if (!job->args.operand_count) return args_wrong(&job->args, "no shards are named");
+    if (!job->args.operand_count) return args_usage_error(&job->args, "no shards are named");
     recmap_status status = recmap_shards_create(&job->shards, &error);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
         status = recmap_shards_add(job->shards, job->args.operands[i], &error);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
-static int choose_path(index_job *job) {
+static int choose_path(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (job->path) return 0;
-    if (recmap_shards_index_path(job->shards, job->path_room, PATH_SIZE, &error) != RECMAP_OK)
+    if (recmap_shards_index_path(job->shards, job->path_buffer, PATH_SIZE, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
-    job->path = job->path_room;
+    job->path = job->path_buffer;
     return 0;
 }
 
 /* The index replaces what is at its path: that must not be a shard. */
-static int check_path(const index_job *job) {
+static int check_path(const struct index_job *job) {
     struct stat target, shard;
     const char *advice = "name the index with -o";
     if (stat(job->path, &target)) {
@@ -152,13 +155,15 @@ static int check_path(const index_job *job) {
 }
 
 /* What is appended takes ids and columns from the index, unless the options name them again. */
-static int take_old_options(index_job *job) {
+static int inherit_options(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = inherit(&job->old, &job->options, job->path, &job->args.reading, &error);
+    recmap_status status = inherited_open(&job->appended, &job->options, job->path,
+                                          &job->args.dataset_options, &error);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
-static recmap_status build(index_job *job, recmap_index_summary *summary, recmap_error *error) {
+static recmap_status build(struct index_job *job, recmap_index_summary *summary,
+                           recmap_error *error) {
     recmap_index_builder *builder = NULL;
     recmap_status status = recmap_index_builder_create(&builder, job->path, &job->options, error);
     if (status == RECMAP_OK && job->appends)
@@ -171,62 +176,62 @@ static recmap_status build(index_job *job, recmap_index_summary *summary, recmap
 }
 
 /* What is in the folders that were named and was not taken for shards. */
-static void print_left_out(const index_job *job) {
-    enum { NAMED = 3 };
+static void print_skipped_files(const struct index_job *job) {
+    enum { SHOWN_MAX = 3 };
     size_t count = recmap_shards_left_out_count(job->shards);
     if (!count) return;
     fprintf(stderr, "recmap: %zu file%s of folders left out as no shard%s:", count, plural(count),
             plural(count));
-    for (size_t i = 0; i < count && i < NAMED; i++) {
+    for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
         fputs(i ? ", " : " ", stderr);
         print_safe(stderr, recmap_shards_left_out_path(job->shards, i));
     }
-    fputs(count > NAMED ? ", ...\n" : "\n", stderr);
+    fputs(count > SHOWN_MAX ? ", ...\n" : "\n", stderr);
 }
 
-static void print_summary(const index_job *job, const recmap_index_summary *summary) {
-    build_reused reused = {0};
-    if (job->old.from) {
-        const recmap_dataset_info *old = recmap_dataset_get_info(job->old.from);
-        reused = (build_reused){old->record_count, old->byte_count};
+static void print_summary(const struct index_job *job, const recmap_index_summary *summary) {
+    struct build_reused reused = {0};
+    if (job->appended.dataset) {
+        const recmap_dataset_info *old = recmap_dataset_get_info(job->appended.dataset);
+        reused = (struct build_reused){old->record_count, old->byte_count};
     }
     build_report(job->path, summary, reused, job->options.id_feature != NULL, &job->progress);
-    print_left_out(job);
+    print_skipped_files(job);
 }
 
-static int run_build(index_job *job) {
+static int run_build(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_summary summary;
     interrupt_watch();
-    job->progress = progress_begin("indexing");
-    job->options.progress = progress_report;
+    job->progress = progress_bar_start("indexing");
+    job->options.progress = progress_bar_report;
     job->options.progress_context = &job->progress;
     job->options.guard = 1;
     recmap_status status = build(job, &summary, &error);
-    progress_end(&job->progress);
+    progress_bar_clear(&job->progress);
     if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
     print_summary(job, &summary);
     return interrupt_finish(0);
 }
 
-static int run_job(index_job *job) {
+static int run_job(struct index_job *job) {
     for (int option; (option = args_next(&job->args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job->args.exit_status;
-        int exit_status = take_option(job, option);
+        int exit_status = set_option(job, option);
         if (exit_status) return exit_status;
     }
     int exit_status = list_shards(job);
     if (!exit_status) exit_status = choose_path(job);
     if (!exit_status) exit_status = check_path(job);
-    if (!exit_status && job->appends) exit_status = take_old_options(job);
+    if (!exit_status && job->appends) exit_status = inherit_options(job);
     return exit_status ? exit_status : run_build(job);
 }
 
 static int run(int argc, char **argv) {
-    index_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
-    args_begin(&job.args, &cmd_index, options, argc, argv);
+    struct index_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
+    args_init(&job.args, &cmd_index, options, argc, argv);
     int exit_status = run_job(&job);
-    inherit_end(&job.old);
+    inherited_close(&job.appended);
     recmap_shards_destroy(job.shards);
     free(job.lifts);
     return exit_status;
@@ -266,4 +271,4 @@ static const char help[] =
     "                           number; ids and columns are as in the index\n"
     "      --help\n";
 
-const tool_command cmd_index = {"index", "build an index of TFRecord files", help, false, run};
+const struct command cmd_index = {"index", "build an index of TFRecord files", help, false, run};

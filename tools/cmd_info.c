@@ -10,7 +10,7 @@
 enum { OPTION_SHARDS = ARGS_LONG, OPTION_JSON };
 
 /* A terminal page of damage; all of it is in the JSON. */
-enum { DAMAGE_SHOWN = 20 };
+enum { DAMAGE_SHOWN_MAX = 20 };
 
 static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHARDS},
                                         {"json", no_argument, NULL, OPTION_JSON},
@@ -76,7 +76,7 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
     printf("damage       %llu place%s, %llu byte%s\n", (unsigned long long)info->damage_count,
            plural(info->damage_count), (unsigned long long)info->damaged_byte_count,
            plural(info->damaged_byte_count));
-    for (uint64_t i = 0; i < info->damage_count && i < DAMAGE_SHOWN; i++) {
+    for (uint64_t i = 0; i < info->damage_count && i < DAMAGE_SHOWN_MAX; i++) {
         recmap_damage damage;
         recmap_status status = recmap_dataset_get_damage(&damage, dataset, i, error);
         if (status != RECMAP_OK) return status;
@@ -92,7 +92,7 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
         print_safe(stdout, damage.reason);
         putchar('\n');
     }
-    if (info->damage_count > DAMAGE_SHOWN) puts("  ... (--json lists all)");
+    if (info->damage_count > DAMAGE_SHOWN_MAX) puts("  ... (--json lists all)");
     return RECMAP_OK;
 }
 
@@ -100,8 +100,8 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
 #define LARGE_SPAN ((uint64_t)64 << 20)
 
 /* That so many spans hold on average. */
-static uint64_t records_of(const recmap_dataset *dataset, const recmap_span_info *spans,
-                           uint64_t count) {
+static uint64_t records_in_spans(const recmap_dataset *dataset, const recmap_span_info *spans,
+                                 uint64_t count) {
     return recmap_dataset_count(dataset) * count / spans->span_count + 1;
 }
 
@@ -133,7 +133,7 @@ static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *err
         printf("             `recmap cat --format tfrecord` writes the records plain; an order of "
                "windows (in C and\n             Python) inflates span after span, with blocks of "
                "four spans: %llu records\n",
-               (unsigned long long)records_of(dataset, &spans, 4));
+               (unsigned long long)records_in_spans(dataset, &spans, 4));
     return RECMAP_OK;
 }
 
@@ -173,15 +173,15 @@ static recmap_status print_json(recmap_dataset *dataset, bool with_shards, recma
 }
 
 static int run(int argc, char **argv) {
-    tool_args args;
+    struct args args;
     bool with_shards = false, as_json = false;
-    args_begin(&args, &cmd_info, options, argc, argv);
+    args_init(&args, &cmd_info, options, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
         if (option == OPTION_SHARDS) with_shards = true;
         else as_json = true;
     }
-    if (args.operand_count > 1) return args_wrong(&args, "only one index can be named");
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be named");
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -202,4 +202,4 @@ static const char help[] =
     "      --framing ./MY.so  the framing of your own in which its records lie\n"
     "      --help\n";
 
-const tool_command cmd_info = {"info", "tell what an index holds", help, false, run};
+const struct command cmd_info = {"info", "tell what an index holds", help, false, run};

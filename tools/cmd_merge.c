@@ -4,18 +4,18 @@
 #include <recmap/index.h>
 
 #include "commands.h"
-#include "inherit.h"
+#include "inherited.h"
 #include "interrupt.h"
 #include "message.h"
-#include "progress.h"
+#include "progress_bar.h"
 
-typedef struct merge_job {
-    tool_args args;
+struct merge_job {
+    struct args args;
     const char *path; /* of the index to be */
     recmap_index_options options;
-    inherited first; /* the part that gives ids and columns; the others must have the same */
-    tool_progress progress;
-} merge_job;
+    struct inherited first; /* the part that gives ids and columns; the others must have the same */
+    struct progress_bar progress;
+};
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
@@ -23,7 +23,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
 
 /* The merged index replaces what is at its path: that must not be one of the parts, which would be
  * lost with it. */
-static int check_path(const merge_job *job) {
+static int check_path(const struct merge_job *job) {
     struct stat target, part;
     const char *advice = "name another file with -o";
     if (stat(job->path, &target)) return 0;
@@ -37,7 +37,8 @@ static int check_path(const merge_job *job) {
     return 0;
 }
 
-static recmap_status merge(merge_job *job, recmap_index_summary *summary, recmap_error *error) {
+static recmap_status merge(struct merge_job *job, recmap_index_summary *summary,
+                           recmap_error *error) {
     recmap_index_builder *builder = NULL;
     recmap_status status = recmap_index_builder_create(&builder, job->path, &job->options, error);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
@@ -47,17 +48,17 @@ static recmap_status merge(merge_job *job, recmap_index_summary *summary, recmap
     return status;
 }
 
-static int run_merge(merge_job *job) {
+static int run_merge(struct merge_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_summary summary;
     interrupt_watch();
-    job->progress = progress_begin("merging");
-    job->options.progress = progress_report;
+    job->progress = progress_bar_start("merging");
+    job->options.progress = progress_bar_report;
     job->options.progress_context = &job->progress;
-    recmap_status status =
-        inherit(&job->first, &job->options, job->args.operands[0], &job->args.reading, &error);
+    recmap_status status = inherited_open(&job->first, &job->options, job->args.operands[0],
+                                          &job->args.dataset_options, &error);
     if (status == RECMAP_OK) status = merge(job, &summary, &error);
-    progress_end(&job->progress);
+    progress_bar_clear(&job->progress);
     if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
     /* Rates would tell nothing: no shard was read. */
     message("%s: %llu record%s in %llu shard%s", job->path,
@@ -67,18 +68,18 @@ static int run_merge(merge_job *job) {
 }
 
 static int run(int argc, char **argv) {
-    merge_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
-    args_begin(&job.args, &cmd_merge, options, argc, argv);
+    struct merge_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
+    args_init(&job.args, &cmd_merge, options, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        if (!*optarg) return args_wrong(&job.args, "-o names no file");
+        if (!*optarg) return args_usage_error(&job.args, "-o names no file");
         job.path = optarg;
     }
-    if (!job.path) return args_wrong(&job.args, "no index to write is named (-o NAME.rmx)");
-    if (!job.args.operand_count) return args_wrong(&job.args, "no parts are named");
+    if (!job.path) return args_usage_error(&job.args, "no index to write is named (-o NAME.rmx)");
+    if (!job.args.operand_count) return args_usage_error(&job.args, "no parts are named");
     int exit_status = check_path(&job);
     if (!exit_status) exit_status = run_merge(&job);
-    inherit_end(&job.first);
+    inherited_close(&job.first);
     return exit_status;
 }
 
@@ -95,4 +96,4 @@ static const char help[] =
     "      --framing ./MY.so    the framing of your own in which its records lie\n"
     "      --help\n";
 
-const tool_command cmd_merge = {"merge", "put indexes of parts together", help, false, run};
+const struct command cmd_merge = {"merge", "put indexes of parts together", help, false, run};

@@ -5,7 +5,7 @@
 
 #include "commands.h"
 #include "message.h"
-#include "order_walk.h"
+#include "order_iterator.h"
 
 enum { OPTION_POSITION_OF = ARGS_LONG };
 
@@ -14,31 +14,32 @@ static const struct option options[] = {
     {"framing", required_argument, NULL, ARGS_FRAMING},
     {NULL, 0, NULL, 0}};
 
-typedef struct order_job {
-    tool_args args;
-    order_options order;
+struct order_job {
+    struct args args;
+    struct order_options order;
     bool asks_position;
     uint64_t number; /* the record whose position is asked */
-} order_job;
+};
 
-static int take_option(order_job *job, int option) {
-    if (option != OPTION_POSITION_OF) return order_options_take(&job->order, &job->args, option);
+static int set_option(struct order_job *job, int option) {
+    if (option != OPTION_POSITION_OF) return order_options_set(&job->order, &job->args, option);
     job->asks_position = true;
     return args_number(&job->args, "--position-of", optarg, UINT64_MAX, &job->number) ? 0 : 2;
 }
 
-static int check_options(const order_job *job) {
+static int check_options(const struct order_job *job) {
     int exit_status = order_options_check(&job->order, &job->args);
     if (exit_status) return exit_status;
     if (job->asks_position && order_options_has_part(&job->order))
-        return args_wrong(&job->args,
-                          "--position-of is about the whole epoch: only --shuffle, --seed and "
-                          "--epoch go with it");
-    if (job->args.operand_count > 1) return args_wrong(&job->args, "only one index can be named");
+        return args_usage_error(
+            &job->args, "--position-of is about the whole epoch: only --shuffle, --seed and "
+                        "--epoch go with it");
+    if (job->args.operand_count > 1)
+        return args_usage_error(&job->args, "only one index can be named");
     return 0;
 }
 
-static int print_position(const order_job *job, uint64_t record_count) {
+static int print_position(const struct order_job *job, uint64_t record_count) {
     if (job->number >= record_count)
         return message_error(RECMAP_NOT_FOUND, job->args.operands[0],
                              "numbers run from 0 on, in the order of the shards",
@@ -48,7 +49,7 @@ static int print_position(const order_job *job, uint64_t record_count) {
     recmap_order *order = NULL;
     uint64_t position;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = order_options_order(&order, &job->order, record_count, &error);
+    recmap_status status = order_options_create_order(&order, &job->order, record_count, &error);
     if (status == RECMAP_OK)
         status = recmap_order_position_of(&position, order, job->order.epoch, job->number, &error);
     recmap_order_release(order);
@@ -57,27 +58,27 @@ static int print_position(const order_job *job, uint64_t record_count) {
     return 0;
 }
 
-static int print_numbers(const order_job *job, uint64_t record_count) {
-    order_walk walk;
-    int exit_status = order_walk_begin(&walk, &job->order, record_count, &job->args);
+static int print_numbers(const struct order_job *job, uint64_t record_count) {
+    struct order_iterator iterator;
+    int exit_status = order_iterator_init(&iterator, &job->order, record_count, &job->args);
     if (exit_status) return exit_status;
-    tool_output output;
+    struct output output;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = output_open(&output, NULL, OUTPUT_NUMBER, &error);
-    if (status == RECMAP_OK) status = order_walk_print(&walk, &output, &error);
+    if (status == RECMAP_OK) status = order_iterator_print(&iterator, &output, &error);
     if (status == RECMAP_OK) status = output_finish(&output, &error);
     output_close(&output);
-    order_walk_end(&walk);
+    order_iterator_deinit(&iterator);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }
 
 static int run(int argc, char **argv) {
-    order_job job = {.asks_position = false};
-    args_begin(&job.args, &cmd_order, options, argc, argv);
-    order_options_begin(&job.order, &job.args);
+    struct order_job job = {.asks_position = false};
+    args_init(&job.args, &cmd_order, options, argc, argv);
+    order_options_init(&job.order, &job.args);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        int exit_status = take_option(&job, option);
+        int exit_status = set_option(&job, option);
         if (exit_status) return exit_status;
     }
     int exit_status = check_options(&job);
@@ -112,4 +113,4 @@ static const char help[] =
     "      --framing ./MY.so       the framing of your own in which its records lie\n"
     "      --help\n";
 
-const tool_command cmd_order = {"order", "print record numbers in order", help, false, run};
+const struct command cmd_order = {"order", "print record numbers in order", help, false, run};

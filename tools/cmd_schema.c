@@ -7,11 +7,11 @@
 
 #include "commands.h"
 #include "interrupt.h"
+#include "iterate.h"
 #include "message.h"
-#include "progress.h"
+#include "progress_bar.h"
 #include "schema_features.h"
 #include "schema_table.h"
-#include "walk.h"
 
 enum { OPTION_SAMPLE = ARGS_LONG, OPTION_JSON, OPTION_FEATURES };
 
@@ -23,26 +23,27 @@ static const struct option options[] = {{"sample", required_argument, NULL, OPTI
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
-typedef enum schema_form { FORM_TABLE, FORM_JSON, FORM_C } schema_form;
+enum schema_form { FORM_TABLE, FORM_JSON, FORM_C };
 
 /* The numbers floor(i * count / sample), without ever computing i * count. */
-typedef struct spread {
+struct spread {
     uint64_t number;
     uint64_t sample;   /* numbers in all */
     uint64_t quotient; /* of count / sample */
     uint64_t remainder;
     uint64_t carry; /* remainders added up, below sample */
-} spread;
+};
 
-static spread spread_begin(uint64_t count, uint64_t sample) {
-    if (!sample) return (spread){.sample = 0};
-    return (spread){.sample = sample, .quotient = count / sample, .remainder = count % sample};
+static struct spread spread_over(uint64_t count, uint64_t sample) {
+    if (!sample) return (struct spread){.sample = 0};
+    return (struct spread){
+        .sample = sample, .quotient = count / sample, .remainder = count % sample};
 }
 
 static recmap_status spread_next(void *context, uint64_t *numbers, size_t count,
                                  recmap_error *error) {
     (void)error;
-    spread *spread = context;
+    struct spread *spread = context;
     for (size_t i = 0; i < count; i++) {
         numbers[i] = spread->number;
         spread->number += spread->quotient;
@@ -81,17 +82,17 @@ static recmap_status collect(recmap_schema *schema, recmap_dataset *dataset, uin
                              recmap_error *error) {
     uint64_t count = recmap_dataset_count(dataset);
     if (!sample || sample > count) sample = count;
-    spread spread = spread_begin(count, sample);
-    walk_source source = {sample, spread_next, &spread};
-    tool_progress progress = progress_begin("reading");
+    struct spread spread = spread_over(count, sample);
+    struct number_source source = {sample, spread_next, &spread};
+    struct progress_bar progress = progress_bar_start("reading");
     interrupt_watch();
     recmap_status status =
-        walk_records(dataset, source, add_record, schema, progress_report, &progress, error);
-    progress_end(&progress);
+        iterate_records(dataset, source, add_record, schema, progress_bar_report, &progress, error);
+    progress_bar_clear(&progress);
     return status;
 }
 
-static recmap_status print_schema(const recmap_schema *schema, schema_form form,
+static recmap_status print_schema(const recmap_schema *schema, enum schema_form form,
                                   recmap_error *error) {
     switch (form) {
     case FORM_JSON: return print_json(schema, error);
@@ -101,7 +102,7 @@ static recmap_status print_schema(const recmap_schema *schema, schema_form form,
     return RECMAP_OK;
 }
 
-static int run_schema(recmap_dataset *dataset, uint64_t sample, schema_form form) {
+static int run_schema(recmap_dataset *dataset, uint64_t sample, enum schema_form form) {
     recmap_schema *schema = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_schema_create(&schema, &error);
@@ -115,29 +116,30 @@ static int run_schema(recmap_dataset *dataset, uint64_t sample, schema_form form
 }
 
 /* Returns 0, or the exit status of wrong usage. */
-static int take_option(const tool_args *args, int option, uint64_t *sample, schema_form *form) {
+static int set_option(const struct args *args, int option, uint64_t *sample,
+                      enum schema_form *form) {
     if (option == OPTION_SAMPLE)
         return args_number(args, "--sample", optarg, UINT64_MAX, sample) ? 0 : 2;
-    schema_form wanted = option == OPTION_JSON ? FORM_JSON : FORM_C;
+    enum schema_form wanted = option == OPTION_JSON ? FORM_JSON : FORM_C;
     if (wanted == FORM_C && strcmp(optarg, "c") != 0)
-        return args_wrong(args, "--features is c, not '%s'", optarg);
+        return args_usage_error(args, "--features is c, not '%s'", optarg);
     if (*form != FORM_TABLE && *form != wanted)
-        return args_wrong(args, "--json and --features exclude each other");
+        return args_usage_error(args, "--json and --features exclude each other");
     *form = wanted;
     return 0;
 }
 
 static int run(int argc, char **argv) {
-    tool_args args;
+    struct args args;
     uint64_t sample = DEFAULT_SAMPLE;
-    schema_form form = FORM_TABLE;
-    args_begin(&args, &cmd_schema, options, argc, argv);
+    enum schema_form form = FORM_TABLE;
+    args_init(&args, &cmd_schema, options, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
-        int exit_status = take_option(&args, option, &sample, &form);
+        int exit_status = set_option(&args, option, &sample, &form);
         if (exit_status) return exit_status;
     }
-    if (args.operand_count > 1) return args_wrong(&args, "only one index can be named");
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be named");
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -162,5 +164,5 @@ static const char help[] =
     "      --framing ./MY.so  the framing of your own in which its records lie\n"
     "      --help\n";
 
-const tool_command cmd_schema = {"schema", "list the features of tf.Example records", help, true,
-                                 run};
+const struct command cmd_schema = {"schema", "list the features of tf.Example records", help, true,
+                                   run};

@@ -6,11 +6,11 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "message.h"
-#include "progress.h"
+#include "progress_bar.h"
 
 enum { OPTION_INDEX_ONLY = ARGS_LONG, OPTION_JSON, OPTION_THREADS };
 
-enum { THREAD_LIMIT = 4096 };
+enum { THREADS_MAX = 4096 };
 
 static const struct option options[] = {{"index-only", no_argument, NULL, OPTION_INDEX_ONLY},
                                         {"json", no_argument, NULL, OPTION_JSON},
@@ -63,12 +63,12 @@ static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, co
                       bool as_json) {
     recmap_report *report = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    tool_progress progress = progress_begin("verifying");
-    verify->progress = progress_report;
+    struct progress_bar progress = progress_bar_start("verifying");
+    verify->progress = progress_bar_report;
     verify->progress_context = &progress;
     interrupt_watch();
     recmap_status status = recmap_dataset_verify(&report, dataset, verify, &error);
-    progress_end(&progress);
+    progress_bar_clear(&progress);
     int exit_status = 0;
     if (status == RECMAP_OK) {
         exit_status = recmap_report_damage_count(report) ? 1 : 0;
@@ -83,19 +83,19 @@ static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, co
 }
 
 static int run(int argc, char **argv) {
-    tool_args args;
+    struct args args;
     recmap_verify_options verify = RECMAP_VERIFY_OPTIONS_INIT;
     bool as_json = false;
     uint64_t threads = 0;
-    args_begin(&args, &cmd_verify, options, argc, argv);
+    args_init(&args, &cmd_verify, options, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
         if (option == OPTION_INDEX_ONLY) verify.index_only = 1;
         else if (option == OPTION_JSON) as_json = true;
-        else if (!args_number(&args, "--threads", optarg, THREAD_LIMIT, &threads)) return 2;
+        else if (!args_number(&args, "--threads", optarg, THREADS_MAX, &threads)) return 2;
     }
     verify.thread_count = (unsigned)threads;
-    if (args.operand_count > 1) return args_wrong(&args, "only one index can be named");
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be named");
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -117,5 +117,5 @@ static const char help[] =
     "      --framing ./MY.so  the framing of your own in which its records lie\n"
     "      --help\n";
 
-const tool_command cmd_verify = {"verify", "check every byte of index and shards", help, false,
-                                 run};
+const struct command cmd_verify = {"verify", "check every byte of index and shards", help, false,
+                                   run};

@@ -4,7 +4,7 @@
 
 #include "args.h"
 
-extern const tool_command cmd_index, cmd_info, cmd_schema, cmd_get, cmd_find, cmd_cat, cmd_order,
+extern const struct command cmd_index, cmd_info, cmd_schema, cmd_get, cmd_find, cmd_cat, cmd_order,
     cmd_verify, cmd_merge, cmd_import, cmd_export;
 
 #endif

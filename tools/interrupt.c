@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-static volatile sig_atomic_t signal_that_came;
+static volatile sig_atomic_t pending_signal;
 
 static void note(int number) {
-    signal_that_came = number;
+    pending_signal = number;
 }
 
 void interrupt_watch(void) {
@@ -21,8 +21,8 @@ void interrupt_watch(void) {
     }
 }
 
-bool interrupt_came(void) {
-    return signal_that_came != 0;
+bool interrupt_is_pending(void) {
+    return pending_signal != 0;
 }
 
 recmap_status interrupt_fail(recmap_error *error) {
@@ -33,9 +33,9 @@ recmap_status interrupt_fail(recmap_error *error) {
 }
 
 int interrupt_finish(int exit_status) {
-    if (!signal_that_came) return exit_status;
+    if (!pending_signal) return exit_status;
     fflush(NULL);
-    signal(signal_that_came, SIG_DFL);
-    raise(signal_that_came);
+    signal(pending_signal, SIG_DFL);
+    raise(pending_signal);
     return exit_status;
 }

@@ -10,7 +10,7 @@
 /* From now on these signals are only noted. The second one of a kind ends the process at once. */
 void interrupt_watch(void);
 
-bool interrupt_came(void);
+bool interrupt_is_pending(void);
 
 /* Sets `error` for what was stopped. Returns RECMAP_CANCELLED. */
 recmap_status interrupt_fail(recmap_error *error);

@@ -15,12 +15,12 @@ static unsigned bit(int option) {
     return 1U << (option - SHUFFLE);
 }
 
-void order_options_begin(order_options *options, tool_args *args) {
-    *options = (order_options){.count = UINT64_MAX, .world_size = 1, .batch_size = 1};
+void order_options_init(struct order_options *options, struct args *args) {
+    *options = (struct order_options){.count = UINT64_MAX, .world_size = 1, .batch_size = 1};
     args_add(args, rows);
 }
 
-static bool last_of(recmap_last *last, const char *name) {
+static bool parse_last(recmap_last *last, const char *name) {
     if (!strcmp(name, "keep")) *last = RECMAP_LAST_KEEP;
     else if (!strcmp(name, "drop")) *last = RECMAP_LAST_DROP;
     else if (!strcmp(name, "pad")) *last = RECMAP_LAST_PAD;
@@ -28,7 +28,7 @@ static bool last_of(recmap_last *last, const char *name) {
     return true;
 }
 
-static uint64_t *number_of(order_options *options, int option) {
+static uint64_t *number_field(struct order_options *options, int option) {
     switch (option) {
     case SEED: return &options->seed;
     case EPOCH: return &options->epoch;
@@ -40,52 +40,52 @@ static uint64_t *number_of(order_options *options, int option) {
     }
 }
 
-int order_options_take(order_options *options, const tool_args *args, int option) {
+int order_options_set(struct order_options *options, const struct args *args, int option) {
     options->given |= bit(option);
     if (option == SHUFFLE) return 0;
     if (option == LAST) {
-        if (last_of(&options->last, optarg)) return 0;
-        return args_wrong(args, "--last is keep, drop or pad, not '%s'", optarg);
+        if (parse_last(&options->last, optarg)) return 0;
+        return args_usage_error(args, "--last is keep, drop or pad, not '%s'", optarg);
     }
-    char what[16] = "--";
-    strncat(what, rows[option - SHUFFLE].name, sizeof what - 3);
+    char name[16] = "--";
+    strncat(name, rows[option - SHUFFLE].name, sizeof name - 3);
     uint64_t limit = option == RANK || option == WORLD ? UINT32_MAX : UINT64_MAX;
-    return args_number(args, what, optarg, limit, number_of(options, option)) ? 0 : 2;
+    return args_number(args, name, optarg, limit, number_field(options, option)) ? 0 : 2;
 }
 
-bool order_options_is_shuffled(const order_options *options) {
+bool order_options_is_shuffled(const struct order_options *options) {
     return options->given & bit(SHUFFLE);
 }
 
-bool order_options_has_ranks(const order_options *options) {
+bool order_options_has_ranks(const struct order_options *options) {
     return options->given & bit(RANK);
 }
 
-bool order_options_has_part(const order_options *options) {
+bool order_options_has_part(const struct order_options *options) {
     return options->given & ~(bit(SHUFFLE) | bit(SEED) | bit(EPOCH));
 }
 
-int order_options_check(const order_options *options, const tool_args *args) {
+int order_options_check(const struct order_options *options, const struct args *args) {
     const unsigned ranks = bit(RANK) | bit(WORLD) | bit(BATCH);
     const unsigned given = options->given;
     if (!order_options_is_shuffled(options) && given & (bit(SEED) | bit(EPOCH)))
-        return args_wrong(args, "%s is of a shuffled order: give --shuffle too",
-                          given & bit(SEED) ? "--seed" : "--epoch");
+        return args_usage_error(args, "%s is of a shuffled order: give --shuffle too",
+                                given & bit(SEED) ? "--seed" : "--epoch");
     if (given & ranks && (given & ranks) != ranks)
-        return args_wrong(args, "--rank, --world and --batch go together");
+        return args_usage_error(args, "--rank, --world and --batch go together");
     if (given & bit(LAST) && !(given & ranks))
-        return args_wrong(args, "--last is for ranks: give --rank, --world and --batch too");
-    if (!options->world_size) return args_wrong(args, "--world is at least 1, not 0");
-    if (!options->batch_size) return args_wrong(args, "--batch is at least 1, not 0");
+        return args_usage_error(args, "--last is for ranks: give --rank, --world and --batch too");
+    if (!options->world_size) return args_usage_error(args, "--world is at least 1, not 0");
+    if (!options->batch_size) return args_usage_error(args, "--batch is at least 1, not 0");
     if (options->rank >= options->world_size)
-        return args_wrong(args, "--rank is below --world, not %llu of %llu",
-                          (unsigned long long)options->rank,
-                          (unsigned long long)options->world_size);
+        return args_usage_error(args, "--rank is below --world, not %llu of %llu",
+                                (unsigned long long)options->rank,
+                                (unsigned long long)options->world_size);
     return 0;
 }
 
-recmap_status order_options_order(recmap_order **order, const order_options *options,
-                                  uint64_t record_count, recmap_error *error) {
+recmap_status order_options_create_order(recmap_order **order, const struct order_options *options,
+                                         uint64_t record_count, recmap_error *error) {
     if (order_options_is_shuffled(options))
         return recmap_order_shuffled(order, record_count, options->seed, error);
     return recmap_order_sequential(order, record_count, error);

@@ -6,7 +6,7 @@
 
 #include "args.h"
 
-typedef struct order_options {
+struct order_options {
     unsigned given; /* a bit for each option that was */
     uint64_t seed;
     uint64_t epoch;
@@ -16,28 +16,28 @@ typedef struct order_options {
     uint64_t world_size;
     uint64_t batch_size;
     recmap_last last;
-} order_options;
+};
 
 /* Values from here on are not for other options. */
 enum { ORDER_OPTIONS_FIRST = 512 };
 
 /* The defaults; `args` takes these options besides its own from now on. */
-void order_options_begin(order_options *options, tool_args *args);
+void order_options_init(struct order_options *options, struct args *args);
 
 /* Takes one of them, as args_next gave it. Returns 0, or the exit status after saying what is
  * wrong. */
-int order_options_take(order_options *options, const tool_args *args, int option);
+int order_options_set(struct order_options *options, const struct args *args, int option);
 
 /* Whether all that was given goes together. Returns the same. */
-int order_options_check(const order_options *options, const tool_args *args);
+int order_options_check(const struct order_options *options, const struct args *args);
 
-bool order_options_is_shuffled(const order_options *options);
-bool order_options_has_ranks(const order_options *options);
+bool order_options_is_shuffled(const struct order_options *options);
+bool order_options_has_ranks(const struct order_options *options);
 /* Whether less than the whole epoch was asked for, or could have been. */
-bool order_options_has_part(const order_options *options);
+bool order_options_has_part(const struct order_options *options);
 
 /* The order that they name, of `record_count` records, to be released. */
-recmap_status order_options_order(recmap_order **order, const order_options *options,
-                                  uint64_t record_count, recmap_error *error);
+recmap_status order_options_create_order(recmap_order **order, const struct order_options *options,
+                                         uint64_t record_count, recmap_error *error);
 
 #endif

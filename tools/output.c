@@ -17,10 +17,10 @@
 
 static const char stdout_name[] = "standard output";
 
-bool output_format_of(output_format *format, const char *name) {
+bool output_format_parse(enum output_format *format, const char *name) {
     static const struct {
         const char *name;
-        output_format format;
+        enum output_format format;
     } formats[] = {{"raw", OUTPUT_RAW},
                    {"tfrecord", OUTPUT_TFRECORD},
                    {"json", OUTPUT_JSON},
@@ -33,26 +33,26 @@ bool output_format_of(output_format *format, const char *name) {
     return false;
 }
 
-static const char *name_of(const tool_output *output) {
+static const char *display_name(const struct output *output) {
     return output->path ? output->path : stdout_name;
 }
 
 /* The rights that writing to the path itself would leave. */
-static mode_t mode_for(const struct stat *old) {
+static mode_t output_mode(const struct stat *old) {
     if (old) return old->st_mode & 0777;
     mode_t mask = umask(0);
     umask(mask);
     return 0666 & ~mask;
 }
 
-static recmap_status open_regular(tool_output *output, const struct stat *old,
+static recmap_status open_regular(struct output *output, const struct stat *old,
                                   recmap_error *error) {
     /* A link stays a link: the file behind it is replaced. */
     output->target = old ? realpath(output->path, NULL) : strdup(output->path);
     if (!output->target) return message_fail_errno(error, output->path, "resolve the path");
     /* From here on a signal must not end the process before the file is removed. */
     interrupt_watch();
-    int fd = partial_create(&output->temporary, output->target, mode_for(old));
+    int fd = partial_create(&output->temporary, output->target, output_mode(old));
     if (fd < 0) return message_fail_errno(error, output->path, "create the file");
     output->stream = fdopen(fd, "w");
     if (output->stream) return RECMAP_OK;
@@ -61,7 +61,7 @@ static recmap_status open_regular(tool_output *output, const struct stat *old,
     return RECMAP_IO;
 }
 
-static recmap_status open_path(tool_output *output, recmap_error *error) {
+static recmap_status open_path(struct output *output, recmap_error *error) {
     struct stat old;
     bool exists = !stat(output->path, &old);
     if (!exists && errno != ENOENT)
@@ -104,7 +104,7 @@ int output_check(const char *path, const char *index_path, const recmap_dataset 
     return 0;
 }
 
-recmap_status output_open(tool_output *output, const char *path, output_format format,
+recmap_status output_open(struct output *output, const char *path, enum output_format format,
                           recmap_error *error) {
     memset(output, 0, sizeof *output);
     bool is_terminal = !path && isatty(STDOUT_FILENO) == 1;
@@ -129,8 +129,8 @@ static bool write_frame(FILE *stream, const recmap_record *record) {
            write_all(stream, frame.footer, sizeof frame.footer);
 }
 
-static recmap_status write_json(tool_output *output, const recmap_record *record, bool *is_written,
-                                recmap_error *error) {
+static recmap_status write_json(struct output *output, const recmap_record *record,
+                                bool *is_written, recmap_error *error) {
     output->text.size = 0;
     recmap_status status = recmap_record_to_json(&output->text, record, error);
     if (status != RECMAP_OK) return status;
@@ -144,10 +144,11 @@ static recmap_status write_json(tool_output *output, const recmap_record *record
     return RECMAP_OK;
 }
 
-recmap_status output_write(tool_output *output, const recmap_record *record, recmap_error *error) {
+recmap_status output_write(struct output *output, const recmap_record *record,
+                           recmap_error *error) {
     bool is_written = false;
     recmap_status status = RECMAP_OK;
-    if (interrupt_came()) return interrupt_fail(error);
+    if (interrupt_is_pending()) return interrupt_fail(error);
     switch (output->format) {
     case OUTPUT_NUMBER:
         is_written = fprintf(output->stream, "%llu\n", (unsigned long long)record->number) > 0;
@@ -159,11 +160,11 @@ recmap_status output_write(tool_output *output, const recmap_record *record, rec
     case OUTPUT_RAW: is_written = write_all(output->stream, record->data, record->size); break;
     }
     if (status != RECMAP_OK) return status;
-    return is_written ? RECMAP_OK : message_fail_errno(error, name_of(output), "write");
+    return is_written ? RECMAP_OK : message_fail_errno(error, display_name(output), "write");
 }
 
-recmap_status output_finish(tool_output *output, recmap_error *error) {
-    if (fflush(output->stream)) return message_fail_errno(error, name_of(output), "write");
+recmap_status output_finish(struct output *output, recmap_error *error) {
+    if (fflush(output->stream)) return message_fail_errno(error, display_name(output), "write");
     if (!output->temporary) return RECMAP_OK;
     if (fsync(fileno(output->stream)))
         return message_fail_errno(error, output->path, "sync the file");
@@ -174,7 +175,7 @@ recmap_status output_finish(tool_output *output, recmap_error *error) {
     return RECMAP_OK;
 }
 
-void output_close(tool_output *output) {
+void output_close(struct output *output) {
     if (output->temporary) unlink(output->temporary);
     if (output->stream && output->stream != stdout) fclose(output->stream);
     free(output->temporary);

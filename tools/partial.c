@@ -28,7 +28,7 @@ static bool is_partial(const char *name, const char *target, size_t target_size)
 }
 
 /* Removes `folder/name` when no living writer holds its lock. */
-static void remove_if_dead(int folder, const char *name) {
+static void remove_if_abandoned(int folder, const char *name) {
     int flags = O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
     /* Network file systems lock only what is open for writing. */
     int fd = openat(folder, name, O_RDWR | flags);
@@ -40,7 +40,7 @@ static void remove_if_dead(int folder, const char *name) {
     close(fd);
 }
 
-static void remove_dead(const char *target) {
+static void remove_abandoned(const char *target) {
     const char *slash = strrchr(target, '/');
     const char *name = slash ? slash + 1 : target;
     char *path = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
@@ -50,7 +50,8 @@ static void remove_dead(const char *target) {
     size_t size = strlen(name);
     struct dirent *entry;
     while ((entry = readdir(folder)))
-        if (is_partial(entry->d_name, name, size)) remove_if_dead(dirfd(folder), entry->d_name);
+        if (is_partial(entry->d_name, name, size))
+            remove_if_abandoned(dirfd(folder), entry->d_name);
     closedir(folder);
 }
 
@@ -87,17 +88,17 @@ static int create_once(const char *path, mode_t mode, bool *vanished) {
 }
 
 int partial_create(char **path, const char *target, mode_t mode) {
-    remove_dead(target);
+    remove_abandoned(target);
     for (;;) {
-        char *made = make_path(target);
-        if (!made) return -1;
+        char *temporary = make_path(target);
+        if (!temporary) return -1;
         bool vanished;
-        int fd = create_once(made, mode, &vanished);
+        int fd = create_once(temporary, mode, &vanished);
         if (fd >= 0) {
-            *path = made;
+            *path = temporary;
             return fd;
         }
-        free(made);
+        free(temporary);
         if (!vanished) return -1;
     }
 }

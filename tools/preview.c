@@ -4,42 +4,43 @@
 #include <string.h>
 
 enum {
-    VALUES_SHOWN = 8,
-    BYTES_SHOWN = 48,
-    BYTES_VALUES_SHOWN = 3,
-    STEPS_SHOWN = 3,
+    VALUES_SHOWN_MAX = 8,
+    BYTES_SHOWN_MAX = 48,
+    BYTES_VALUES_SHOWN_MAX = 3,
+    STEPS_SHOWN_MAX = 3,
     ROW_SIZE = 16,
-    ROWS_SHOWN = 4,
+    ROWS_SHOWN_MAX = 4,
 };
 
 /* A place in JSON that the library wrote: no white space, no surprises; but every step is checked,
  * and what does not fit ends the walk. */
-typedef struct cursor {
-    const char *at;
-} cursor;
+struct json_cursor {
+    const char *next;
+};
 
-static bool take(cursor *json, const char *text) {
+static bool take(struct json_cursor *json, const char *text) {
     size_t size = strlen(text);
-    if (strncmp(json->at, text, size)) return false;
-    json->at += size;
+    if (strncmp(json->next, text, size)) return false;
+    json->next += size;
     return true;
 }
 
 /* A string or a number; `token` is what stands between the quotes, or the number. */
-static bool take_scalar(cursor *json, const char **token, size_t *size) {
+static bool take_scalar(struct json_cursor *json, const char **token, size_t *size) {
     bool is_quoted = take(json, "\"");
-    const char *start = json->at;
+    const char *start = json->next;
     if (is_quoted) {
-        while (*json->at && *json->at != '"') json->at += *json->at == '\\' && json->at[1] ? 2 : 1;
+        while (*json->next && *json->next != '"')
+            json->next += *json->next == '\\' && json->next[1] ? 2 : 1;
     } else {
-        json->at += strcspn(json->at, ",]}");
+        json->next += strcspn(json->next, ",]}");
     }
     *token = start;
-    *size = (size_t)(json->at - start);
+    *size = (size_t)(json->next - start);
     return is_quoted ? take(json, "\"") : *size > 0;
 }
 
-static int digit_of(char c) {
+static int base64_digit(char c) {
     if (c >= 'A' && c <= 'Z') return c - 'A';
     if (c >= 'a' && c <= 'z') return c - 'a' + 26;
     if (c >= '0' && c <= '9') return c - '0' + 52;
@@ -58,8 +59,9 @@ static size_t decode_start(uint8_t *bytes, size_t capacity, const char *text, si
     size_t count = whole < capacity ? whole : capacity;
     for (size_t i = 0; i < count; i++) {
         const char *four = text + i / 3 * 4;
-        uint32_t group = (uint32_t)digit_of(four[0]) << 18 | (uint32_t)digit_of(four[1]) << 12 |
-                         (uint32_t)digit_of(four[2]) << 6 | (uint32_t)digit_of(four[3]);
+        uint32_t group = (uint32_t)base64_digit(four[0]) << 18 |
+                         (uint32_t)base64_digit(four[1]) << 12 |
+                         (uint32_t)base64_digit(four[2]) << 6 | (uint32_t)base64_digit(four[3]);
         bytes[i] = (uint8_t)(group >> (16 - 8 * (i % 3)));
     }
     return count;
@@ -86,7 +88,7 @@ static void print_text(FILE *stream, const uint8_t *bytes, size_t count) {
 }
 
 static void print_bytes(FILE *stream, const char *text, size_t size) {
-    uint8_t bytes[BYTES_SHOWN];
+    uint8_t bytes[BYTES_SHOWN_MAX];
     size_t whole = base64_size(text, size);
     size_t count = decode_start(bytes, sizeof bytes, text, size);
     if (looks_like_text(bytes, count)) {
@@ -99,8 +101,8 @@ static void print_bytes(FILE *stream, const char *text, size_t size) {
 }
 
 /* `"value":[...]`: the first values, then how many there are. */
-static bool print_values(FILE *stream, cursor *json, bool is_bytes) {
-    size_t shown = is_bytes ? BYTES_VALUES_SHOWN : VALUES_SHOWN;
+static bool print_values(FILE *stream, struct json_cursor *json, bool is_bytes) {
+    size_t shown = is_bytes ? BYTES_VALUES_SHOWN_MAX : VALUES_SHOWN_MAX;
     size_t count = 0;
     if (!take(json, "\"value\":[")) return false;
     while (!take(json, "]")) {
@@ -118,7 +120,7 @@ static bool print_values(FILE *stream, cursor *json, bool is_bytes) {
 }
 
 /* What stands behind `"name":{`: `}`, or `"int64List":{"value":[...]}}`. */
-static bool print_list(FILE *stream, cursor *json) {
+static bool print_list(FILE *stream, struct json_cursor *json) {
     static const struct {
         const char *key;
         const char *kind;
@@ -135,39 +137,40 @@ static bool print_list(FILE *stream, cursor *json) {
 }
 
 /* Behind the `{` of a step: to the `}` that closes it. Its strings are base64, without braces. */
-static bool skip_step(cursor *json) {
+static bool skip_step(struct json_cursor *json) {
     size_t depth = 1;
-    for (; depth && *json->at; json->at++) {
-        if (*json->at == '{') depth++;
-        if (*json->at == '}') depth--;
+    for (; depth && *json->next; json->next++) {
+        if (*json->next == '{') depth++;
+        if (*json->next == '}') depth--;
     }
     return !depth;
 }
 
 /* What a line is about: a feature, or a feature list and perhaps a step of it. */
-typedef struct label {
+struct label {
     const char *name;
     int size;
     bool has_colour;
-} label;
+};
 
-static void print_label(FILE *stream, const label *of, const char *step) {
+static void print_label(FILE *stream, const struct label *label, const char *step) {
     enum { WIDTH = 20 };
-    int width = of->size + (int)strlen(step);
-    fprintf(stream, "  %s%.*s%s%s%*s  ", of->has_colour ? "\033[36m" : "", of->size, of->name, step,
-            of->has_colour ? "\033[0m" : "", width < WIDTH ? WIDTH - width : 0, "");
+    int width = label->size + (int)strlen(step);
+    fprintf(stream, "  %s%.*s%s%s%*s  ", label->has_colour ? "\033[36m" : "", label->size,
+            label->name, step, label->has_colour ? "\033[0m" : "",
+            width < WIDTH ? WIDTH - width : 0, "");
 }
 
 /* What stands behind `"name":{` of a feature list: `}`, or `"feature":[{...},...]}`. */
-static bool print_steps(FILE *stream, cursor *json, const label *of) {
+static bool print_steps(FILE *stream, struct json_cursor *json, const struct label *label) {
     size_t count = 0;
     bool has_steps = take(json, "\"feature\":[");
     while (has_steps && !take(json, "]")) {
         char step[32];
         snprintf(step, sizeof step, "[%zu]", count);
         if ((count && !take(json, ",")) || !take(json, "{")) return false;
-        if (count++ < STEPS_SHOWN) {
-            print_label(stream, of, step);
+        if (count++ < STEPS_SHOWN_MAX) {
+            print_label(stream, label, step);
             bool is_whole = print_list(stream, json);
             putc('\n', stream);
             if (!is_whole) return false;
@@ -175,30 +178,30 @@ static bool print_steps(FILE *stream, cursor *json, const label *of) {
             return false;
         }
     }
-    if (count == 0 || count > STEPS_SHOWN) {
-        print_label(stream, of, "");
+    if (count == 0 || count > STEPS_SHOWN_MAX) {
+        print_label(stream, label, "");
         fprintf(stream, count ? "... (%zu steps)\n" : "%zu steps\n", count);
     }
     return take(json, "}");
 }
 
 /* Features, or feature lists, up to the `}` behind them. */
-static bool print_members(FILE *stream, cursor *json, bool are_lists, bool has_colour) {
+static bool print_members(FILE *stream, struct json_cursor *json, bool are_lists, bool has_colour) {
     for (size_t count = 0; !take(json, "}"); count++) {
         const char *name;
         size_t size;
         if ((count && !take(json, ",")) || !take_scalar(json, &name, &size) || !take(json, ":{"))
             return false;
-        label of = {name, (int)size, has_colour};
-        if (!are_lists) print_label(stream, &of, "");
-        bool is_whole = are_lists ? print_steps(stream, json, &of) : print_list(stream, json);
+        struct label label = {name, (int)size, has_colour};
+        if (!are_lists) print_label(stream, &label, "");
+        bool is_whole = are_lists ? print_steps(stream, json, &label) : print_list(stream, json);
         if (!are_lists) putc('\n', stream);
         if (!is_whole) return false;
     }
     return true;
 }
 
-static void print_sequence(FILE *stream, cursor *json, bool has_colour) {
+static void print_sequence(FILE *stream, struct json_cursor *json, bool has_colour) {
     if (take(json, "{\"context\":{")) {
         if (take(json, "\"feature\":{") && !print_members(stream, json, false, has_colour)) return;
         take(json, "},");
@@ -221,7 +224,7 @@ static void print_row(FILE *stream, const uint8_t *bytes, size_t offset, size_t 
 }
 
 static void print_hex(FILE *stream, const recmap_record *record) {
-    size_t shown = ROW_SIZE * ROWS_SHOWN;
+    size_t shown = ROW_SIZE * ROWS_SHOWN_MAX;
     for (size_t offset = 0; offset < shown && offset < record->size; offset += ROW_SIZE) {
         size_t left = record->size - offset;
         print_row(stream, record->data + offset, offset, left < ROW_SIZE ? left : ROW_SIZE);
@@ -234,15 +237,15 @@ static bool begins(const char *json, const char *text) {
 }
 
 void preview_print(FILE *stream, const recmap_record *record, const char *json, bool has_colour) {
-    cursor start = {json};
-    bool is_example = take(&start, "{\"features\":{\"feature\":{");
+    struct json_cursor cursor = {json};
+    bool is_example = take(&cursor, "{\"features\":{\"feature\":{");
     bool is_sequence = begins(json, "{\"context\":") || begins(json, "{\"featureLists\":");
     fprintf(stream, "%srecord %llu%s, %zu bytes%s\n", has_colour ? "\033[1m" : "",
             (unsigned long long)record->number, has_colour ? "\033[0m" : "", record->size,
             is_example    ? ", tf.Example"
             : is_sequence ? ", tf.SequenceExample"
                           : "");
-    if (is_example) print_members(stream, &start, false, has_colour);
-    else if (is_sequence) print_sequence(stream, &start, has_colour);
+    if (is_example) print_members(stream, &cursor, false, has_colour);
+    else if (is_sequence) print_sequence(stream, &cursor, has_colour);
     else print_hex(stream, record);
 }

@@ -8,7 +8,7 @@
 #include "message.h"
 #include "output.h"
 
-static const tool_command *const commands[] = {
+static const struct command *const commands[] = {
     &cmd_index, &cmd_info,   &cmd_schema, &cmd_get,    &cmd_find,   &cmd_cat,
     &cmd_order, &cmd_verify, &cmd_merge,  &cmd_import, &cmd_export,
 };

@@ -16,7 +16,7 @@ static void print_string(FILE *stream, const char *text, size_t size) {
     putc('"', stream);
 }
 
-static const char *element_of(const recmap_schema_feature *feature) {
+static const char *element_name(const recmap_schema_feature *feature) {
     static const char *const names[][2] = {{"int64", "RECMAP_ELEMENT_INT64"},
                                            {"float", "RECMAP_ELEMENT_FLOAT32"},
                                            {"bytes", "RECMAP_ELEMENT_BYTES"}};
@@ -25,20 +25,20 @@ static const char *element_of(const recmap_schema_feature *feature) {
     return NULL;
 }
 
-static const char *kind_of(const recmap_schema_feature *feature) {
+static const char *kind_name(const recmap_schema_feature *feature) {
     if (!feature->is_fixed) return "RECMAP_FEATURE_VAR_LEN";
     return feature->is_list ? "RECMAP_FEATURE_FIXED_LEN_SEQUENCE" : "RECMAP_FEATURE_FIXED_LEN";
 }
 
 /* Why there is no element of an array for it; NULL where there is. */
-static const char *obstacle(const recmap_schema_feature *feature) {
+static const char *reason_unsupported(const recmap_schema_feature *feature) {
     if (memchr(feature->name, 0, feature->name_size)) return "has a NUL in its name";
     if (!strcmp(feature->kind, "mixed")) return "is of several kinds";
-    return element_of(feature) ? NULL : "has no values";
+    return element_name(feature) ? NULL : "has no values";
 }
 
 static void print_feature(FILE *stream, const recmap_schema_feature *feature) {
-    const char *reason = obstacle(feature);
+    const char *reason = reason_unsupported(feature);
     if (reason) {
         fputs("    /* ", stream);
         print_string(stream, feature->name, feature->name_size);
@@ -47,7 +47,7 @@ static void print_feature(FILE *stream, const recmap_schema_feature *feature) {
     }
     fputs("    {.name = ", stream);
     print_string(stream, feature->name, feature->name_size);
-    fprintf(stream, ", .kind = %s, .element = %s", kind_of(feature), element_of(feature));
+    fprintf(stream, ", .kind = %s, .element = %s", kind_name(feature), element_name(feature));
     if (feature->is_fixed && feature->min_length > 1)
         fprintf(stream, ", .shape = (const uint64_t[]){%llu}, .dimension_count = 1",
                 (unsigned long long)feature->min_length);
@@ -61,7 +61,7 @@ static void print_array(FILE *stream, const recmap_schema *schema, bool is_list,
     bool is_empty = true;
     for (size_t i = 0; i < count; i++) {
         recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
-        if (is_list == (feature.is_list != 0) && !obstacle(&feature)) is_empty = false;
+        if (is_list == (feature.is_list != 0) && !reason_unsupported(&feature)) is_empty = false;
     }
     /* C has no empty arrays. */
     if (!is_empty) fprintf(stream, "static const recmap_feature %s[] = {\n", name);

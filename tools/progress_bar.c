@@ -1,4 +1,4 @@
-#include "progress.h"
+#include "progress_bar.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@ double progress_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-tool_progress progress_begin(const char *label) {
-    return (tool_progress){
+struct progress_bar progress_bar_start(const char *label) {
+    return (struct progress_bar){
         .is_shown = isatty(STDERR_FILENO) == 1, .label = label, .started = progress_now()};
 }
 
@@ -35,7 +35,7 @@ static void format_time(char text[HUMAN_SIZE], double seconds) {
     else snprintf(text, HUMAN_SIZE, "days");
 }
 
-static void draw(const tool_progress *progress, const recmap_progress *report, double now) {
+static void draw(const struct progress_bar *progress, const recmap_progress *report, double now) {
     double elapsed = now - progress->started;
     double done = (double)report->bytes_done, total = (double)report->bytes_total;
     double share = total > 0 ? done / total : 0;
@@ -59,17 +59,17 @@ static void draw(const tool_progress *progress, const recmap_progress *report, d
     fflush(stderr);
 }
 
-int progress_report(void *context, const recmap_progress *report) {
-    tool_progress *progress = context;
+int progress_bar_report(void *context, const recmap_progress *report) {
+    struct progress_bar *progress = context;
     double now = progress_now();
     if (progress->is_shown && now - progress->drawn >= 0.1) {
         draw(progress, report, now);
         progress->drawn = now;
     }
-    return interrupt_came();
+    return interrupt_is_pending();
 }
 
-void progress_end(tool_progress *progress) {
+void progress_bar_clear(struct progress_bar *progress) {
     if (progress->drawn > 0) fprintf(stderr, "\r\033[K");
     progress->drawn = 0;
 }

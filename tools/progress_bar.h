@@ -6,22 +6,22 @@
 
 #include <recmap/progress.h>
 
-typedef struct tool_progress {
+struct progress_bar {
     bool is_shown;
     const char *label; /* what goes on: "indexing" */
     double started;    /* seconds */
     double drawn;      /* when the bar was drawn last; 0: never */
-} tool_progress;
+};
 
 /* Seconds from some start. */
 double progress_now(void);
 
-tool_progress progress_begin(const char *label);
+struct progress_bar progress_bar_start(const char *label);
 
 /* A recmap_progress_fn over a `progress`: draws, and stops the operation after an interrupt. */
-int progress_report(void *context, const recmap_progress *report);
+int progress_bar_report(void *context, const recmap_progress *report);
 
 /* Wipes the bar away, so that messages stand alone. */
-void progress_end(tool_progress *progress);
+void progress_bar_clear(struct progress_bar *progress);
 
 #endif

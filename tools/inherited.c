@@ -1,0 +1,55 @@
+#include "inherited.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static recmap_status inherit_columns(struct inherited *inherited, recmap_index_options *options,
+                                     recmap_error *error) {
+    size_t count = recmap_dataset_get_info(inherited->dataset)->column_count;
+    /* Column 0 is the length, which every index has. */
+    if (count < 2) return RECMAP_OK;
+    inherited->lifts = calloc(count - 1, sizeof *inherited->lifts);
+    if (!inherited->lifts) {
+        *error = (recmap_error)RECMAP_ERROR_INIT;
+        error->status = RECMAP_NO_MEMORY;
+        snprintf(error->message, sizeof error->message, "out of memory");
+        return RECMAP_NO_MEMORY;
+    }
+    for (size_t i = 1; i < count; i++) {
+        recmap_column_info column;
+        recmap_status status = recmap_dataset_get_column(&column, inherited->dataset, i, error);
+        if (status != RECMAP_OK) return status;
+        inherited->lifts[i - 1] = (recmap_lift){column.name, column.default_value};
+    }
+    options->lifts = inherited->lifts;
+    options->lift_count = count - 1;
+    return RECMAP_OK;
+}
+
+/* What is added lies as in the last shard. */
+static recmap_status inherit_framing(struct inherited *inherited, recmap_index_options *options,
+                                     recmap_error *error) {
+    recmap_shard_info last;
+    uint64_t count = recmap_dataset_get_info(inherited->dataset)->shard_count;
+    if (!count) return RECMAP_OK;
+    recmap_status status = recmap_dataset_get_shard(&last, inherited->dataset, count - 1, error);
+    if (status == RECMAP_OK) options->framing = last.framing;
+    return status;
+}
+
+recmap_status inherited_open(struct inherited *inherited, recmap_index_options *options,
+                             const char *path, const recmap_dataset_options *dataset_options,
+                             recmap_error *error) {
+    recmap_status status = recmap_dataset_open(&inherited->dataset, path, dataset_options, error);
+    if (status == RECMAP_OK && (!options->framing || !strcmp(options->framing, "auto")))
+        status = inherit_framing(inherited, options, error);
+    if (status != RECMAP_OK || options->id_feature || options->lift_count) return status;
+    options->id_feature = recmap_dataset_get_info(inherited->dataset)->id_name;
+    return inherit_columns(inherited, options, error);
+}
+
+void inherited_close(struct inherited *inherited) {
+    recmap_dataset_close(inherited->dataset);
+    free(inherited->lifts);
+}

@@ -1,0 +1,106 @@
+#include "order_iterator.h"
+
+/* What is computed at once. */
+enum { NUMBERS_MAX = 1024 };
+
+static recmap_deal_options deal_options_from(const struct order_options *options,
+                                             uint64_t record_count) {
+    recmap_deal_options deal_options = RECMAP_DEAL_OPTIONS_INIT;
+    if (!order_options_has_ranks(options)) {
+        /* All that is left is one step. */
+        deal_options.batch_size = record_count ? record_count : 1;
+        return deal_options;
+    }
+    deal_options.world_size = (uint32_t)options->world_size;
+    deal_options.batch_size = options->batch_size;
+    deal_options.last = options->last;
+    return deal_options;
+}
+
+/* All steps but the last one are full. */
+static recmap_status count_numbers(uint64_t *count, const struct order_iterator *iterator,
+                                   recmap_error *error) {
+    const recmap_deal *deal = &iterator->deal;
+    if (!deal->step_count) {
+        *count = 0;
+        return RECMAP_OK;
+    }
+    recmap_share last;
+    recmap_status status =
+        recmap_deal_share(&last, deal, deal->step_count - 1, iterator->rank, error);
+    if (status != RECMAP_OK) return status;
+    *count = (deal->step_count - 1) * deal->options.batch_size + last.count;
+    return RECMAP_OK;
+}
+
+static recmap_status init(struct order_iterator *iterator, const struct order_options *options,
+                          uint64_t record_count, recmap_error *error) {
+    recmap_deal_options dealing = deal_options_from(options, record_count);
+    recmap_status status =
+        order_options_create_order(&iterator->order, options, record_count, error);
+    if (status == RECMAP_OK)
+        status = recmap_deal_init(&iterator->deal, iterator->order, options->epoch, options->from,
+                                  &dealing, error);
+    if (status == RECMAP_OK) status = count_numbers(&iterator->left, iterator, error);
+    if (status == RECMAP_OK && iterator->left > options->count) iterator->left = options->count;
+    return status;
+}
+
+int order_iterator_init(struct order_iterator *iterator, const struct order_options *options,
+                        uint64_t record_count, const struct args *args) {
+    if (options->from > record_count)
+        return args_usage_error(args, "--from is at most %llu, the number of records, not %llu",
+                                (unsigned long long)record_count,
+                                (unsigned long long)options->from);
+    *iterator = (struct order_iterator){.rank = (uint32_t)options->rank};
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (init(iterator, options, record_count, &error) != RECMAP_OK) {
+        order_iterator_deinit(iterator);
+        return recmap_error_print(&error, stderr);
+    }
+    return 0;
+}
+
+void order_iterator_deinit(struct order_iterator *iterator) {
+    recmap_order_release(iterator->order);
+    iterator->order = NULL;
+}
+
+/* Takes from the share until it is used up, then from the next step's. */
+recmap_status order_iterator_next(void *context, uint64_t *numbers, size_t count,
+                                  recmap_error *error) {
+    struct order_iterator *iterator = context;
+    for (size_t done = 0; done < count;) {
+        recmap_status status;
+        if (!iterator->share.count) {
+            status = recmap_deal_share(&iterator->share, &iterator->deal, iterator->step++,
+                                       iterator->rank, error);
+            if (status != RECMAP_OK) return status;
+            continue;
+        }
+        recmap_share part = iterator->share;
+        if (part.count > count - done) part.count = count - done;
+        status = recmap_deal_numbers(numbers + done, &iterator->deal, &part, error);
+        if (status != RECMAP_OK) return status;
+        done += part.count;
+        iterator->share.first += part.count;
+        iterator->share.count -= part.count;
+    }
+    iterator->left -= count;
+    return RECMAP_OK;
+}
+
+recmap_status order_iterator_print(struct order_iterator *iterator, struct output *output,
+                                   recmap_error *error) {
+    while (iterator->left) {
+        uint64_t numbers[NUMBERS_MAX];
+        size_t count = iterator->left < NUMBERS_MAX ? (size_t)iterator->left : NUMBERS_MAX;
+        recmap_status status = order_iterator_next(iterator, numbers, count, error);
+        for (size_t i = 0; i < count && status == RECMAP_OK; i++) {
+            recmap_record record = {.number = numbers[i]};
+            status = output_write(output, &record, error);
+        }
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
