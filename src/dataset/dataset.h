@@ -70,13 +70,13 @@ ALWAYS_INLINE void dataset_fetch_one(const recmap_dataset *dataset, const uint8_
  * two waits then pass together. */
 void dataset_reach(const recmap_dataset *dataset, uint64_t number);
 
-/* Checks the frame that the index says lies at `place`, whose bytes are in memory, against the
- * dataset's policy, and gives its payload. `shard` is where they lie, NULL for a
- * copy.
- * Errors: CORRUPT, STALE, IO, naming shard, record and byte. */
+/* Finds the frame that the index says lies at `place` in a window of its shard, checks it against
+ * the data set's policy, and gives its payload.
+ * Errors: CORRUPT (also if the frame is not within the window), STALE, IO, naming shard, record and
+ * byte. */
 recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
-                                  const open_shard *shard, const uint8_t *frame_bytes,
-                                  const index_place *place, uint64_t number, recmap_error *error);
+                                  const struct shard_window *window, const index_place *place,
+                                  uint64_t number, recmap_error *error);
 
 /* Frees the buffers of records that were copied and never released; when the data set closes. */
 void record_buffers_free(recmap_dataset *dataset);

@@ -79,7 +79,8 @@ static bool locate(recmap_batch *batch, const recmap_dataset *dataset, size_t co
     return true;
 }
 
-/* The requests from `first` on that one read gets; `end` is where the last of them ends. */
+/* The end of the requests from `first` on that one read gets; the read needs the bytes up to `end`.
+ * A forged index can give a later record an earlier place: it begins a read of its own. */
 static size_t near_ones(const recmap_batch *batch, size_t first, size_t count, uint64_t *end) {
     const index_place *begin = &batch->places[first];
     *end = begin->offset + begin->frame_size;
@@ -87,7 +88,9 @@ static size_t near_ones(const recmap_batch *batch, size_t first, size_t count, u
     for (; next < count; next++) {
         const index_place *place = &batch->places[next];
         uint64_t place_end = place->offset + place->frame_size;
-        if (place->shard_index != begin->shard_index || place->offset > *end + GAP) break;
+        if (place->shard_index != begin->shard_index || place->offset < begin->offset ||
+            place->offset > *end + GAP)
+            break;
         if (place_end <= *end) continue; /* once more */
         if (place_end - begin->offset > SIZE_MOST) break;
         *end = place_end;
@@ -173,13 +176,14 @@ static void give_up(fetcher *with, recmap_batch *batch) {
 static bool check_read(const batch_read *read, const recmap_dataset *dataset, int32_t result) {
     recmap_batch *batch = read->batch;
     if (result < 0 || (uint32_t)result < read->needed) return false;
+    struct shard_window window = {batch->memory + read->memory_offset, read->offset, read->needed,
+                                  NULL};
     for (size_t i = read->first; i < read->end; i++) {
         const index_place *place = &batch->places[i];
         recmap_record *record = &batch->records[batch->requests[i].slot];
-        const uint8_t *bytes = batch->memory + read->memory_offset + (place->offset - read->offset);
         record->pin = NULL;
-        if (dataset_check_frame(record, dataset, NULL, bytes, place, batch->requests[i].number,
-                                NULL) != RECMAP_OK)
+        if (dataset_check_frame(record, dataset, &window, place, batch->requests[i].number, NULL) !=
+            RECMAP_OK)
             return false;
     }
     return true;

@@ -108,16 +108,18 @@ static void fetch(const gathering *at, size_t i) {
                         batch->places[i].frame_size, FETCH_FIRST_LEVEL);
 }
 
-static recmap_status check(gathering *at, size_t i, const uint8_t *frame_bytes,
+static recmap_status check(gathering *at, size_t i, const struct shard_window *window,
                            recmap_error *error) {
     recmap_batch *batch = at->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
     record->pin = NULL;
-    return dataset_check_frame(record, at->dataset, batch->shards[i], frame_bytes,
-                               &batch->places[i], batch->requests[i].number, error);
+    return dataset_check_frame(record, at->dataset, window, &batch->places[i],
+                               batch->requests[i].number, error);
 }
 
-/* How many requests from `i` on lie so near each other that one read gets them all. */
+/* The end of the requests from `i` on that one read gets, since each lies near the ones before it.
+ * Requests are sorted by number, but their places need not ascend: a forged index can give a later
+ * record an earlier place. Such a record begins a read of its own. */
 static size_t near_ones(const gathering *at, size_t i, size_t end, uint64_t *size) {
     const recmap_batch *batch = at->batch;
     const index_place *first = &batch->places[i];
@@ -126,7 +128,7 @@ static size_t near_ones(const gathering *at, size_t i, size_t end, uint64_t *siz
     for (; next < end; next++) {
         const index_place *place = &batch->places[next];
         if (batch->shards[next] || place->shard_index != first->shard_index ||
-            place->offset > last + READ_GAP ||
+            place->offset < first->offset || place->offset > last + READ_GAP ||
             place->offset + place->frame_size - first->offset > READ_MOST)
             break;
         /* A repeated record lies in what is read already. */
@@ -149,8 +151,8 @@ static recmap_status read_near(gathering *at, size_t i, size_t count, size_t *ne
     if (!bytes) return fail_memory(error);
     status = open_shard_read(at->shard, bytes, (size_t)size, first->offset, error);
     if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
-    for (size_t r = i; status == RECMAP_OK && r < *next; r++)
-        status = check(at, r, bytes + (batch->places[r].offset - first->offset), error);
+    struct shard_window window = {bytes, first->offset, size, NULL};
+    for (size_t r = i; status == RECMAP_OK && r < *next; r++) status = check(at, r, &window, error);
     return status;
 }
 
@@ -178,8 +180,10 @@ static recmap_status read_compressed(gathering *at, size_t i, size_t count, size
     status = open_shard_read_frames(at->shard, bytes, &batch->places[i], *next - i, error);
     if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
     for (size_t r = i; status == RECMAP_OK && r < *next; r++) {
-        status = check(at, r, bytes, error);
-        bytes += batch->places[r].frame_size;
+        const index_place *place = &batch->places[r];
+        struct shard_window window = {bytes, place->offset, place->frame_size, NULL};
+        status = check(at, r, &window, error);
+        bytes += place->frame_size;
     }
     return status;
 }
@@ -207,8 +211,10 @@ static recmap_status turn_stages(gathering *at, size_t turn, size_t count, recma
     if (is_due(&i, turn, LAG_OFFSET, count)) index_prefetch_bits(index, batch->requests[i].number);
     if (is_due(&i, turn, LAG_LOCATE, count)) status = locate_some(at, i, count, error);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_FETCH, count)) fetch(at, i);
-    if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i])
-        status = check(at, i, open_shard_bytes(batch->shards[i]) + batch->places[i].offset, error);
+    if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i]) {
+        struct shard_window window = open_shard_window(batch->shards[i]);
+        status = check(at, i, &window, error);
+    }
     return status;
 }
 

@@ -39,6 +39,6 @@ recmap_status recmap_dataset_check(recmap_dataset *dataset, const recmap_peek *p
                                    recmap_error *error) {
     index_place place = {peek->shard_index, peek->offset, peek->size + TFRECORD_OVERHEAD};
     recmap_record found;
-    return dataset_check_frame(&found, dataset, peek->shard, peek->data - TFRECORD_HEADER_SIZE,
-                               &place, peek->number, error);
+    struct shard_window window = open_shard_window(peek->shard);
+    return dataset_check_frame(&found, dataset, &window, &place, peek->number, error);
 }

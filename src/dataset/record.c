@@ -95,9 +95,22 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const open_shard 
     return status;
 }
 
+/* The index agrees with itself about this record, but not about the records near it. */
+static recmap_status fail_outside(const recmap_dataset *dataset, const index_place *place,
+                                  uint64_t number, recmap_error *error) {
+    fail(error, RECMAP_CORRUPT,
+         "the index is damaged or forged: the record is not in the bytes that were read for it");
+    fail_advise(error, "build the index again with `recmap index`");
+    fail_at(error, index_shards(dataset->index)[place->shard_index].entry.path, number,
+            place->offset);
+    return RECMAP_CORRUPT;
+}
+
 recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
-                                  const open_shard *shard, const uint8_t *frame_bytes,
-                                  const index_place *place, uint64_t number, recmap_error *error) {
+                                  const struct shard_window *window, const index_place *place,
+                                  uint64_t number, recmap_error *error) {
+    const uint8_t *frame_bytes = window_find_frame(window, place);
+    if (__builtin_expect(!frame_bytes, 0)) return fail_outside(dataset, place, number, error);
     const framing *framing = dataset->framings[place->shard_index];
     if (framing_is_tfrecord(framing) &&
         __builtin_expect(tfrecord_holds(frame_bytes, place->frame_size, dataset->check), 1)) {
@@ -126,7 +139,7 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
      * frames of other places. */
     if (index_shards(dataset->index)[place->shard_index].entry.compression != COMPRESSION_NONE)
         is_other_length = false;
-    return fail_frame(dataset, shard, place, number, is_other_length, fault.reason, error);
+    return fail_frame(dataset, window->shard, place, number, is_other_length, fault.reason, error);
 }
 
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
@@ -137,8 +150,9 @@ static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
     recmap_status status =
         open_shard_read(shard, buffer->bytes, (size_t)place->frame_size, place->offset, error);
     if (status != RECMAP_OK) fail_at(error, NULL, number, RECMAP_NO_OFFSET);
+    struct shard_window window = {buffer->bytes, place->offset, place->frame_size, NULL};
     if (status == RECMAP_OK)
-        status = dataset_check_frame(record, dataset, NULL, buffer->bytes, place, number, error);
+        status = dataset_check_frame(record, dataset, &window, place, number, error);
     record->pin = &buffer->pin;
     if (status != RECMAP_OK) release_buffer(&buffer->pin);
     return status;
@@ -171,16 +185,15 @@ recmap_status recmap_dataset_get(recmap_dataset *dataset, uint64_t number, recma
         fail_at(error, NULL, number, place.offset);
         return status;
     }
-    const uint8_t *bytes = open_shard_bytes(shard);
+    struct shard_window window = open_shard_window(shard);
     recmap_record found;
-    if (!bytes) {
+    if (!window.data) {
         status = read_record(&found, dataset, shard, &place, number, error);
         shard_cache_unpin(shard);
     } else {
-        dataset_fetch_one(dataset, bytes + place.offset, place.frame_size);
+        dataset_fetch_one(dataset, window.data + place.offset, place.frame_size);
         found.pin = open_shard_record_pin(shard);
-        status = dataset_check_frame(&found, dataset, shard, bytes + place.offset, &place, number,
-                                     error);
+        status = dataset_check_frame(&found, dataset, &window, &place, number, error);
         if (status != RECMAP_OK) shard_cache_unpin(shard);
     }
     if (status == RECMAP_OK) *record = found;

@@ -138,16 +138,17 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
     if (status != RECMAP_OK) return status;
     /* In memory only the frame's ends are touched; else there is no way but to read it. */
     uint8_t *copy = NULL;
-    const uint8_t *frame_bytes = NULL;
-    if (open_shard_bytes(shard)) {
-        frame_bytes = open_shard_bytes(shard) + place.offset;
-    } else {
-        frame_bytes = copy = malloc((size_t)place.frame_size);
+    struct shard_window window = open_shard_window(shard);
+    if (!window.data) {
+        copy = malloc((size_t)place.frame_size);
         if (!copy) return fail_memory(error);
+        window = (struct shard_window){copy, place.offset, place.frame_size, NULL};
         status = open_shard_read(shard, copy, (size_t)place.frame_size, place.offset, error);
     }
+    const uint8_t *frame_bytes = window_find_frame(&window, &place);
     frame found;
-    if (status == RECMAP_OK && (framing->parse(&found, framing, frame_bytes, place.frame_size,
+    if (status == RECMAP_OK && (!frame_bytes ||
+                                framing->parse(&found, framing, frame_bytes, place.frame_size,
                                                FRAME_CHECK_STORED, NULL) != FRAME_GOOD ||
                                 found.size != place.frame_size || found.check != check)) {
         status = fail_stale(&indexed->entry, "its content is another", error);
@@ -388,6 +389,11 @@ static span_source source_of(const open_shard *shard) {
 
 const uint8_t *open_shard_bytes(const open_shard *shard) {
     return shard->image.data && !is_compressed(shard) ? shard->image.data : NULL;
+}
+
+struct shard_window open_shard_window(const open_shard *shard) {
+    const uint8_t *data = open_shard_bytes(shard);
+    return (struct shard_window){data, 0, data ? shard->image.size : 0, shard};
 }
 
 /* The bytes of the file that are needed for those of the image. */

@@ -6,6 +6,7 @@
 
 #include <recmap/dataset.h>
 
+#include "base/bytes.h"
 #include "index/index.h"
 #include "shards/image.h"
 
@@ -56,9 +57,31 @@ void shard_cache_unpin(open_shard *shard);
 /* The pin that shard_cache_pin took, for a record to hold; NULL where shards are never closed. */
 record_pin *open_shard_record_pin(open_shard *shard);
 
+/* Bytes of a shard that are in memory: `size` of them, from `offset` of the shard on. */
+struct shard_window {
+    const uint8_t *data;
+    uint64_t offset;
+    uint64_t size;
+    const open_shard *shard; /* whose mapping they are in; NULL: they are a copy */
+};
+
+/* The bytes of a frame, or NULL unless the window holds all of them. Every access path finds its
+ * frames with this function: a place comes from the index, which may be forged, and what the index
+ * says of one record need not agree with what it says of another. */
+static inline const uint8_t *window_find_frame(const struct shard_window *window,
+                                               const index_place *place) {
+    uint64_t offset = place->offset - window->offset;
+    if (place->offset < window->offset || !bytes_fit(offset, place->frame_size, window->size))
+        return NULL;
+    return window->data + offset;
+}
+
 /* The bytes that records lie in, mapped. NULL where the shard is read with pread, by choice or
  * because it could not be mapped, and where it is compressed. */
 const uint8_t *open_shard_bytes(const open_shard *shard);
+
+/* All of them; a window without bytes where open_shard_bytes gives NULL. */
+struct shard_window open_shard_window(const open_shard *shard);
 
 /* The guard had to put zeros into the mapped file. */
 bool open_shard_was_cut(const open_shard *shard);
