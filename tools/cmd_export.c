@@ -26,7 +26,7 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The text index of a shard: in `folder`, or beside the shard. NULL: out of memory. */
+/* The text index of a shard: in `folder`, or next to the shard. NULL: out of memory. */
 static char *idx_path(const char *shard_path, const char *folder, const char *index_path) {
     size_t size = strlen(shard_path) + strlen(index_path) + (folder ? strlen(folder) : 0) + 8;
     char *path = malloc(size);
@@ -39,7 +39,46 @@ static char *idx_path(const char *shard_path, const char *folder, const char *in
     return path;
 }
 
-static int check_shards(recmap_dataset *dataset, const char *folder) {
+/* The folder that a path names a file in, without symbolic links; malloc'ed. NULL: errno says why.
+ */
+static char *resolve_folder(const char *path) {
+    size_t size = (size_t)(base_name(path) - path);
+    char *folder = size ? strndup(path, size) : strdup(".");
+    char *resolved = folder ? realpath(folder, NULL) : NULL;
+    free(folder);
+    return resolved;
+}
+
+/* Whether `path` is in the folder of the index or below, and is not a symbolic link. A folder that
+ * does not exist is no danger: making the file fails. */
+static bool is_inside(const char *path, const char *index_path) {
+    char *root = resolve_folder(index_path), *folder = resolve_folder(path);
+    bool is_missing = !folder && errno == ENOENT;
+    size_t size = root ? strlen(root) : 0;
+    if (size == 1) size = 0; /* the root folder's slash also begins what is below it */
+    bool is_below = root && folder && !strncmp(folder, root, size) &&
+                    (folder[size] == '/' || !folder[size]);
+    struct stat file;
+    bool is_link = !lstat(path, &file) && S_ISLNK(file.st_mode);
+    free(root);
+    free(folder);
+    return is_missing || (is_below && !is_link);
+}
+
+/* The names come from the index, and its author must not choose which files are written. */
+static int check_inside(const char *shard_path, const char *index_path) {
+    char *path = idx_path(shard_path, NULL, index_path);
+    if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    int exit_status = 0;
+    if (!is_inside(path, index_path))
+        exit_status = message_error(RECMAP_INVALID, path, "name a folder with -o",
+                                    "the text index would be written outside the folder of %s",
+                                    index_path);
+    free(path);
+    return exit_status;
+}
+
+static int check_shards(recmap_dataset *dataset, const char *folder, const char *index_path) {
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
     recmap_shard_info shard, other;
     for (uint64_t i = 0; i < count; i++) {
@@ -48,6 +87,8 @@ static int check_shards(recmap_dataset *dataset, const char *folder) {
             return message_error(RECMAP_UNSUPPORTED, shard.path,
                                  "'recmap cat --format tfrecord' writes records as such a file",
                                  "text indexes are of TFRecord files that are not compressed");
+        int exit_status = folder ? 0 : check_inside(shard.path, index_path);
+        if (exit_status) return exit_status;
         /* Shards are in order, most of the time; what is far apart is found when it is written. */
         if (!folder || !i) continue;
         recmap_dataset_get_shard(&other, dataset, i - 1, NULL);
@@ -123,7 +164,7 @@ static int run(int argc, char **argv) {
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
-    exit_status = check_shards(dataset, folder);
+    exit_status = check_shards(dataset, folder, args.operands[0]);
     if (!exit_status && folder) exit_status = make_folder(folder);
     for (uint64_t i = 0; !exit_status && i < count; i++)
         exit_status = export_shard(dataset, i, folder, args.operands[0]);
@@ -143,7 +184,7 @@ static const char help[] =
     "\n"
     "      --to idx           the form; there is this one\n"
     "  -o, --output FOLDER    where they go, made if it is not there; without it,\n"
-    "                         beside the shards\n"
+    "                         beside the shards, if they are below the folder of NAME.rmx\n"
     "      --help\n";
 
 const struct command cmd_export = {"export", "write text indexes of the shards", help, false, run};

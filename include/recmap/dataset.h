@@ -44,7 +44,7 @@ typedef struct recmap_dataset_options {
                                  cut short in place */
     int allow_absolute_paths; /* not 0: an index may name shards outside its own folder by absolute
                                  paths. Off by default: an index that came from elsewhere could
-                                 name any file. Reading such a shard is then INVALID. */
+                                 name any file. Opening such an index is then INVALID. */
     int guard;                /* not 0: install the guard (recmap_guard_install) first */
     unsigned shard_limit;     /* most shards mapped (or open) at once; 0: a default that fits the
                                  limits of the process. Pinned shards can exceed it. */

@@ -125,7 +125,7 @@ def test_shards_outside_the_folder_are_asked_for(tmp_path, copied_digits):
     path = recmap.index(copied_digits, tmp_path / "elsewhere" / "digits.rmx")
     assert len(recmap.open(path, allow_absolute_paths=True)[0]) > 0
     with pytest.raises(recmap.InvalidError, match="allow_absolute_paths"):
-        recmap.open(path)[0]
+        recmap.open(path)
 
 
 def test_what_is_passed_over_is_warned_of(copied_digits):

@@ -54,11 +54,30 @@ enum { SHARE_OF_LIMITS = 2, MAPS_MOST = 32000, FILES_LEAST = 4 };
 /* Of a compressed shard's samples only each so many'th is compared. */
 enum { SAMPLES_STEP = 8 };
 
+static const shard_entry *entry_of(const shard_cache *cache, uint32_t shard_index) {
+    return &index_shards(cache->index)[shard_index].entry;
+}
+
 static size_t default_limit(recmap_access access) {
     if (access == RECMAP_ACCESS_MAP) return MAPS_MOST;
     size_t files = process_file_limit() / SHARE_OF_LIMITS;
     if (access == RECMAP_ACCESS_DIRECT) files /= 2; /* two a shard */
     return files < FILES_LEAST ? FILES_LEAST : files;
+}
+
+static recmap_status check_name(const shard_cache *cache, const char *name, recmap_error *error) {
+    if (name[0] != '/' || cache->options.allow_absolute_paths) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
+    fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(error, "if you trust the index, open it with allow_absolute_paths");
+    return RECMAP_INVALID;
+}
+
+static recmap_status check_names(const shard_cache *cache, recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    for (uint32_t i = 0; status == RECMAP_OK && i < cache->shard_count; i++)
+        status = check_name(cache, entry_of(cache, i)->path, error);
+    return status;
 }
 
 recmap_status shard_cache_create(shard_cache **cache, index_file *index,
@@ -73,6 +92,7 @@ recmap_status shard_cache_create(shard_cache **cache, index_file *index,
     made->slots = calloc(made->shard_count + 1, sizeof *made->slots);
     made->spans = span_cache_create(options->span_keep_size);
     recmap_status status = made->slots && made->spans ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = check_names(made, error);
     if (status == RECMAP_OK)
         /* Absolute, as the process may change its folder before a shard is opened. */
         status = path_resolve_folder(&made->folder, store_path(index_store(index)), error);
@@ -105,18 +125,11 @@ bool shard_cache_evicts(const shard_cache *cache) {
     return cache->evicts;
 }
 
-static const shard_entry *entry_of(const shard_cache *cache, uint32_t shard_index) {
-    return &index_shards(cache->index)[shard_index].entry;
-}
-
 recmap_status shard_cache_open_file(int *fd, const shard_cache *cache, const char *name,
                                     recmap_error *error) {
     if (name[0] != '/') return file_open_beneath(fd, cache->folder, name, error);
-    if (cache->options.allow_absolute_paths) return file_open(fd, name, error);
-    fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
-    fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-    fail_advise(error, "if you trust the index, open it with allow_absolute_paths");
-    return RECMAP_INVALID;
+    recmap_status status = check_name(cache, name, error);
+    return status == RECMAP_OK ? file_open(fd, name, error) : status;
 }
 
 static recmap_status fail_stale(const shard_entry *entry, const char *found, recmap_error *error) {

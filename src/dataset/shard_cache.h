@@ -27,7 +27,8 @@ typedef struct shard_cache_options {
     uint64_t span_keep_size; /* as the data set's option */
 } shard_cache_options;
 
-/* `index` must outlive the cache. */
+/* `index` must outlive the cache. Errors: NO_MEMORY, INVALID (an absolute name that is not
+ * allowed). */
 recmap_status shard_cache_create(shard_cache **cache, index_file *index,
                                  const shard_cache_options *options, recmap_error *error);
 

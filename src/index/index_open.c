@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "index/index_file.h"
 #include "shards/framings.h"
+#include "shards/shard_name.h"
 
 static recmap_status check_decoded(const index_file *index, decode_verdict verdict,
                                    const char *what, recmap_error *error) {
@@ -68,8 +69,15 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Every reader of an index, and everything that writes by its names, relies on this check. Whether
+ * absolute names may be used is the caller's choice: see shard_cache_create. */
 static recmap_status check_names(const index_file *index, recmap_error *error) {
     size_t count = (size_t)index->manifest.shard_count;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = index->shards[i].entry.path;
+        if (name[0] != '/' && !shard_name_stays_inside(name))
+            return index_fail(index, error, "it names a shard outside its own folder");
+    }
     const char **names = malloc((count + 1) * sizeof *names);
     if (!names) return fail_memory(error);
     for (size_t i = 0; i < count; i++) names[i] = index->shards[i].entry.path;

@@ -11,6 +11,15 @@ bool shard_name_is_possible(const char *name) {
     return !ends_with(name, ".rmx") && !strstr(name, ".rmx.tmp-");
 }
 
+bool shard_name_stays_inside(const char *name) {
+    for (const char *part = name;; part++) {
+        size_t size = strcspn(part, "/");
+        if (size <= 2 && strspn(part, ".") >= size) return false;
+        part += size;
+        if (!*part) return true;
+    }
+}
+
 bool shard_name_is_likely(const char *name) {
     static const char *const companions[] = {".rmx", ".idx", ".json", ".crc", ".tmp", "~"};
     if (name[0] == '.' || name[0] == '_' || strstr(name, ".tmp-")) return false;

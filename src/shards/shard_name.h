@@ -9,6 +9,10 @@
 /* False for names that never are shards: recmap's own files, finished and temporary. */
 bool shard_name_is_possible(const char *name);
 
+/* Whether a relative name, as an index has it, stays in the folder of the index: none of its
+ * components is empty, `.` or `..`. */
+bool shard_name_stays_inside(const char *name);
+
 /* What a folder stands for: not hidden, not `_...`, and none of the companions of shards. */
 bool shard_name_is_likely(const char *name);
 

@@ -6,6 +6,7 @@ What is due is worked out here, from what the formats are; nothing of recmap is 
 import gzip
 import json
 import os
+import shutil
 import random
 import resource
 import struct
@@ -349,6 +350,38 @@ class TextIndexes(CliTest):
             due = self.read(f"due/{name}.idx")
             self.assertEqual(self.read(f"idx/{name}.idx"), due)
             self.assertEqual(self.read(f"{name}.idx"), due)
+
+    def check_outside(self, path):
+        """The shard's own folder is refused, and nothing is written; -o FOLDER is not."""
+        before = sorted(os.walk(self.folder))
+        self.check("export", "in/t.rmx", "--to", "idx", status=2,
+                   err=f"recmap: {path}: the text index would be written outside the folder of "
+                   "in/t.rmx\n  name a folder with -o\n")
+        self.assertEqual(sorted(os.walk(self.folder)), before)
+        self.check("export", "in/t.rmx", "--to", "idx", "-o", "idx",
+                   err="recmap: 1 text index written to idx\n")
+        shutil.rmtree(self.path("idx"))
+
+    def test_nothing_is_written_outside_the_folder(self):
+        shard = tfrecord([b"a"])
+        folder, text = self.path("in/sub"), self.path("in/sub/a.tfrecord.idx")
+        self.write("elsewhere/a.tfrecord", shard)
+        self.write("in/sub/a.tfrecord", shard)
+        self.index("elsewhere/a.tfrecord", "-o", "in/t.rmx")
+        self.check_outside(self.path("elsewhere/a.tfrecord.idx"))
+        self.index("in/sub/a.tfrecord", "-o", "in/t.rmx")
+        os.rename(folder, self.path("kept"))
+        os.symlink(self.path("elsewhere"), folder)
+        self.check_outside("in/sub/a.tfrecord.idx")
+        os.unlink(folder)
+        os.rename(self.path("kept"), folder)
+        os.symlink(self.path("elsewhere/victim"), text)
+        self.check_outside("in/sub/a.tfrecord.idx")
+        os.unlink(text)
+        self.check("export", "in/t.rmx", "--to", "idx",
+                   err="recmap: 1 text index written beside the shards\n")
+        self.assertEqual(self.read("in/sub/a.tfrecord.idx"), b"0 17\n")
+        self.assertEqual(os.listdir(self.path("elsewhere")), ["a.tfrecord"])
 
     def test_what_cannot_be_exported(self):
         self.write("a.gz", gzip.compress(tfrecord([b"a"])))

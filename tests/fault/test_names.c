@@ -175,11 +175,14 @@ static const char *run_name(void *context, size_t number) {
     options.access = number / 2 % 2 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
     outcome expected = number % 2 ? hostile->with_absolute : hostile->by_default;
     char *name = expand(hostile->name);
+    bool is_unasked = name[0] == '/' && !options.allow_absolute_paths;
     make_index(name);
     free(name);
     recmap_status status = recmap_dataset_open(&dataset, data.index, &options, &error);
     const char *wrong = NULL;
-    if (status == RECMAP_OK) wrong = read_named(dataset, expected, &error);
+    if (is_unasked && status != RECMAP_INVALID)
+        wrong = case_says("open: %s", recmap_status_name(status));
+    else if (status == RECMAP_OK) wrong = read_named(dataset, expected, &error);
     else if (expected == READ) wrong = case_says("open: %s", error.message);
     recmap_dataset_close(dataset);
     if (!wrong && expected == REFUSED &&

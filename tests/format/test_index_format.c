@@ -87,6 +87,35 @@ static void shard_twice(forged *index) {
     index->shards[2].path = strdup(index->shards[0].path);
 }
 
+static void rename_shard(forged *index, const char *name) {
+    free(index->shards[1].path);
+    index->shards[1].path = strdup(name);
+}
+
+static void name_above(forged *index) {
+    rename_shard(index, "../s00001");
+}
+
+static void name_above_later(forged *index) {
+    rename_shard(index, "sub/../../s00001");
+}
+
+static void name_ends_above(forged *index) {
+    rename_shard(index, "sub/..");
+}
+
+static void name_of_folder(forged *index) {
+    rename_shard(index, ".");
+}
+
+static void name_with_empty_part(forged *index) {
+    rename_shard(index, "sub//s00001");
+}
+
+static void name_ends_empty(forged *index) {
+    rename_shard(index, "s00001/");
+}
+
 /* One more is promised than the table holds. */
 static void missing_shard(forged *index) {
     index->manifest.shard_count++;
@@ -459,6 +488,12 @@ static const break_case cases[] = {
     CHANGES(shards_twice, "its table of shards is incomplete"),
     CHANGES(strange_shards, "its table of shards cannot be read"),
     SAYS(shard_twice, "it names a shard twice"),
+    SAYS(name_above, "it names a shard outside its own folder"),
+    SAYS(name_above_later, "it names a shard outside its own folder"),
+    SAYS(name_ends_above, "it names a shard outside its own folder"),
+    SAYS(name_of_folder, "it names a shard outside its own folder"),
+    SAYS(name_with_empty_part, "it names a shard outside its own folder"),
+    SAYS(name_ends_empty, "it names a shard outside its own folder"),
     SAYS(huge_size, "its shards are too large"),
     SAYS(huge_file_size, "its shards are too large"),
     SAYS(huge_record_count, "its shards are too large"),
