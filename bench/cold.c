@@ -107,7 +107,7 @@ static void walk_bare(recmap_dataset *dataset, recmap_order *order, uint64_t cou
         uint64_t number;
         recmap_record record;
         must(recmap_order_at(&number, order, 0, &i, 1, &error), &error);
-        must(recmap_dataset_get(dataset, number, &record, &error), &error);
+        must(recmap_dataset_get(&record, dataset, number, &error), &error);
         recmap_record_release(&record);
     }
 }

@@ -42,7 +42,7 @@ static double time_get(const find_bench *bench) {
     uint64_t start = thread_cpu_ns();
     for (size_t i = 0; i < COUNT; i++) {
         recmap_record record;
-        must(recmap_dataset_get(bench->dataset, bench->numbers[i], &record, &error), &error);
+        must(recmap_dataset_get(&record, bench->dataset, bench->numbers[i], &error), &error);
         recmap_record_release(&record);
     }
     return (double)(thread_cpu_ns() - start) / COUNT;

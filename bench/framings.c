@@ -89,7 +89,7 @@ static void write_shard(const char *path, const layout *by, recmap_dataset *from
     FILE *file = must_have(fopen(part, "wb"));
     for (uint64_t i = first; i < end; i++) {
         recmap_record record;
-        must(recmap_dataset_get(from, i, &record, &error), &error);
+        must(recmap_dataset_get(&record, from, i, &error), &error);
         by->write(file, record.data, record.size);
         recmap_record_release(&record);
     }
@@ -213,7 +213,7 @@ static double time_get(recmap_dataset *dataset, const uint64_t *numbers) {
     uint32_t sum = 0;
     for (size_t i = 0; i < GETS; i++) {
         recmap_record record;
-        must(recmap_dataset_get(dataset, numbers[i], &record, &error), &error);
+        must(recmap_dataset_get(&record, dataset, numbers[i], &error), &error);
         sum += framing_hash(record.data, record.size);
         recmap_record_release(&record);
     }

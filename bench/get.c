@@ -45,7 +45,7 @@ static void get_all(recmap_dataset *dataset, const uint64_t *numbers, size_t cou
     recmap_record record = {0};
     uint64_t good = 0;
     for (size_t i = 0; i < count; i++) {
-        must(recmap_dataset_get(dataset, numbers[i], &record, &error), &error);
+        must(recmap_dataset_get(&record, dataset, numbers[i], &error), &error);
         good += record.number == numbers[i];
         recmap_record_release(&record);
     }

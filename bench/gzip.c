@@ -73,7 +73,7 @@ static double time_get(double *reading, const bench *of, uint64_t percent, uint6
     uint64_t number = count * percent - random_below(seed, count) - 1;
     must(recmap_dataset_locate(&place, dataset, number, 1, &error), &error);
     uint64_t begun = thread_cpu_ns();
-    must(recmap_dataset_get(dataset, number, &record, &error), &error);
+    must(recmap_dataset_get(&record, dataset, number, &error), &error);
     double took = (double)(thread_cpu_ns() - begun);
     recmap_record_release(&record);
     char path[SET_PATH_SIZE];

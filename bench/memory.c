@@ -86,7 +86,7 @@ static void get_at_random(recmap_dataset *dataset) {
     uint64_t seed = 1, count = recmap_dataset_count(dataset);
     for (int i = 0; i < READS; i++) {
         recmap_record record;
-        must(recmap_dataset_get(dataset, random_below(&seed, count), &record, &error), &error);
+        must(recmap_dataset_get(&record, dataset, random_below(&seed, count), &error), &error);
         recmap_record_release(&record);
     }
 }

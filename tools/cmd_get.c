@@ -51,7 +51,7 @@ static recmap_status write_one(recmap_dataset *dataset, uint64_t number, struct 
                                recmap_error *error) {
     recmap_record record = {.number = number};
     if (output->format == OUTPUT_NUMBER) return output_write(output, &record, error);
-    recmap_status status = recmap_dataset_get(dataset, number, &record, error);
+    recmap_status status = recmap_dataset_get(&record, dataset, number, error);
     if (status != RECMAP_OK) return status;
     status = output_write(output, &record, error);
     recmap_record_release(&record);

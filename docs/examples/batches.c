@@ -29,7 +29,7 @@ static recmap_status measure(int64_t *lengths, recmap_dataset *dataset, recmap_e
     recmap_status status = RECMAP_OK;
     for (uint64_t number = 0; status == RECMAP_OK && number < count; number++) {
         recmap_record record;
-        status = recmap_dataset_get(dataset, number, &record, error);
+        status = recmap_dataset_get(&record, dataset, number, error);
         if (status != RECMAP_OK) return status;
         lengths[number] = 64;
         for (size_t i = 0; i < record.size; i++) lengths[number] -= record.data[i] == 0;

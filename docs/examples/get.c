@@ -6,7 +6,7 @@ int main(void) {
     if (recmap_dataset_open(&dataset, "digits.rmx", NULL, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     recmap_record record;
-    if (recmap_dataset_get(dataset, 1234, &record, &error) != RECMAP_OK)
+    if (recmap_dataset_get(&record, dataset, 1234, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     fwrite(record.data, 1, record.size, stdout);
     recmap_dataset_close(dataset);

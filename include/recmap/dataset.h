@@ -193,8 +193,8 @@ RECMAP_API recmap_status recmap_dataset_locate(recmap_location *locations, recma
  * another file than the one that was indexed (size, header, or changed time and changed content);
  * CORRUPT when a CRC does not hold.
  * Cost: one or two cache misses in the index, those of the record, and its CRC. */
-RECMAP_API recmap_status recmap_dataset_get(recmap_dataset *dataset, uint64_t number,
-                                            recmap_record *record, recmap_error *error);
+RECMAP_API recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
+                                            uint64_t number, recmap_error *error);
 
 /* A record that was found and not looked at yet. Read `data` and `size`; the rest is private. */
 typedef struct recmap_peek {

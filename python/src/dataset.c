@@ -329,7 +329,7 @@ static recmap_status add_some(recmap_schema *schema, handle_object *handle, cons
                               size_t count, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
         recmap_record record;
-        recmap_status status = recmap_dataset_get(handle->dataset, numbers[i], &record, error);
+        recmap_status status = recmap_dataset_get(&record, handle->dataset, numbers[i], error);
         if (status == RECMAP_OK) {
             status = recmap_schema_add(schema, record.data, record.size, error);
             recmap_record_release(&record);

@@ -37,7 +37,7 @@ static recmap_status get_without_gil(handle_object *handle, uint64_t number,
     uint64_t taken_ns;
     Py_BEGIN_ALLOW_THREADS
     uint64_t begun_ns = now_ns();
-    status = recmap_dataset_get(handle->dataset, number, record, NULL);
+    status = recmap_dataset_get(record, handle->dataset, number, NULL);
     taken_ns = now_ns() - begun_ns;
     Py_END_ALLOW_THREADS
     learn(handle, taken_ns);
@@ -57,7 +57,7 @@ static PyObject *raise_get(handle_object *handle, uint64_t number) {
     recmap_record record;
     recmap_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = recmap_dataset_get(handle->dataset, number, &record, &error);
+    status = recmap_dataset_get(&record, handle->dataset, number, &error);
     if (status == RECMAP_OK) recmap_record_release(&record);
     Py_END_ALLOW_THREADS
     if (status != RECMAP_OK) return raise_error(&error);

@@ -167,7 +167,7 @@ static recmap_status measure(uint64_t *size, recmap_dataset *dataset, const inde
         return RECMAP_OK;
     }
     recmap_record record;
-    recmap_status status = recmap_dataset_get(dataset, number, &record, error);
+    recmap_status status = recmap_dataset_get(&record, dataset, number, error);
     if (status != RECMAP_OK) return status;
     *size = record.size;
     recmap_record_release(&record);

@@ -38,7 +38,7 @@ static void name_place(const recmap_dataset *dataset, uint64_t number, recmap_er
 static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t number,
                             const recmap_value *id, recmap_error *error) {
     recmap_record record;
-    recmap_status status = recmap_dataset_get(dataset, number, &record, error);
+    recmap_status status = recmap_dataset_get(&record, dataset, number, error);
     if (status != RECMAP_OK) return status;
     recmap_value its_id;
     status = extractor_read_id(&its_id, dataset->extractor, record.data, record.size, error);

@@ -242,7 +242,7 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
     for (size_t i = 0; i < count; i++) {
         recmap_record record;
         recmap_status status =
-            recmap_dataset_get(dataset, batch->requests[i].number, &record, error);
+            recmap_dataset_get(&record, dataset, batch->requests[i].number, error);
         if (status != RECMAP_OK) return status;
         recmap_record_release(&record);
     }

@@ -16,7 +16,7 @@ static recmap_status reach(recmap_dataset *dataset, uint64_t number) {
 recmap_status dataset_probe(bool *is_damaged, recmap_dataset *dataset, uint64_t number,
                             recmap_error *error) {
     recmap_record record;
-    recmap_status status = recmap_dataset_get(dataset, number, &record, error);
+    recmap_status status = recmap_dataset_get(&record, dataset, number, error);
     if (status == RECMAP_OK) {
         recmap_record_release(&record);
         *is_damaged = false;

@@ -171,7 +171,7 @@ void dataset_reach(const recmap_dataset *dataset, uint64_t number) {
     shard_cache_unpin(shard);
 }
 
-recmap_status recmap_dataset_get(recmap_dataset *dataset, uint64_t number, recmap_record *record,
+recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset, uint64_t number,
                                  recmap_error *error) {
     if (__builtin_expect(number >= dataset->info.record_count, 0))
         return dataset_check_range(dataset, number, 1, error);

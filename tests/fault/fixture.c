@@ -277,7 +277,7 @@ const char *fixture_check(const fixture *fixture, bool may_be_old, bool may_be_n
 
 static const char *check_one(recmap_dataset *dataset, uint64_t number, recmap_error *error) {
     recmap_record record;
-    if (recmap_dataset_get(dataset, number, &record, error) != RECMAP_OK) return "get failed";
+    if (recmap_dataset_get(&record, dataset, number, error) != RECMAP_OK) return "get failed";
     bool holds = payload_holds(&record, number);
     recmap_record_release(&record);
     return holds ? NULL : "get gave wrong bytes";

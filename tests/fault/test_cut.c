@@ -101,7 +101,7 @@ static const char *check_each(recmap_dataset *dataset, const recmap_location *pl
         recmap_record record;
         uint64_t end = places[number].offset + HEADER + places[number].size + FOOTER;
         bool is_whole = number < FIRST || number >= END || end <= cut;
-        if (recmap_dataset_get(dataset, number, &record, &error) == RECMAP_OK) {
+        if (recmap_dataset_get(&record, dataset, number, &error) == RECMAP_OK) {
             bool holds = payload_holds(&record, number);
             recmap_record_release(&record);
             if (!is_whole) return case_says("record %d lies behind the cut", (int)number);
@@ -153,7 +153,7 @@ static const char *cut_open(recmap_dataset *dataset, moment moment, uint64_t tar
         wrong = gather_while_cut(dataset, &later);
     } else {
         uint64_t first = moment == BETWEEN_GETS ? target : FIRST;
-        if (recmap_dataset_get(dataset, first, &record, &error) != RECMAP_OK)
+        if (recmap_dataset_get(&record, dataset, first, &error) != RECMAP_OK)
             return case_says("get: %s", error.message);
         recmap_record_release(&record);
         require(!truncate(data.shards[VICTIM], (off_t)cut), "truncate");
@@ -220,7 +220,7 @@ static const char *check_rest(recmap_dataset *dataset) {
     for (uint64_t number = 0; number < FIXTURE_RECORDS; number++) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record;
-        if (recmap_dataset_get(dataset, number, &record, &error) == RECMAP_OK) {
+        if (recmap_dataset_get(&record, dataset, number, &error) == RECMAP_OK) {
             bool holds = payload_holds(&record, number);
             recmap_record_release(&record);
             if (!holds) return case_says("record %d has wrong bytes", (int)number);
@@ -296,7 +296,7 @@ static const char *run_compressed_cut(void *context, size_t number) {
     if (!wrong) wrong = check_rest(dataset);
     /* Behind half of the bytes lies the last record for sure. */
     if (!wrong && cut.size <= victim.size / 2 &&
-        recmap_dataset_get(dataset, END - 1, &(recmap_record){0}, NULL) == RECMAP_OK)
+        recmap_dataset_get(&(recmap_record){0}, dataset, END - 1, NULL) == RECMAP_OK)
         wrong = "a record came that lies behind the cut";
     recmap_dataset_close(dataset);
     return wrong;
@@ -334,7 +334,7 @@ static const char *read_harmed(recmap_dataset *dataset, bool must_be_right) {
     for (uint64_t number = 0; number < FIXTURE_RECORDS; number++) {
         recmap_record record;
         recmap_error error = RECMAP_ERROR_INIT;
-        if (recmap_dataset_get(dataset, number, &record, &error) == RECMAP_OK) {
+        if (recmap_dataset_get(&record, dataset, number, &error) == RECMAP_OK) {
             bool holds = payload_holds(&record, number);
             recmap_record_release(&record);
             if (!holds) return "wrong bytes";

@@ -36,7 +36,7 @@ static const char *get_many(recmap_dataset *dataset, size_t count, uint64_t rand
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record;
         uint64_t number = choose_below(&random, FIXTURE_RECORDS);
-        if (recmap_dataset_get(dataset, number, &record, &error) != RECMAP_OK)
+        if (recmap_dataset_get(&record, dataset, number, &error) != RECMAP_OK)
             return case_says("%s", error.message);
         bool holds = payload_holds(&record, number);
         recmap_record_release(&record);

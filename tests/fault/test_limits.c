@@ -49,7 +49,7 @@ static const char *hold_many(recmap_dataset *dataset) {
     size_t count = 0;
     for (; !wrong && count < HELD; count++) {
         uint64_t number = (uint64_t)count * (record_count / HELD);
-        if (recmap_dataset_get(dataset, number, &held[count], &error) != RECMAP_OK) break;
+        if (recmap_dataset_get(&held[count], dataset, number, &error) != RECMAP_OK) break;
     }
     if (count < HELD) wrong = case_says("holding %zu: %s: %s", count, error.path, error.message);
     for (size_t i = 0; i < count; i++) {
@@ -73,7 +73,7 @@ static void *read_random(void *context) {
     for (int i = 0; !at->wrong && i < 500; i++) {
         recmap_record record;
         uint64_t number = choose_below(&at->random, record_count);
-        if (recmap_dataset_get(at->dataset, number, &record, &at->error) != RECMAP_OK) {
+        if (recmap_dataset_get(&record, at->dataset, number, &at->error) != RECMAP_OK) {
             at->wrong = at->error.message;
             break;
         }
@@ -218,7 +218,7 @@ static const char *read_large(void *context, size_t number) {
     for (uint64_t i = 0; !wrong && i < 3 * LARGE_SHARDS; i++) {
         recmap_record record;
         uint64_t n = i * 7 % LARGE_SHARDS;
-        if (recmap_dataset_get(dataset, n, &record, &error) != RECMAP_OK)
+        if (recmap_dataset_get(&record, dataset, n, &error) != RECMAP_OK)
             return case_says("record %d: %s: %s", (int)n, error.path, error.message);
         if (record.size != LARGE_SIZE || record.data[0] != n || record.data[LARGE_SIZE - 1] != n)
             wrong = "wrong bytes";

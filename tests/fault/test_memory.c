@@ -105,7 +105,7 @@ static recmap_status read_lines(session *session, recmap_error *error) {
     recmap_status status = index_one(lines, listed, options, error);
     if (status == RECMAP_OK)
         status = recmap_dataset_open(&dataset, lines, &session->reading, error);
-    if (status == RECMAP_OK) status = recmap_dataset_get(dataset, 1, &record, error);
+    if (status == RECMAP_OK) status = recmap_dataset_get(&record, dataset, 1, error);
     if (status == RECMAP_OK)
         expect(session,
                record.size == strlen(data.shards[1]) &&
@@ -127,7 +127,7 @@ static recmap_status read_compressed(session *session, recmap_error *error) {
     if (status == RECMAP_OK) status = recmap_dataset_get_span_info(&spans, dataset, error);
     if (status == RECMAP_OK) expect(session, spans.point_count > 0, "no seek points");
     if (status == RECMAP_OK)
-        status = recmap_dataset_get(dataset, recmap_dataset_count(dataset) - 1, &record, error);
+        status = recmap_dataset_get(&record, dataset, recmap_dataset_count(dataset) - 1, error);
     if (status == RECMAP_OK) {
         uint8_t due[PAYLOAD_MOST];
         size_t size = payload_make(due, FIXTURE_RECORDS - 1);
@@ -182,9 +182,9 @@ static recmap_status open_dataset(session *session, recmap_error *error) {
 
 static recmap_status get(session *session, recmap_error *error) {
     recmap_record record, later;
-    recmap_status status = recmap_dataset_get(session->dataset, 3, &record, error);
+    recmap_status status = recmap_dataset_get(&record, session->dataset, 3, error);
     if (status != RECMAP_OK) return status;
-    status = recmap_dataset_get(session->dataset, FIXTURE_RECORDS - 1, &later, error);
+    status = recmap_dataset_get(&later, session->dataset, FIXTURE_RECORDS - 1, error);
     expect(session, payload_holds(&record, 3), "get gave wrong bytes");
     if (status == RECMAP_OK) {
         expect(session, payload_holds(&later, FIXTURE_RECORDS - 1), "get gave wrong bytes");
@@ -273,7 +273,7 @@ static recmap_status learn_schema(session *session, recmap_error *error) {
     recmap_schema *schema = NULL;
     recmap_record record = {0};
     recmap_text text = RECMAP_TEXT_INIT;
-    recmap_status status = recmap_dataset_get(session->dataset, 5, &record, error);
+    recmap_status status = recmap_dataset_get(&record, session->dataset, 5, error);
     if (status != RECMAP_OK) return status;
     status = recmap_schema_create(&schema, error);
     if (status == RECMAP_OK) status = recmap_schema_add(schema, record.data, record.size, error);

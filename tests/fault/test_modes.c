@@ -63,7 +63,7 @@ static void ask_all(answers *made, recmap_dataset *dataset) {
         char text[32];
         recmap_value id = payload_id(text, number);
         uint64_t found;
-        recmap_status status = recmap_dataset_get(dataset, number, &record, &error);
+        recmap_status status = recmap_dataset_get(&record, dataset, number, &error);
         made->gets[number] = answer_of(status, &error);
         if (status == RECMAP_OK) {
             made->gets[number].sum = sum_of(&record);

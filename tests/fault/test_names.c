@@ -147,7 +147,7 @@ static bool is_printable(const char *text) {
 static const char *read_named(recmap_dataset *dataset, outcome expected, recmap_error *error) {
     recmap_record record;
     recmap_report *report = NULL;
-    recmap_status status = recmap_dataset_get(dataset, FIRST, &record, error);
+    recmap_status status = recmap_dataset_get(&record, dataset, FIRST, error);
     if (status == RECMAP_OK) {
         bool holds = payload_holds(&record, FIRST);
         recmap_record_release(&record);
@@ -159,7 +159,7 @@ static const char *read_named(recmap_dataset *dataset, outcome expected, recmap_
     size_t found = recmap_report_damage_count(report);
     recmap_report_destroy(report);
     if ((found == 0) != (expected == READ)) return case_says("verify found %zu", found);
-    if (recmap_dataset_get(dataset, 0, &record, NULL) != RECMAP_OK || !payload_holds(&record, 0))
+    if (recmap_dataset_get(&record, dataset, 0, NULL) != RECMAP_OK || !payload_holds(&record, 0))
         return "the shard before is harmed";
     recmap_record_release(&record);
     return NULL;

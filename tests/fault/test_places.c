@@ -114,7 +114,7 @@ static const char *use(const setting *setting, recmap_access access) {
     recmap_status status = recmap_dataset_open(&dataset, data.index, &options, &error);
     const char *wrong = check_errno("open", status, &error, setting->open_errno);
     if (!wrong && status == RECMAP_OK) {
-        status = recmap_dataset_get(dataset, FIXTURE_SHARD_RECORDS, &record, &error);
+        status = recmap_dataset_get(&record, dataset, FIXTURE_SHARD_RECORDS, &error);
         wrong = check_errno("get", status, &error, setting->get_errno);
         if (!wrong && status == RECMAP_OK && !payload_holds(&record, FIXTURE_SHARD_RECORDS))
             wrong = "wrong bytes";
@@ -193,7 +193,7 @@ static const char *read_moved(const char *index, size_t lacking, recmap_status s
     const char *wrong = NULL;
     for (size_t i = 0; !wrong && i < FIXTURE_RECORDS; i++) {
         recmap_record record;
-        recmap_status got = recmap_dataset_get(dataset, i, &record, &error);
+        recmap_status got = recmap_dataset_get(&record, dataset, i, &error);
         bool must_fail = i / FIXTURE_SHARD_RECORDS == lacking;
         if (got == RECMAP_OK && !payload_holds(&record, i)) wrong = "wrong bytes";
         if (got == RECMAP_OK) recmap_record_release(&record);
@@ -277,8 +277,8 @@ static const char *exchange_shards(const char *index) {
     recmap_dataset *dataset;
     recmap_record record;
     if (recmap_dataset_open(&dataset, index, NULL, &error) != RECMAP_OK) return "open failed";
-    recmap_status first = recmap_dataset_get(dataset, 0, &record, NULL);
-    recmap_status second = recmap_dataset_get(dataset, FIXTURE_SHARD_RECORDS, &record, NULL);
+    recmap_status first = recmap_dataset_get(&record, dataset, 0, NULL);
+    recmap_status second = recmap_dataset_get(&record, dataset, FIXTURE_SHARD_RECORDS, NULL);
     recmap_dataset_close(dataset);
     return first == RECMAP_STALE && second == RECMAP_STALE ? NULL : "exchanged shards were read";
 }

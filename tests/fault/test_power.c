@@ -141,7 +141,7 @@ static const char *read_lazily(const char *path) {
     const char *wrong = count == FIXTURE_RECORDS ? NULL : "another number of records";
     for (uint64_t number = 0; !wrong && number < count; number++) {
         recmap_record found;
-        if (recmap_dataset_get(dataset, number, &found, &error) != RECMAP_OK) continue;
+        if (recmap_dataset_get(&found, dataset, number, &error) != RECMAP_OK) continue;
         if (!payload_holds(&found, number)) wrong = "a torn index gave wrong bytes";
         recmap_record_release(&found);
     }

@@ -179,7 +179,7 @@ static void read_records(recmap_dataset *dataset, rng *random) {
     require(recmap_batch_create(&batch, &error) == RECMAP_OK, "no batch");
     for (uint64_t i = 0; i < all; i++) {
         recmap_record record;
-        bool came = is_ok(recmap_dataset_get(dataset, i, &record, &error), &error);
+        bool came = is_ok(recmap_dataset_get(&record, dataset, i, &error), &error);
         bool gathered = is_ok(recmap_dataset_gather(batch, dataset, &i, 1, &error), &error);
         require(came == gathered, "get and gather do not agree");
         if (!came) continue;
@@ -213,7 +213,7 @@ static void look_for_ids(recmap_dataset *dataset) {
         for (size_t k = 0; k < count && k < 4; k++) {
             recmap_record record;
             require(numbers[k] < recmap_dataset_count(dataset), "an id beyond the last record");
-            if (!is_ok(recmap_dataset_get(dataset, numbers[k], &record, &error), &error)) continue;
+            if (!is_ok(recmap_dataset_get(&record, dataset, numbers[k], &error), &error)) continue;
             require(memmem(record.data, record.size, text, strlen(text)) != NULL, "a wrong id");
             recmap_record_release(&record);
         }

@@ -85,7 +85,7 @@ static size_t read_some(recmap_dataset *dataset) {
     recmap_record record;
     size_t lost = 0;
     for (size_t i = 0; i < SHARDS * SHARD_RECORDS; i += STEP) {
-        if (!is_ok(recmap_dataset_get(dataset, i, &record, &error), &error)) {
+        if (!is_ok(recmap_dataset_get(&record, dataset, i, &error), &error)) {
             lost++;
             continue;
         }

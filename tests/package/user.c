@@ -41,7 +41,7 @@ static recmap_status read_last(const char *index, recmap_error *error) {
     uint64_t number = 0;
     recmap_record record;
     status = recmap_dataset_find(dataset, &id, &number, error);
-    if (status == RECMAP_OK) status = recmap_dataset_get(dataset, number, &record, error);
+    if (status == RECMAP_OK) status = recmap_dataset_get(&record, dataset, number, error);
     if (status == RECMAP_OK) {
         printf("%s: record %llu of %llu, %llu bytes\n", name, (unsigned long long)number,
                (unsigned long long)recmap_dataset_count(dataset), (unsigned long long)record.size);

@@ -155,7 +155,7 @@ void known_assert_records(const known *set, recmap_dataset *dataset) {
     if (recmap_dataset_count(dataset) != set->count) abort();
     for (uint64_t i = 0; i < set->count; i++) {
         recmap_record record;
-        ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, i, &error), &error);
         assert_is(set, &record, i);
         recmap_record_release(&record);
         recmap_record_release(&record);

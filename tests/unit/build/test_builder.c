@@ -193,7 +193,7 @@ static void check_many(void) {
     for (int i = 0; i < 5000; i++) {
         uint32_t number = (uint32_t)rng_below(&random, i % 2 ? MANY : MANY - IDS_REPEAT);
         recmap_record record;
-        ASSERT_OK(recmap_dataset_get(dataset, number, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, number, &error), &error);
         assert_int_equal(number_of(&record), number);
         recmap_value id = int64_value(number % IDS_REPEAT);
         uint64_t found[3];
@@ -570,9 +570,9 @@ static void test_names_of_shards(void **state) {
     ASSERT_OK(recmap_dataset_get_shard(&info, dataset, 1, &error), &error);
     assert_int_equal(info.path[0], '/');
     recmap_record record;
-    ASSERT_OK(recmap_dataset_get(dataset, 0, &record, &error), &error);
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 0, &error), &error);
     recmap_record_release(&record);
-    ASSERT_OK(recmap_dataset_get(dataset, 1, &record, &error), &error);
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 1, &error), &error);
     recmap_record_release(&record);
     recmap_dataset_close(dataset);
 }

@@ -148,7 +148,7 @@ static void test_index_behind_a_link(void **state) {
     assert_int_equal(symlink("../data/d.rmx", "links/d.rmx"), 0);
     recmap_dataset *dataset = dataset_open("links/d.rmx", NULL);
     recmap_record record;
-    assert_int_equal(recmap_dataset_get(dataset, 0, &record, NULL), RECMAP_OK);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 0, NULL), RECMAP_OK);
     recmap_dataset_close(dataset);
     recmap_index_builder *builder;
     assert_int_equal(recmap_index_builder_create(&builder, "links/d.rmx", NULL, NULL), RECMAP_OK);
@@ -161,7 +161,7 @@ static void test_index_behind_a_link(void **state) {
     options.allow_absolute_paths = 1;
     dataset = dataset_open("links/d.rmx", &options);
     assert_int_equal(recmap_dataset_count(dataset), 2);
-    assert_int_equal(recmap_dataset_get(dataset, 1, &record, NULL), RECMAP_OK);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 1, NULL), RECMAP_OK);
     assert_memory_equal(record.data, "second", 6);
     recmap_dataset_close(dataset);
 }

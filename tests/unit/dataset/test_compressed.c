@@ -96,7 +96,7 @@ static void read_in_random_order(const packed_shard *shard, recmap_access access
     for (size_t i = 0; i < count; i++) {
         recmap_record record;
         size_t number = (size_t)rng_below(random, count);
-        ASSERT_OK(recmap_dataset_get(dataset, number, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, number, &error), &error);
         assert_record(&record, shard, number);
         recmap_record_release(&record);
     }
@@ -184,7 +184,7 @@ static void test_damage_when_read(void **state) {
     uint64_t count = recmap_dataset_count(dataset), lost = 0, first_lost = 0, last_lost = 0;
     for (uint64_t i = 0; i < count; i++) {
         recmap_record record;
-        if (recmap_dataset_get(dataset, i, &record, &error) == RECMAP_OK) {
+        if (recmap_dataset_get(&record, dataset, i, &error) == RECMAP_OK) {
             assert_record(&record, &shard, (size_t)i);
             recmap_record_release(&record);
             continue;
@@ -213,7 +213,7 @@ static uint64_t count_lost(bool *is_lost, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (uint64_t i = 0; i < recmap_dataset_count(dataset); i++) {
         recmap_record record;
-        if (recmap_dataset_get(dataset, i, &record, &error) == RECMAP_OK) {
+        if (recmap_dataset_get(&record, dataset, i, &error) == RECMAP_OK) {
             recmap_record_release(&record);
             continue;
         }
@@ -336,7 +336,7 @@ static void test_good_frame_of_another_length(void **state) {
     recmap_dataset *dataset = dataset_open("a.rmx", NULL);
     recmap_record record;
     recmap_error error = RECMAP_ERROR_INIT;
-    assert_int_equal(recmap_dataset_get(dataset, 0, &record, &error), RECMAP_CORRUPT);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 0, &error), RECMAP_CORRUPT);
     assert_non_null(strstr(error.advice, "a loader that skips bad records goes on"));
     recmap_dataset_close(dataset);
     for (int i = 0; i < 2; i++) buffer_free(&files[i]);
@@ -367,7 +367,7 @@ static void test_damage_when_indexed(void **state) {
         size_t due = 0;
         for (uint64_t i = 0; i < info->record_count; i++, due++) {
             recmap_record record;
-            ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+            ASSERT_OK(recmap_dataset_get(&record, dataset, i, &error), &error);
             /* Some are left out; those that are there come in order. */
             while (due < shard.due.record_count &&
                    (record.size != shard.due.records[due].size ||
@@ -447,7 +447,7 @@ static void test_small_damage(void **state) {
         recmap_dataset *dataset = dataset_open("a.rmx", NULL);
         for (uint64_t i = 0; i < recmap_dataset_count(dataset); i++) {
             recmap_record record;
-            ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+            ASSERT_OK(recmap_dataset_get(&record, dataset, i, &error), &error);
             assert_non_null(
                 memmem(shard.content.data, shard.content.size, record.data, record.size));
             recmap_record_release(&record);
@@ -481,13 +481,13 @@ static void test_cut_while_open(void **state) {
         recmap_dataset *dataset = dataset_open("a.rmx", &options);
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record;
-        ASSERT_OK(recmap_dataset_get(dataset, 0, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, 0, &error), &error);
         recmap_record_release(&record);
         size_t cut = i / 2 < 6 ? cuts[i / 2] : (size_t)rng_below(&random, shard.file.size);
         assert_int_equal(truncate(name, (off_t)cut), 0);
         size_t lost = 0;
         for (size_t number = 0; number < shard.due.record_count; number++) {
-            if (recmap_dataset_get(dataset, number, &record, &error) == RECMAP_OK) {
+            if (recmap_dataset_get(&record, dataset, number, &error) == RECMAP_OK) {
                 assert_record(&record, &shard, number);
                 recmap_record_release(&record);
                 continue;
@@ -537,7 +537,7 @@ static void *read_some(void *context) {
     for (int i = 0; i < 2000 && !at->failed; i++) {
         size_t number = (size_t)rng_below(&random, at->shard->due.record_count);
         recmap_record record;
-        at->failed = recmap_dataset_get(at->dataset, number, &record, NULL) != RECMAP_OK;
+        at->failed = recmap_dataset_get(&record, at->dataset, number, NULL) != RECMAP_OK;
         if (at->failed) break;
         at->failed = record.size != at->shard->due.records[number].size ||
                      memcmp(record.data,

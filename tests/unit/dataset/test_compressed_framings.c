@@ -127,7 +127,7 @@ static size_t check_records(const shard *due, bool *has) {
     for (size_t i = 0; i < count; i++, at++) {
         recmap_record record;
         recmap_value digits;
-        ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, i, &error), &error);
         while (at < RECORDS && (due->records[at].size != record.size ||
                                 memcmp(due->records[at].data, record.data, record.size)))
             at++;
@@ -262,7 +262,7 @@ static void test_damage_when_read(void **state) {
         for (size_t i = 0; i < RECORDS; i++) {
             recmap_error error = RECMAP_ERROR_INIT;
             recmap_record record;
-            if (recmap_dataset_get(dataset, i, &record, &error) == RECMAP_OK) {
+            if (recmap_dataset_get(&record, dataset, i, &error) == RECMAP_OK) {
                 recmap_record_release(&record);
                 continue;
             }

@@ -101,7 +101,7 @@ static bool holds_line(const recmap_record *record, size_t number) {
 
 static bool get_line(recmap_dataset *dataset, size_t number) {
     recmap_record record;
-    if (recmap_dataset_get(dataset, number, &record, NULL) != RECMAP_OK) return false;
+    if (recmap_dataset_get(&record, dataset, number, NULL) != RECMAP_OK) return false;
     bool holds = holds_line(&record, number);
     recmap_record_release(&record);
     return holds;

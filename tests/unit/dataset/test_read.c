@@ -88,7 +88,7 @@ static void test_views_stay_while_pinned(void **state) {
                 slot = (size_t)round;
             }
             ASSERT_OK(
-                recmap_dataset_get(dataset, rng_below(&random, set.count), &held[slot], &error),
+                recmap_dataset_get(&held[slot], dataset, rng_below(&random, set.count), &error),
                 &error);
         }
         /* Half of them are never released: closing must free what they held. */
@@ -120,14 +120,14 @@ static void test_out_of_range(void **state) {
     const uint64_t beyond[] = {10, 11, (uint64_t)1 << 32, (uint64_t)1 << 63, UINT64_MAX};
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
         uint64_t numbers[] = {3, beyond[i], 1};
-        assert_refused(recmap_dataset_get(dataset, beyond[i], &record, &error), &error);
+        assert_refused(recmap_dataset_get(&record, dataset, beyond[i], &error), &error);
         assert_refused(recmap_dataset_gather(batch, dataset, numbers, 3, &error), &error);
         assert_int_equal(recmap_batch_count(batch), 0);
         assert_refused(recmap_dataset_gather_range(batch, dataset, beyond[i], 1, &error), &error);
         assert_refused(recmap_dataset_locate(places, dataset, beyond[i], 1, &error), &error);
         assert_refused(recmap_dataset_read_int64(lengths, dataset, 0, beyond[i], 1, &error),
                        &error);
-        assert_int_equal(recmap_dataset_get(dataset, beyond[i], &record, NULL), RECMAP_INVALID);
+        assert_int_equal(recmap_dataset_get(&record, dataset, beyond[i], NULL), RECMAP_INVALID);
     }
     assert_refused(recmap_dataset_gather_range(batch, dataset, 9, 2, &error), &error);
     assert_refused(recmap_dataset_gather_range(batch, dataset, 5, SIZE_MAX, &error), &error);
@@ -159,7 +159,7 @@ static void test_empty_sets(void **state) {
         assert_int_equal(recmap_dataset_count(dataset), 0);
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record;
-        assert_refused(recmap_dataset_get(dataset, 0, &record, &error), &error);
+        assert_refused(recmap_dataset_get(&record, dataset, 0, &error), &error);
         recmap_report *report;
         ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
         assert_int_equal(recmap_report_damage_count(report), 0);
@@ -181,7 +181,7 @@ static void test_empty_records(void **state) {
         recmap_error error = RECMAP_ERROR_INIT;
         for (uint64_t i = 0; i < 1000; i++) {
             recmap_record record;
-            ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+            ASSERT_OK(recmap_dataset_get(&record, dataset, i, &error), &error);
             assert_int_equal(record.size, 0);
             assert_non_null(record.data);
             recmap_record_release(&record);

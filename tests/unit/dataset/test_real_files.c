@@ -58,7 +58,7 @@ static void assert_records(recmap_dataset *dataset, const buffer *bytes) {
     for (size_t n = 0; n < 2 * due.record_count; n++) {
         size_t i = n < due.record_count ? n : (size_t)rng_below(&random, due.record_count);
         recmap_record record;
-        ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, i, &error), &error);
         assert_int_equal(record.size, due.records[i].size);
         assert_memory_equal(record.data, bytes->data + due.records[i].offset + 12, record.size);
         recmap_record_release(&record);

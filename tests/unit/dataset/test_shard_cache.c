@@ -53,7 +53,7 @@ static recmap_status use(recmap_dataset *dataset, uint64_t shard, bool gathers) 
         status = recmap_dataset_gather(batch, dataset, &shard, 1, &error);
         if (status == RECMAP_OK) record = recmap_batch_records(batch)[0];
     } else {
-        status = recmap_dataset_get(dataset, shard, &record, &error);
+        status = recmap_dataset_get(&record, dataset, shard, &error);
     }
     if (status == RECMAP_OK) assert_int_equal(record.data[0], shard);
     else assert_string_equal(error.path, shard_names(SHARDS)[shard]);
@@ -128,7 +128,7 @@ static void test_held_stays(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = open_limited(RECMAP_ACCESS_MAP, 2);
     recmap_record held;
-    ASSERT_OK(recmap_dataset_get(dataset, 0, &held, &error), &error);
+    ASSERT_OK(recmap_dataset_get(&held, dataset, 0, &error), &error);
     for (uint64_t shard = 1; shard < SHARDS; shard++)
         assert_int_equal(use(dataset, shard, false), RECMAP_OK);
     assert_int_equal(held.data[0], 0);
@@ -150,11 +150,11 @@ static void test_closes_at_once(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = open_limited(RECMAP_ACCESS_MAP, 2);
     recmap_record held[3];
-    ASSERT_OK(recmap_dataset_get(dataset, 0, &held[0], &error), &error);
+    ASSERT_OK(recmap_dataset_get(&held[0], dataset, 0, &error), &error);
     assert_int_equal(use(dataset, 1, false), RECMAP_OK);
-    ASSERT_OK(recmap_dataset_get(dataset, 2, &held[2], &error), &error);
+    ASSERT_OK(recmap_dataset_get(&held[2], dataset, 2, &error), &error);
     assert_false(is_open(dataset, 1, false));
-    ASSERT_OK(recmap_dataset_get(dataset, 1, &held[1], &error), &error);
+    ASSERT_OK(recmap_dataset_get(&held[1], dataset, 1, &error), &error);
     recmap_record_release(&held[0]);
     assert_false(is_open(dataset, 0, false));
     assert_int_equal(held[1].data[0], 1);

@@ -56,7 +56,7 @@ static bool is_right(const recmap_record *record, uint64_t number) {
 
 static bool get_is_right(recmap_dataset *dataset, uint64_t number) {
     recmap_record record;
-    if (recmap_dataset_get(dataset, number, &record, NULL) != RECMAP_OK) return false;
+    if (recmap_dataset_get(&record, dataset, number, NULL) != RECMAP_OK) return false;
     bool right = is_right(&record, number);
     recmap_record_release(&record);
     return right;

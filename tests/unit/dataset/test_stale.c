@@ -52,7 +52,7 @@ static void assert_refused(recmap_status due, const char *message) {
         recmap_dataset *dataset = open_access(access);
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record = {.size = 99};
-        assert_int_equal(recmap_dataset_get(dataset, 150, &record, &error), due);
+        assert_int_equal(recmap_dataset_get(&record, dataset, 150, &error), due);
         assert_string_equal(error.path, "s00001");
         assert_int_equal(error.record, 150);
         assert_non_null(strstr(error.message, message));
@@ -130,7 +130,7 @@ static void test_same_content_at_another_time(void **state) {
         recmap_dataset *dataset = open_access(access);
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record;
-        ASSERT_OK(recmap_dataset_get(dataset, 150, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, 150, &error), &error);
         assert_int_equal(record.data[0], 50);
         recmap_record_release(&record);
         recmap_dataset_close(dataset);
@@ -152,12 +152,12 @@ static void test_other_content_at_the_same_time(void **state) {
     for (int access = 0; access < 2; access++) {
         recmap_dataset *dataset = open_access(access);
         recmap_record record;
-        assert_int_equal(recmap_dataset_get(dataset, 150, &record, &error), RECMAP_CORRUPT);
+        assert_int_equal(recmap_dataset_get(&record, dataset, 150, &error), RECMAP_CORRUPT);
         assert_string_equal(error.path, "s00001");
         assert_int_equal(error.record, 150);
         assert_int_equal(error.offset, 50 * FRAME);
         assert_non_null(strstr(error.message, "data CRC is 0x"));
-        ASSERT_OK(recmap_dataset_get(dataset, 151, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, 151, &error), &error);
         recmap_record_release(&record);
         recmap_dataset_close(dataset);
     }
@@ -165,7 +165,7 @@ static void test_other_content_at_the_same_time(void **state) {
     options.check = RECMAP_CHECK_HEADER;
     recmap_dataset *dataset = dataset_open("set.rmx", &options);
     recmap_record record;
-    ASSERT_OK(recmap_dataset_get(dataset, 150, &record, &error), &error);
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 150, &error), &error);
     recmap_record_release(&record);
     recmap_dataset_close(dataset);
     write_shard("other", 1);
@@ -186,9 +186,9 @@ static void test_other_boundaries_at_the_same_time(void **state) {
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record record;
-    assert_int_equal(recmap_dataset_get(dataset, 100, &record, &error), RECMAP_STALE);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 100, &error), RECMAP_STALE);
     assert_string_equal(error.path, "s00001");
-    assert_int_equal(recmap_dataset_get(dataset, 101, &record, &error), RECMAP_CORRUPT);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 101, &error), RECMAP_CORRUPT);
     recmap_dataset_close(dataset);
     assert_verify_names_shard(200, "not those that were indexed");
     buffer_free(&bytes);
@@ -225,9 +225,9 @@ static void test_swapped_shards(void **state) {
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record record;
-    assert_int_equal(recmap_dataset_get(dataset, 0, &record, &error), RECMAP_STALE);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 0, &error), RECMAP_STALE);
     assert_string_equal(error.path, "s00000");
-    assert_int_equal(recmap_dataset_get(dataset, 100, &record, &error), RECMAP_STALE);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 100, &error), RECMAP_STALE);
     assert_string_equal(error.path, "s00001");
     recmap_dataset_close(dataset);
 }
@@ -239,12 +239,12 @@ static void test_replaced_while_open(void **state) {
         recmap_dataset *dataset = open_access(access);
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record;
-        ASSERT_OK(recmap_dataset_get(dataset, 100, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, 100, &error), &error);
         recmap_record_release(&record);
         int64_t time_ns = file_time("s00001");
         write_shard("new", 9);
         assert_int_equal(rename("new", "s00001"), 0);
-        ASSERT_OK(recmap_dataset_get(dataset, 150, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, 150, &error), &error);
         assert_int_equal(record.data[0], 50);
         recmap_record_release(&record);
         recmap_dataset_close(dataset);
@@ -262,12 +262,12 @@ static void test_cut_while_open(void **state) {
     recmap_record record;
     recmap_batch *batch;
     ASSERT_OK(recmap_batch_create(&batch, &error), &error);
-    ASSERT_OK(recmap_dataset_get(dataset, 100, &record, &error), &error);
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 100, &error), &error);
     recmap_record_release(&record);
     assert_int_equal(truncate("s00001", 50 * FRAME + 7), 0);
-    ASSERT_OK(recmap_dataset_get(dataset, 149, &record, &error), &error);
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 149, &error), &error);
     recmap_record_release(&record);
-    assert_int_equal(recmap_dataset_get(dataset, 150, &record, &error), RECMAP_IO);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 150, &error), RECMAP_IO);
     assert_string_equal(error.path, "s00001");
     assert_int_equal(error.record, 150);
     ASSERT_OK(recmap_dataset_gather_range(batch, dataset, 100, 50, &error), &error);
@@ -290,7 +290,7 @@ static void test_altered_compressed_shard(void **state) {
         recmap_dataset *dataset = open_access(access);
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record;
-        ASSERT_OK(recmap_dataset_get(dataset, 150, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, 150, &error), &error);
         assert_int_equal(record.data[0], 50);
         recmap_record_release(&record);
         recmap_dataset_close(dataset);

@@ -35,7 +35,7 @@ static void get_one(const job *at, rng *random) {
     uint64_t number = rng_below(random, at->set->count);
     const known_record *due = &at->set->records[number];
     recmap_record record;
-    stop(recmap_dataset_get(at->dataset, number, &record, NULL));
+    stop(recmap_dataset_get(&record, at->dataset, number, NULL));
     if (record.size != due->size || memcmp(record.data, due->data, due->size)) abort();
     recmap_record_release(&record);
 }
@@ -147,7 +147,7 @@ static void test_release_by_another_thread(void **state) {
         recmap_dataset *dataset = dataset_open("set.rmx", &options);
         for (uint64_t number = 0; number < 300; number += 7) {
             recmap_record record;
-            stop(recmap_dataset_get(dataset, number, &record, NULL));
+            stop(recmap_dataset_get(&record, dataset, number, NULL));
             pthread_t thread;
             assert_int_equal(pthread_create(&thread, NULL, release, &record), 0);
             assert_int_equal(pthread_join(thread, NULL), 0);

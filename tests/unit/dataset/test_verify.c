@@ -212,7 +212,7 @@ static void test_names_in_json(void **state) {
     ASSERT_OK(recmap_dataset_info_to_json(&text, dataset, 1, &error), &error);
     assert_json(text.data, text.size);
     recmap_record record;
-    ASSERT_OK(recmap_dataset_get(dataset, 0, &record, &error), &error);
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 0, &error), &error);
     recmap_record_release(&record);
     recmap_text_free(&text);
     recmap_dataset_close(dataset);

@@ -472,7 +472,7 @@ static void expect_records(recmap_dataset *dataset) {
         expect_ok(recmap_dataset_locate(&location, dataset, number, 1, &error), &error);
         assert_int_equal(location.shard_index, vector_number(said, "shard"));
         assert_int_equal(location.offset, vector_number(said, "offset"));
-        expect_ok(recmap_dataset_get(dataset, number, &record, &error), &error);
+        expect_ok(recmap_dataset_get(&record, dataset, number, &error), &error);
         vector_expect(said, "payload", record.data, record.size);
         recmap_record_release(&record);
     }

@@ -164,7 +164,7 @@ static void test_forged_windows(void **state) {
         uint64_t records = recmap_dataset_count(dataset), lost = 0;
         for (uint64_t i = 0; i < records; i++) {
             recmap_record record;
-            if (recmap_dataset_get(dataset, i, &record, &error) != RECMAP_OK) {
+            if (recmap_dataset_get(&record, dataset, i, &error) != RECMAP_OK) {
                 assert_true(error.message[0] && error.record == i);
                 lost++;
                 continue;

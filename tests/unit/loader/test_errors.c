@@ -234,7 +234,7 @@ static void test_cut_beside_bad(void **unused) {
     recmap_order *order = order_of_kind(1, RECORDS, 0);
     recmap_record record;
     recmap_location last;
-    ASSERT_OK(recmap_dataset_get(dataset, 0, &record, &error), &error); /* opens the shard */
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 0, &error), &error); /* opens the shard */
     recmap_record_release(&record);
     ASSERT_OK(recmap_dataset_locate(&last, dataset, RECORDS - 1, 1, &error), &error);
     numbered_flip(dataset, RECORDS - 5);

@@ -210,7 +210,7 @@ static void test_cut(void **unused) {
     recmap_loader *loader = make(dataset, order, 10, 2);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_record last; /* opens the shard */
-    ASSERT_OK(recmap_dataset_get(dataset, RECORDS - 1, &last, &error), &error);
+    ASSERT_OK(recmap_dataset_get(&last, dataset, RECORDS - 1, &error), &error);
     recmap_record_release(&last);
     const char *shard = shard_names(SHARDS)[SHARDS - 1];
     buffer whole = file_read(shard);

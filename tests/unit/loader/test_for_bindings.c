@@ -28,7 +28,7 @@ static void test_peek_is_get_in_two_halves(void **state) {
         recmap_record record;
         assert_true(recmap_dataset_peek(&peek, dataset, i));
         ASSERT_OK(recmap_dataset_check(dataset, &peek, &error), &error);
-        ASSERT_OK(recmap_dataset_get(dataset, i, &record, &error), &error);
+        ASSERT_OK(recmap_dataset_get(&record, dataset, i, &error), &error);
         assert_ptr_equal(peek.data, record.data);
         assert_int_equal(peek.size, record.size);
         assert_int_equal(peek.number, i);
@@ -49,7 +49,7 @@ static void test_check_finds_what_get_finds(void **state) {
     recmap_error by_check = RECMAP_ERROR_INIT, by_get = RECMAP_ERROR_INIT;
     assert_true(recmap_dataset_peek(&peek, dataset, 123));
     assert_int_equal(recmap_dataset_check(dataset, &peek, &by_check), RECMAP_CORRUPT);
-    assert_int_equal(recmap_dataset_get(dataset, 123, &record, &by_get), RECMAP_CORRUPT);
+    assert_int_equal(recmap_dataset_get(&record, dataset, 123, &by_get), RECMAP_CORRUPT);
     assert_int_equal(by_check.record, 123);
     assert_int_equal(by_check.offset, by_get.offset);
     assert_string_equal(by_check.message, by_get.message);

@@ -68,7 +68,7 @@ static void expect_records(const vector_case *at) {
         assert_int_equal(recmap_dataset_locate(&place, dataset, i, 1, NULL), RECMAP_OK);
         assert_int_equal(place.offset, offsets[i]);
         assert_int_equal(place.size, sizes[i]);
-        assert_int_equal(recmap_dataset_get(dataset, i, &record, NULL), RECMAP_OK);
+        assert_int_equal(recmap_dataset_get(&record, dataset, i, NULL), RECMAP_OK);
         assert_int_equal(record.size, sizes[i]);
         assert_memory_equal(record.data, payload, record.size);
         payload += record.size;
