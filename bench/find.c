@@ -31,7 +31,7 @@ static double time_find(const find_bench *bench) {
         id.as.bytes.data = (const uint8_t *)bench->ids[i];
         id.as.bytes.size = ID_SIZE;
         uint64_t number;
-        must(recmap_dataset_find(bench->dataset, &id, &number, &error), &error);
+        must(recmap_dataset_find(&number, bench->dataset, &id, &error), &error);
         if (number != bench->numbers[i]) abort();
     }
     return (double)(thread_cpu_ns() - start) / COUNT;

@@ -44,7 +44,7 @@ static recmap_status find(const char *index_path, const char *name, recmap_error
     uint64_t number;
     recmap_record record;
     recmap_status status = recmap_dataset_open(&dataset, index_path, &options, error);
-    if (status == RECMAP_OK) status = recmap_dataset_find(dataset, &id, &number, error);
+    if (status == RECMAP_OK) status = recmap_dataset_find(&number, dataset, &id, error);
     if (status == RECMAP_OK) status = recmap_dataset_get(&record, dataset, number, error);
     if (status == RECMAP_OK) {
         printf("record %llu: %.*s\n", (unsigned long long)number, (int)record.size,

@@ -245,8 +245,8 @@ RECMAP_API recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_datase
  * Errors: NOT_FOUND, naming the id; INVALID when the index has no ids, or has them from a callback
  * and options.extract is NULL; else as recmap_dataset_get, since the id is compared in the record.
  * Cost: two or three cache misses in the index, then one record. */
-RECMAP_API recmap_status recmap_dataset_find(recmap_dataset *dataset, const recmap_value *id,
-                                             uint64_t *number, recmap_error *error);
+RECMAP_API recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset,
+                                             const recmap_value *id, recmap_error *error);
 
 /* All records with this id, ascending: up to `capacity` numbers are written, `count` is their true
  * number (0 is no error). `numbers` may be NULL when `capacity` is 0. Errors: as

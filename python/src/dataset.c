@@ -80,7 +80,7 @@ static PyObject *find(PyObject *object, PyObject *arguments) {
     uint64_t number = 0;
     handle_retain(handle);
     Py_BEGIN_ALLOW_THREADS
-    status = recmap_dataset_find(handle->dataset, &id, &number, &error);
+    status = recmap_dataset_find(&number, handle->dataset, &id, &error);
     Py_END_ALLOW_THREADS
     handle_release(handle);
     return status == RECMAP_OK ? PyLong_FromUnsignedLongLong(number) : raise_error(&error);

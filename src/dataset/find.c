@@ -85,7 +85,7 @@ static recmap_status fail_not_found(const recmap_dataset *dataset, const recmap_
     return RECMAP_NOT_FOUND;
 }
 
-recmap_status recmap_dataset_find(recmap_dataset *dataset, const recmap_value *id, uint64_t *number,
+recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset, const recmap_value *id,
                                   recmap_error *error) {
     recmap_status status = check_can_find(dataset, id, error);
     if (status != RECMAP_OK) return status;

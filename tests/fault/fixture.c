@@ -312,6 +312,6 @@ const char *dataset_check_all(recmap_dataset *dataset, uint64_t record_count, re
     char text[32];
     recmap_value id = payload_id(text, record_count / 2);
     uint64_t number;
-    if (recmap_dataset_find(dataset, &id, &number, error) != RECMAP_OK) return "find failed";
+    if (recmap_dataset_find(&number, dataset, &id, error) != RECMAP_OK) return "find failed";
     return number == record_count / 2 ? NULL : "find gave another number";
 }

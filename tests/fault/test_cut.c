@@ -346,7 +346,7 @@ static const char *read_harmed(recmap_dataset *dataset, bool must_be_right) {
     recmap_value id = payload_id(text, 100);
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t number;
-    if (recmap_dataset_find(dataset, &id, &number, &error) == RECMAP_OK)
+    if (recmap_dataset_find(&number, dataset, &id, &error) == RECMAP_OK)
         return number == 100 ? NULL : "find gave another number";
     return must_be_right ? case_says("find: %s", error.message) : NULL;
 }

@@ -217,7 +217,7 @@ static recmap_status find(session *session, recmap_error *error) {
     recmap_value id = payload_id(text, 77);
     uint64_t number = 0, numbers[2];
     size_t count = 0;
-    recmap_status status = recmap_dataset_find(session->dataset, &id, &number, error);
+    recmap_status status = recmap_dataset_find(&number, session->dataset, &id, error);
     if (status == RECMAP_OK) expect(session, number == 77, "find gave another number");
     if (status == RECMAP_OK)
         status = recmap_dataset_find_all(session->dataset, &id, numbers, 2, &count, error);

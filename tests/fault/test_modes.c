@@ -72,7 +72,7 @@ static void ask_all(answers *made, recmap_dataset *dataset) {
         status = recmap_dataset_gather(batch, dataset, &number, 1, &error);
         made->gathers[number] = answer_of(status, &error);
         if (status == RECMAP_OK) made->gathers[number].sum = sum_of(recmap_batch_records(batch));
-        status = recmap_dataset_find(dataset, &id, &found, &error);
+        status = recmap_dataset_find(&found, dataset, &id, &error);
         made->finds[number] = answer_of(status, &error);
         if (status == RECMAP_OK) made->finds[number].sum = found;
         int64_t label;

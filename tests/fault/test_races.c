@@ -155,7 +155,7 @@ static const char *check_both_appended(void) {
         char text[32];
         recmap_value id = payload_id(text, number);
         uint64_t found;
-        if (recmap_dataset_find(dataset, &id, &found, &error) != RECMAP_OK)
+        if (recmap_dataset_find(&found, dataset, &id, &error) != RECMAP_OK)
             wrong = case_says("%s", error.message);
     }
     recmap_dataset_close(dataset);

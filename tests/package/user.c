@@ -40,7 +40,7 @@ static recmap_status read_last(const char *index, recmap_error *error) {
     id.as.bytes.size = strlen(name);
     uint64_t number = 0;
     recmap_record record;
-    status = recmap_dataset_find(dataset, &id, &number, error);
+    status = recmap_dataset_find(&number, dataset, &id, error);
     if (status == RECMAP_OK) status = recmap_dataset_get(&record, dataset, number, error);
     if (status == RECMAP_OK) {
         printf("%s: record %llu of %llu, %llu bytes\n", name, (unsigned long long)number,

@@ -299,7 +299,7 @@ void known_assert_ids(const known *set, recmap_dataset *dataset) {
         ASSERT_OK(recmap_dataset_find_all(dataset, &value, NULL, 0, &count, &error), &error);
         if (count != due_count) abort();
         uint64_t number = UINT64_MAX;
-        recmap_status status = recmap_dataset_find(dataset, &value, &number, &error);
+        recmap_status status = recmap_dataset_find(&number, dataset, &value, &error);
         if (status != (count ? RECMAP_OK : RECMAP_NOT_FOUND)) abort();
         if (number != (count ? due[0] : UINT64_MAX)) abort();
         total += count;

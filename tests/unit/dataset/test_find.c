@@ -58,7 +58,7 @@ static void assert_found(recmap_dataset *dataset, const recmap_value *id, const 
         for (size_t i = 0; i < capacity && i < count; i++) assert_int_equal(numbers[i], due[i]);
         for (size_t i = capacity; i < 8; i++) assert_int_equal(numbers[i], 99);
     }
-    recmap_status status = recmap_dataset_find(dataset, id, &first, &error);
+    recmap_status status = recmap_dataset_find(&first, dataset, id, &error);
     assert_int_equal(status, due_count ? RECMAP_OK : RECMAP_NOT_FOUND);
     assert_int_equal(first, due_count ? due[0] : 99);
 }
@@ -92,7 +92,7 @@ static void assert_cannot_find(const recmap_dataset_options *options, const recm
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t number = 99;
     size_t count = 99;
-    assert_int_equal(recmap_dataset_find(dataset, id, &number, &error), RECMAP_INVALID);
+    assert_int_equal(recmap_dataset_find(&number, dataset, id, &error), RECMAP_INVALID);
     assert_non_null(strstr(error.message, message));
     assert_int_equal(recmap_dataset_find_all(dataset, id, NULL, 0, &count, &error), RECMAP_INVALID);
     assert_int_equal(number, 99);
@@ -127,20 +127,20 @@ static void test_not_found_names_id(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t number;
     recmap_value id = text_value("img-000000042");
-    assert_int_equal(recmap_dataset_find(dataset, &id, &number, &error), RECMAP_NOT_FOUND);
+    assert_int_equal(recmap_dataset_find(&number, dataset, &id, &error), RECMAP_NOT_FOUND);
     assert_non_null(strstr(error.message, "img-000000042"));
     id = int64_value(INT64_MIN);
-    assert_int_equal(recmap_dataset_find(dataset, &id, &number, &error), RECMAP_NOT_FOUND);
+    assert_int_equal(recmap_dataset_find(&number, dataset, &id, &error), RECMAP_NOT_FOUND);
     assert_non_null(strstr(error.message, "-9223372036854775808"));
     uint8_t *binary = must_realloc(NULL, 3000);
     memset(binary, 0x80, 3000);
     id.type = RECMAP_TYPE_BYTES;
     id.as.bytes.data = binary;
     id.as.bytes.size = 3000;
-    assert_int_equal(recmap_dataset_find(dataset, &id, &number, &error), RECMAP_NOT_FOUND);
+    assert_int_equal(recmap_dataset_find(&number, dataset, &id, &error), RECMAP_NOT_FOUND);
     id.as.bytes.data = NULL;
     id.as.bytes.size = 0;
-    assert_int_equal(recmap_dataset_find(dataset, &id, &number, &error), RECMAP_NOT_FOUND);
+    assert_int_equal(recmap_dataset_find(&number, dataset, &id, &error), RECMAP_NOT_FOUND);
     free(binary);
     recmap_dataset_close(dataset);
 }
@@ -165,7 +165,7 @@ static void test_one_id_for_all(void **state) {
     ASSERT_OK(recmap_dataset_find_all(dataset, &same, numbers, MANY, &count, &error), &error);
     assert_int_equal(count, MANY - 14);
     for (size_t i = 1; i < count; i++) assert_true(numbers[i - 1] < numbers[i]);
-    ASSERT_OK(recmap_dataset_find(dataset, &same, &first, &error), &error);
+    ASSERT_OK(recmap_dataset_find(&first, dataset, &same, &error), &error);
     assert_int_equal(first, 1);
     ASSERT_OK(recmap_dataset_find_all(dataset, &rare, numbers, MANY, &count, &error), &error);
     assert_int_equal(count, 14);
@@ -215,8 +215,8 @@ static void test_damaged_record_of_id(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_value a = text_value("a"), b = text_value("b");
     uint64_t number;
-    ASSERT_OK(recmap_dataset_find(dataset, &a, &number, &error), &error);
-    assert_int_equal(recmap_dataset_find(dataset, &b, &number, &error), RECMAP_CORRUPT);
+    ASSERT_OK(recmap_dataset_find(&number, dataset, &a, &error), &error);
+    assert_int_equal(recmap_dataset_find(&number, dataset, &b, &error), RECMAP_CORRUPT);
     assert_int_equal(error.record, 1);
     assert_string_equal(error.path, "shard");
     recmap_dataset_close(dataset);
