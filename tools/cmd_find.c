@@ -23,8 +23,8 @@ struct match_list {
 static recmap_status find(recmap_dataset *dataset, const recmap_value *id,
                           struct match_list *matches, recmap_error *error) {
     for (;;) {
-        recmap_status status = recmap_dataset_find_all(dataset, id, matches->numbers,
-                                                       matches->capacity, &matches->count, error);
+        recmap_status status = recmap_dataset_find_all(matches->numbers, matches->capacity,
+                                                       &matches->count, dataset, id, error);
         if (status != RECMAP_OK || matches->count <= matches->capacity) return status;
         uint64_t *numbers = realloc(matches->numbers, matches->count * sizeof *numbers);
         if (!numbers) {

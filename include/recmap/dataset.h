@@ -251,8 +251,8 @@ RECMAP_API recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *d
 /* All records with this id, ascending: up to `capacity` numbers are written, `count` is their true
  * number (0 is no error). `numbers` may be NULL when `capacity` is 0. Errors: as
  * recmap_dataset_find, but for NOT_FOUND. */
-RECMAP_API recmap_status recmap_dataset_find_all(recmap_dataset *dataset, const recmap_value *id,
-                                                 uint64_t *numbers, size_t capacity, size_t *count,
+RECMAP_API recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t *count,
+                                                 recmap_dataset *dataset, const recmap_value *id,
                                                  recmap_error *error);
 
 #define RECMAP_NO_ID_HASH UINT64_MAX

@@ -107,13 +107,13 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
     size_t count = 0, capacity = sizeof few / sizeof *few;
     handle_retain(handle);
     Py_BEGIN_ALLOW_THREADS
-    status = recmap_dataset_find_all(handle->dataset, &id, few, capacity, &count, &error);
+    status = recmap_dataset_find_all(few, capacity, &count, handle->dataset, &id, &error);
     if (status == RECMAP_OK && count > capacity) {
         capacity = count;
         numbers = malloc(capacity * sizeof *numbers);
         if (numbers)
             status =
-                recmap_dataset_find_all(handle->dataset, &id, numbers, capacity, &count, &error);
+                recmap_dataset_find_all(numbers, capacity, &count, handle->dataset, &id, &error);
     }
     Py_END_ALLOW_THREADS
     handle_release(handle);

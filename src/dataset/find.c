@@ -48,8 +48,8 @@ static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t num
     return status;
 }
 
-recmap_status recmap_dataset_find_all(recmap_dataset *dataset, const recmap_value *id,
-                                      uint64_t *numbers, size_t capacity, size_t *count,
+recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t *count,
+                                      recmap_dataset *dataset, const recmap_value *id,
                                       recmap_error *error) {
     recmap_status status = check_can_find(dataset, id, error);
     if (status != RECMAP_OK) return status;

@@ -220,7 +220,7 @@ static recmap_status find(session *session, recmap_error *error) {
     recmap_status status = recmap_dataset_find(&number, session->dataset, &id, error);
     if (status == RECMAP_OK) expect(session, number == 77, "find gave another number");
     if (status == RECMAP_OK)
-        status = recmap_dataset_find_all(session->dataset, &id, numbers, 2, &count, error);
+        status = recmap_dataset_find_all(numbers, 2, &count, session->dataset, &id, error);
     if (status == RECMAP_OK)
         expect(session, count == 1 && numbers[0] == 77, "find_all gave other numbers");
     return status;

@@ -208,7 +208,7 @@ static void look_for_ids(recmap_dataset *dataset) {
         recmap_value id = sample_id(text, i);
         uint64_t numbers[4];
         size_t count;
-        if (!is_ok(recmap_dataset_find_all(dataset, &id, numbers, 4, &count, &error), &error))
+        if (!is_ok(recmap_dataset_find_all(numbers, 4, &count, dataset, &id, &error), &error))
             continue;
         for (size_t k = 0; k < count && k < 4; k++) {
             recmap_record record;

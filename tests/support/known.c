@@ -293,10 +293,10 @@ void known_assert_ids(const known *set, recmap_dataset *dataset) {
         char text[24];
         recmap_value value = known_id(set, id, text);
         size_t due_count = find_plainly(set, id, due), count;
-        ASSERT_OK(recmap_dataset_find_all(dataset, &value, found, set->count, &count, &error),
+        ASSERT_OK(recmap_dataset_find_all(found, set->count, &count, dataset, &value, &error),
                   &error);
         if (count != due_count || memcmp(found, due, count * sizeof *due)) abort();
-        ASSERT_OK(recmap_dataset_find_all(dataset, &value, NULL, 0, &count, &error), &error);
+        ASSERT_OK(recmap_dataset_find_all(NULL, 0, &count, dataset, &value, &error), &error);
         if (count != due_count) abort();
         uint64_t number = UINT64_MAX;
         recmap_status status = recmap_dataset_find(&number, dataset, &value, &error);

@@ -198,7 +198,7 @@ static void check_many(void) {
         recmap_value id = int64_value(number % IDS_REPEAT);
         uint64_t found[3];
         size_t count;
-        ASSERT_OK(recmap_dataset_find_all(dataset, &id, found, 3, &count, &error), &error);
+        ASSERT_OK(recmap_dataset_find_all(found, 3, &count, dataset, &id, &error), &error);
         uint32_t first = number % IDS_REPEAT;
         size_t due = (first % 50 != 0) + (first + IDS_REPEAT < MANY && (first % 50 != 0));
         assert_int_equal(count, due);

@@ -53,7 +53,7 @@ static void assert_found(recmap_dataset *dataset, const recmap_value *id, const 
     uint64_t numbers[8] = {99, 99, 99, 99, 99, 99, 99, 99}, first = 99;
     size_t count = 99;
     for (size_t capacity = 0; capacity < 8; capacity++) {
-        ASSERT_OK(recmap_dataset_find_all(dataset, id, numbers, capacity, &count, &error), &error);
+        ASSERT_OK(recmap_dataset_find_all(numbers, capacity, &count, dataset, id, &error), &error);
         assert_int_equal(count, due_count);
         for (size_t i = 0; i < capacity && i < count; i++) assert_int_equal(numbers[i], due[i]);
         for (size_t i = capacity; i < 8; i++) assert_int_equal(numbers[i], 99);
@@ -94,7 +94,7 @@ static void assert_cannot_find(const recmap_dataset_options *options, const recm
     size_t count = 99;
     assert_int_equal(recmap_dataset_find(&number, dataset, id, &error), RECMAP_INVALID);
     assert_non_null(strstr(error.message, message));
-    assert_int_equal(recmap_dataset_find_all(dataset, id, NULL, 0, &count, &error), RECMAP_INVALID);
+    assert_int_equal(recmap_dataset_find_all(NULL, 0, &count, dataset, id, &error), RECMAP_INVALID);
     assert_int_equal(number, 99);
     assert_int_equal(count, 99);
     recmap_dataset_close(dataset);
@@ -162,12 +162,12 @@ static void test_one_id_for_all(void **state) {
     uint64_t *numbers = must_realloc(NULL, MANY * sizeof *numbers), first;
     size_t count;
     recmap_value same = text_value("same"), rare = text_value("rare");
-    ASSERT_OK(recmap_dataset_find_all(dataset, &same, numbers, MANY, &count, &error), &error);
+    ASSERT_OK(recmap_dataset_find_all(numbers, MANY, &count, dataset, &same, &error), &error);
     assert_int_equal(count, MANY - 14);
     for (size_t i = 1; i < count; i++) assert_true(numbers[i - 1] < numbers[i]);
     ASSERT_OK(recmap_dataset_find(&first, dataset, &same, &error), &error);
     assert_int_equal(first, 1);
-    ASSERT_OK(recmap_dataset_find_all(dataset, &rare, numbers, MANY, &count, &error), &error);
+    ASSERT_OK(recmap_dataset_find_all(numbers, MANY, &count, dataset, &rare, &error), &error);
     assert_int_equal(count, 14);
     for (size_t i = 0; i < count; i++) assert_int_equal(numbers[i], i * 10000);
     free(numbers);

@@ -58,7 +58,7 @@ static void find_one(const job *at, rng *random) {
     char text[24];
     recmap_value id = known_id(at->set, due->id, text);
     size_t count;
-    stop(recmap_dataset_find_all(at->dataset, &id, found, 400, &count, NULL));
+    stop(recmap_dataset_find_all(found, 400, &count, at->dataset, &id, NULL));
     bool is_there = !due->has_id;
     for (size_t i = 0; i < count; i++) is_there |= found[i] == number;
     if (!is_there) abort();

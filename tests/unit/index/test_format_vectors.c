@@ -502,7 +502,7 @@ static void expect_finds(recmap_dataset *dataset) {
         recmap_value id = {.type = RECMAP_TYPE_BYTES};
         id.as.bytes.data = bytes;
         id.as.bytes.size = size;
-        expect_ok(recmap_dataset_find_all(dataset, &id, found, 8, &found_count, &error), &error);
+        expect_ok(recmap_dataset_find_all(found, 8, &found_count, dataset, &id, &error), &error);
         assert_int_equal(found_count, count);
         for (size_t n = 0; n < count; n++) assert_int_equal(found[n], numbers[n]);
         free(numbers);
