@@ -42,7 +42,7 @@ uint64_t set_build(recmap_index_summary *summary, const char *folder, const char
     for (size_t i = 0; i < recmap_shards_count(shards); i++)
         must(recmap_index_builder_add_shard(builder, recmap_shards_path(shards, i), &error),
              &error);
-    must(recmap_index_builder_finish(builder, summary, &error), &error);
+    must(recmap_index_builder_finish(summary, builder, &error), &error);
     recmap_index_builder_destroy(builder);
     uint64_t took = now_ns() - start;
     recmap_shards_destroy(shards);

@@ -170,7 +170,7 @@ static recmap_status build(struct index_job *job, recmap_index_summary *summary,
         status = recmap_index_builder_add_index(builder, job->path, error);
     for (size_t i = 0; status == RECMAP_OK && i < recmap_shards_count(job->shards); i++)
         status = recmap_index_builder_add_shard(builder, recmap_shards_path(job->shards, i), error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, summary, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(summary, builder, error);
     recmap_index_builder_destroy(builder);
     return status;
 }

@@ -43,7 +43,7 @@ static recmap_status merge(struct merge_job *job, recmap_index_summary *summary,
     recmap_status status = recmap_index_builder_create(&builder, job->path, &job->options, error);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
         status = recmap_index_builder_add_index(builder, job->args.operands[i], error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, summary, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(summary, builder, error);
     recmap_index_builder_destroy(builder);
     return status;
 }

@@ -24,7 +24,7 @@ static recmap_status build(const char *path, char **names, int name_count,
     if (status == RECMAP_OK) status = recmap_index_builder_create(&builder, path, &options, error);
     for (size_t i = 0; status == RECMAP_OK && i < recmap_shards_count(shards); i++)
         status = recmap_index_builder_add_shard(builder, recmap_shards_path(shards, i), error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, summary, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(summary, builder, error);
     recmap_index_builder_destroy(builder);
     recmap_shards_destroy(shards);
     return status;

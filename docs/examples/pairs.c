@@ -36,7 +36,7 @@ static recmap_status build_index(const char *path, const char *text, recmap_erro
     options.framing = "lines";
     recmap_status status = recmap_index_builder_create(&builder, path, &options, error);
     if (status == RECMAP_OK) status = recmap_index_builder_add_shard(builder, text, error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, error);
     recmap_index_builder_destroy(builder);
     return status;
 }

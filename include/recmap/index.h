@@ -110,8 +110,8 @@ RECMAP_API recmap_status recmap_index_builder_add_index(recmap_index_builder *bu
  * new index has its name already, but might lose it with the power.
  * Cost: one sequential pass over the shards on all threads; memory does not grow with the number
  * of records. */
-RECMAP_API recmap_status recmap_index_builder_finish(recmap_index_builder *builder,
-                                                     recmap_index_summary *summary,
+RECMAP_API recmap_status recmap_index_builder_finish(recmap_index_summary *summary,
+                                                     recmap_index_builder *builder,
                                                      recmap_error *error);
 
 /* Frees the builder; an unfinished index vanishes. NULL may be destroyed. */

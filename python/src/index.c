@@ -80,7 +80,7 @@ static PyObject *build(const char *path, PyObject *indexes, PyObject *shards,
                 add_paths(builder, indexes, recmap_index_builder_add_index, &status, &error) &&
                 add_paths(builder, shards, recmap_index_builder_add_shard, &status, &error);
     progress->thread = PyEval_SaveThread();
-    if (added) status = recmap_index_builder_finish(builder, &summary, &error);
+    if (added) status = recmap_index_builder_finish(&summary, builder, &error);
     recmap_index_builder_destroy(builder);
     PyEval_RestoreThread(progress->thread);
     if (status != RECMAP_OK) return raise_error(&error);

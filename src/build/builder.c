@@ -383,8 +383,8 @@ static void name_as_given(const recmap_index_builder *builder, recmap_error *err
     }
 }
 
-recmap_status recmap_index_builder_finish(recmap_index_builder *builder,
-                                          recmap_index_summary *summary, recmap_error *error) {
+recmap_status recmap_index_builder_finish(recmap_index_summary *summary,
+                                          recmap_index_builder *builder, recmap_error *error) {
     recmap_status status = check_unfinished(builder, error);
     if (status != RECMAP_OK) return status;
     builder->is_finished = true;

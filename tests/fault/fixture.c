@@ -190,7 +190,7 @@ static recmap_status build(const fixture *fixture, bool append, size_t shard_cou
         status = recmap_index_builder_add_index(builder, fixture->index, error);
     for (size_t i = append ? FIXTURE_OLD_SHARDS : 0; status == RECMAP_OK && i < shard_count; i++)
         status = recmap_index_builder_add_shard(builder, fixture->shards[i], error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, error);
     recmap_index_builder_destroy(builder);
     return status;
 }

@@ -42,7 +42,7 @@ static recmap_status build_at(const char *index, recmap_error *error) {
     recmap_status status = recmap_index_builder_create(&builder, index, &options, error);
     for (size_t i = 0; status == RECMAP_OK && i < FIXTURE_SHARDS; i++)
         status = recmap_index_builder_add_shard(builder, data.shards[i], error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, error);
     recmap_index_builder_destroy(builder);
     return status;
 }

@@ -36,7 +36,7 @@ static const char *build_all(unsigned thread_count) {
         snprintf(shard, sizeof shard, "%s/s-%zu", folder, i);
         status = recmap_index_builder_add_shard(builder, shard, &error);
     }
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, &error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, &error);
     recmap_index_builder_destroy(builder);
     return status == RECMAP_OK ? NULL : case_says("build: %s: %s", error.path, error.message);
 }
@@ -244,7 +244,7 @@ static void test_little_address_space(void **state) {
         write_large(name, (uint8_t)i);
         recmap_index_builder_add_shard(builder, name, NULL);
     }
-    recmap_status status = recmap_index_builder_finish(builder, NULL, NULL);
+    recmap_status status = recmap_index_builder_finish(NULL, builder, NULL);
     recmap_index_builder_destroy(builder);
     child_end map = child_run(read_large, index, 0), read = child_run(read_large, index, 1);
     folder_remove(large);

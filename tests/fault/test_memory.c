@@ -78,7 +78,7 @@ static recmap_status skip_damage(session *session, recmap_error *error) {
     recmap_index_summary summary;
     recmap_status status = recmap_index_builder_create(&builder, skipped, &options, error);
     if (status == RECMAP_OK) status = recmap_index_builder_add_shard(builder, damaged, error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, &summary, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(&summary, builder, error);
     if (status == RECMAP_OK)
         expect(session, summary.record_count == DAMAGED_RECORDS - 1 && summary.damage_count == 1,
                "damage was missed");
@@ -92,7 +92,7 @@ static recmap_status index_one(const char *path, const char *shard, recmap_index
     options.thread_count = 1;
     recmap_status status = recmap_index_builder_create(&builder, path, &options, error);
     if (status == RECMAP_OK) status = recmap_index_builder_add_shard(builder, shard, error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, error);
     recmap_index_builder_destroy(builder);
     return status;
 }

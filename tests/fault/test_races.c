@@ -64,7 +64,7 @@ static const char *build_one(size_t which) {
     size_t count = which ? FIXTURE_SHARDS : FIXTURE_OLD_SHARDS;
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         status = recmap_index_builder_add_shard(builder, data.shards[i], &error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, &error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, &error);
     recmap_index_builder_destroy(builder);
     return status == RECMAP_OK ? NULL : case_says("%s: %s", error.path, error.message);
 }
@@ -138,7 +138,7 @@ static const char *append_one(size_t which) {
     if (status == RECMAP_OK) status = recmap_index_builder_add_index(builder, data.index, &error);
     if (status == RECMAP_OK)
         status = recmap_index_builder_add_shard(builder, data.shards[which], &error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, &error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, &error);
     recmap_index_builder_destroy(builder);
     return status == RECMAP_OK ? NULL : case_says("%s: %s", error.path, error.message);
 }
@@ -170,7 +170,7 @@ static const char *race_appenders(void *context, size_t number) {
     recmap_index_options options = fixture_options();
     require(!recmap_index_builder_create(&builder, data.index, &options, NULL) &&
                 !recmap_index_builder_add_shard(builder, data.shards[0], NULL) &&
-                !recmap_index_builder_finish(builder, NULL, NULL),
+                !recmap_index_builder_finish(NULL, builder, NULL),
             "the index of one shard");
     recmap_index_builder_destroy(builder);
     for (int i = 0; i < 2; i++) skew[i] = number % 2 ? choose_below(&random, 6000000) : 0;
@@ -249,7 +249,7 @@ static const char *append_twice(void *context, size_t number) {
             status = recmap_index_builder_add_index(builders[i], data.index, &error);
         if (status == RECMAP_OK && (i == 0 || first_fails))
             status = recmap_index_builder_add_shard(builders[i], shard, &error);
-        if (status == RECMAP_OK) status = recmap_index_builder_finish(builders[i], NULL, &error);
+        if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builders[i], &error);
         if ((status == RECMAP_OK) == (!i && first_fails)) wrong = case_says("%s", error.message);
     }
     for (int i = 0; i < 2; i++) recmap_index_builder_destroy(builders[i]);

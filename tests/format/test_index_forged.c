@@ -272,7 +272,7 @@ static void append(const char *path) {
             "no builder");
     bool is_built = is_ok(recmap_index_builder_add_index(builder, path, &error), &error) &&
                     is_ok(recmap_index_builder_add_shard(builder, "more", &error), &error) &&
-                    is_ok(recmap_index_builder_finish(builder, NULL, &error), &error);
+                    is_ok(recmap_index_builder_finish(NULL, builder, &error), &error);
     recmap_index_builder_destroy(builder);
     recmap_dataset *dataset;
     if (!is_built) return;

@@ -103,7 +103,7 @@ static void merge(void) {
     recmap_dataset *dataset;
     require(recmap_index_builder_create(&builder, "out.rmx", NULL, &error) == RECMAP_OK, "builder");
     bool is_built = is_ok(recmap_index_builder_add_index(builder, "forged.rmx", &error), &error) &&
-                    is_ok(recmap_index_builder_finish(builder, NULL, &error), &error);
+                    is_ok(recmap_index_builder_finish(NULL, builder, &error), &error);
     recmap_index_builder_destroy(builder);
     if (!is_built) return;
     require(recmap_dataset_open(&dataset, "out.rmx", NULL, &error) == RECMAP_OK, error.message);

@@ -23,7 +23,7 @@ static recmap_status build_index(const char *folder, const char *index, recmap_e
     recmap_status status = recmap_index_builder_create(&builder, index, &options, error);
     if (status != RECMAP_OK) return status;
     status = add_shards(builder, folder, error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, error);
     recmap_index_builder_destroy(builder);
     return status;
 }

@@ -25,7 +25,7 @@ recmap_status index_try(const char *path, const recmap_index_options *options,
     recmap_status status = recmap_index_builder_create(&builder, path, options, error);
     for (size_t i = 0; i < count && status == RECMAP_OK; i++)
         status = recmap_index_builder_add_shard(builder, shards[i], error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, error);
     recmap_index_builder_destroy(builder);
     return status;
 }
@@ -38,7 +38,7 @@ recmap_index_summary index_build(const char *path, const recmap_index_options *o
     ASSERT_OK(recmap_index_builder_create(&builder, path, options, &error), &error);
     for (size_t i = 0; i < count; i++)
         ASSERT_OK(recmap_index_builder_add_shard(builder, shards[i], &error), &error);
-    ASSERT_OK(recmap_index_builder_finish(builder, &summary, &error), &error);
+    ASSERT_OK(recmap_index_builder_finish(&summary, builder, &error), &error);
     recmap_index_builder_destroy(builder);
     return summary;
 }

@@ -32,7 +32,7 @@ static recmap_status build_parts(const char *path, const recmap_index_options *o
     for (size_t i = 0; i < count && status == RECMAP_OK; i++)
         status = parts[i].index ? recmap_index_builder_add_index(builder, parts[i].index, error)
                                 : recmap_index_builder_add_shard(builder, parts[i].shard, error);
-    if (status == RECMAP_OK) status = recmap_index_builder_finish(builder, NULL, error);
+    if (status == RECMAP_OK) status = recmap_index_builder_finish(NULL, builder, error);
     recmap_index_builder_destroy(builder);
     return status;
 }
@@ -518,8 +518,8 @@ static void test_finish_once(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_builder *builder;
     ASSERT_OK(recmap_index_builder_create(&builder, "x.rmx", NULL, &error), &error);
-    ASSERT_OK(recmap_index_builder_finish(builder, NULL, &error), &error);
-    assert_int_equal(recmap_index_builder_finish(builder, NULL, &error), RECMAP_INVALID);
+    ASSERT_OK(recmap_index_builder_finish(NULL, builder, &error), &error);
+    assert_int_equal(recmap_index_builder_finish(NULL, builder, &error), RECMAP_INVALID);
     recmap_index_builder_destroy(builder);
     ASSERT_OK(recmap_index_builder_create(&builder, "y.rmx", NULL, &error), &error);
     recmap_index_builder_destroy(builder);

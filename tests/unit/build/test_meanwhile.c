@@ -182,7 +182,7 @@ static recmap_status append_while(void (*meddle)(void), recmap_error *error) {
     ASSERT_OK(recmap_index_builder_add_shard(builder, "s00001", error), error);
     meddle();
     recmap_index_summary summary = {.record_count = 99};
-    recmap_status status = recmap_index_builder_finish(builder, &summary, error);
+    recmap_status status = recmap_index_builder_finish(&summary, builder, error);
     assert_int_equal(summary.record_count, status == RECMAP_OK ? 200 : 99);
     recmap_index_builder_destroy(builder);
     return status;

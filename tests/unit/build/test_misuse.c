@@ -154,7 +154,7 @@ static void test_index_behind_a_link(void **state) {
     assert_int_equal(recmap_index_builder_create(&builder, "links/d.rmx", NULL, NULL), RECMAP_OK);
     assert_int_equal(recmap_index_builder_add_index(builder, "links/d.rmx", NULL), RECMAP_OK);
     assert_int_equal(recmap_index_builder_add_shard(builder, "data/b", NULL), RECMAP_OK);
-    assert_int_equal(recmap_index_builder_finish(builder, NULL, NULL), RECMAP_OK);
+    assert_int_equal(recmap_index_builder_finish(NULL, builder, NULL), RECMAP_OK);
     assert_int_equal(recmap_index_builder_add_shard(builder, "data/b", NULL), RECMAP_INVALID);
     recmap_index_builder_destroy(builder);
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;

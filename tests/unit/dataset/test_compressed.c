@@ -158,7 +158,7 @@ static void test_parts_make_the_whole(void **state) {
     ASSERT_OK(recmap_index_builder_create(&builder, "merged.rmx", NULL, &error), &error);
     ASSERT_OK(recmap_index_builder_add_index(builder, "a.rmx", &error), &error);
     ASSERT_OK(recmap_index_builder_add_index(builder, "b.rmx", &error), &error);
-    ASSERT_OK(recmap_index_builder_finish(builder, NULL, &error), &error);
+    ASSERT_OK(recmap_index_builder_finish(NULL, builder, &error), &error);
     recmap_index_builder_destroy(builder);
     assert_same_file("whole.rmx", "merged.rmx");
     for (unsigned threads = 1; threads < 4; threads++) {

@@ -405,7 +405,7 @@ static void build_index(const char *added) {
         expect_ok(
             recmap_index_builder_add_shard(builder, in_folder(vector_text(shard, "path")), &error),
             &error);
-    expect_ok(recmap_index_builder_finish(builder, NULL, &error), &error);
+    expect_ok(recmap_index_builder_finish(NULL, builder, &error), &error);
     recmap_index_builder_destroy(builder);
     free(text);
 }

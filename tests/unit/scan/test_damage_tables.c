@@ -38,7 +38,7 @@ static void append(const char *path, const recmap_index_options *options, const 
     assert_int_equal(recmap_index_builder_create(&builder, path, options, &error), RECMAP_OK);
     assert_int_equal(recmap_index_builder_add_index(builder, path, &error), RECMAP_OK);
     assert_int_equal(recmap_index_builder_add_shard(builder, shard, &error), RECMAP_OK);
-    assert_int_equal(recmap_index_builder_finish(builder, NULL, &error), RECMAP_OK);
+    assert_int_equal(recmap_index_builder_finish(NULL, builder, &error), RECMAP_OK);
     recmap_index_builder_destroy(builder);
 }
 

@@ -28,7 +28,7 @@ static void build(const vector_case *at) {
     options.compression = RECMAP_COMPRESSION_NONE;
     assert_int_equal(recmap_index_builder_create(&builder, "x.rmx", &options, &error), RECMAP_OK);
     assert_int_equal(recmap_index_builder_add_shard(builder, "shard", &error), RECMAP_OK);
-    assert_int_equal(recmap_index_builder_finish(builder, NULL, &error), RECMAP_OK);
+    assert_int_equal(recmap_index_builder_finish(NULL, builder, &error), RECMAP_OK);
     recmap_index_builder_destroy(builder);
 }
 
