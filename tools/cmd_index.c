@@ -129,7 +129,7 @@ static int list_shards(struct index_job *job) {
 static int choose_path(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (job->path) return 0;
-    if (recmap_shards_index_path(job->shards, job->path_buffer, PATH_SIZE, &error) != RECMAP_OK)
+    if (recmap_shards_index_path(job->path_buffer, PATH_SIZE, job->shards, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     job->path = job->path_buffer;
     return 0;

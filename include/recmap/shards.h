@@ -47,8 +47,8 @@ RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, 
  * gives its name without extensions, several their common beginning without digits and separators
  * at its end, nothing in common the folder's name; `.rmx` is added. Writes at most `capacity` bytes
  * with the NUL. Errors: INVALID for an empty list or a `capacity` that is too small. */
-RECMAP_API recmap_status recmap_shards_index_path(const recmap_shards *shards, char *path,
-                                                  size_t capacity, recmap_error *error);
+RECMAP_API recmap_status recmap_shards_index_path(char *path, size_t capacity,
+                                                  const recmap_shards *shards, recmap_error *error);
 
 #ifdef __cplusplus
 }

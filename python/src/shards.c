@@ -41,7 +41,7 @@ PyObject *shards_expand(PyObject *module, PyObject *names) {
     recmap_status status = recmap_shards_create(&shards, &error);
     if (status == RECMAP_OK) status = add_all(shards, names, &failed, &error);
     if (status == RECMAP_OK && !failed)
-        status = recmap_shards_index_path(shards, index, sizeof index, &error);
+        status = recmap_shards_index_path(index, sizeof index, shards, &error);
     PyObject *result = NULL;
     if (status != RECMAP_OK) {
         raise_error(&error);

@@ -381,7 +381,7 @@ static recmap_status make_stem(char **stem, const path_list *list, recmap_error 
     return RECMAP_OK;
 }
 
-recmap_status recmap_shards_index_path(const recmap_shards *shards, char *path, size_t capacity,
+recmap_status recmap_shards_index_path(char *path, size_t capacity, const recmap_shards *shards,
                                        recmap_error *error) {
     const path_list *list = &shards->list;
     if (!list->count) return fail(error, RECMAP_INVALID, "there are no shards to name an index by");

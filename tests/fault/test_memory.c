@@ -54,7 +54,7 @@ static recmap_status name_shards(session *session, recmap_error *error) {
     if (status == RECMAP_OK) status = recmap_shards_add(shards, pattern, error);
     if (status == RECMAP_OK) status = recmap_shards_add(shards, data.folder, error);
     if (status == RECMAP_OK) status = recmap_shards_add(shards, list, error);
-    if (status == RECMAP_OK) status = recmap_shards_index_path(shards, path, sizeof path, error);
+    if (status == RECMAP_OK) status = recmap_shards_index_path(path, sizeof path, shards, error);
     if (status == RECMAP_OK)
         expect(session, recmap_shards_count(shards) == 3 * FIXTURE_SHARDS, "shards are missing");
     recmap_shards_destroy(shards);

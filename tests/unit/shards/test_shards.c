@@ -248,13 +248,13 @@ static void assert_index_path(const char *expected, const char *const *names) {
         if (access(*names, F_OK)) touch(*names);
         assert_int_equal(recmap_shards_add(shards, *names, &error), RECMAP_OK);
     }
-    assert_int_equal(recmap_shards_index_path(shards, path, sizeof path, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_index_path(path, sizeof path, shards, &error), RECMAP_OK);
     assert_string_equal(path, expected);
     /* Exactly enough room, and one byte less. */
     size_t size = strlen(expected) + 1;
-    assert_int_equal(recmap_shards_index_path(shards, path, size, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_index_path(path, size, shards, &error), RECMAP_OK);
     memset(path, 'x', sizeof path);
-    assert_int_equal(recmap_shards_index_path(shards, path, size - 1, &error), RECMAP_INVALID);
+    assert_int_equal(recmap_shards_index_path(path, size - 1, shards, &error), RECMAP_INVALID);
     assert_int_equal(path[0], 'x');
     recmap_shards_destroy(shards);
 }
@@ -300,7 +300,7 @@ static void test_no_shards_have_no_index(void **state) {
     recmap_shards *shards;
     char path[64];
     assert_int_equal(recmap_shards_create(&shards, NULL), RECMAP_OK);
-    assert_int_equal(recmap_shards_index_path(shards, path, sizeof path, NULL), RECMAP_INVALID);
+    assert_int_equal(recmap_shards_index_path(path, sizeof path, shards, NULL), RECMAP_INVALID);
     recmap_shards_destroy(shards);
     recmap_shards_destroy(NULL);
 }
