@@ -81,7 +81,7 @@ RECMAP_API int recmap_error_print(const recmap_error *error, FILE *stream);
 
 /* The same two lines (or one) into a buffer, cut to `capacity` bytes with their NUL. Returns the
  * length of the whole text, as snprintf does. */
-RECMAP_API size_t recmap_error_format(const recmap_error *error, char *text, size_t capacity);
+RECMAP_API size_t recmap_error_format(char *text, size_t capacity, const recmap_error *error);
 
 #ifdef __cplusplus
 }

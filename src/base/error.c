@@ -119,7 +119,7 @@ void fail_advise(recmap_error *error, const char *format, ...) {
     make_printable(error->advice);
 }
 
-size_t recmap_error_format(const recmap_error *error, char *text, size_t capacity) {
+size_t recmap_error_format(char *text, size_t capacity, const recmap_error *error) {
     char place[64] = "";
     bool has_record = error->record != RECMAP_NO_RECORD;
     bool has_offset = error->offset != RECMAP_NO_OFFSET;
@@ -138,7 +138,7 @@ size_t recmap_error_format(const recmap_error *error, char *text, size_t capacit
 
 int recmap_error_print(const recmap_error *error, FILE *stream) {
     char text[sizeof *error + 128];
-    recmap_error_format(error, text, sizeof text);
+    recmap_error_format(text, sizeof text, error);
     fprintf(stream, "%s\n", text);
     return recmap_status_exit(error->status);
 }

@@ -14,7 +14,7 @@ void assert_ok(recmap_status status, const recmap_error *error, const char *call
                int line) {
     if (status == RECMAP_OK) return;
     char text[8192];
-    recmap_error_format(error, text, sizeof text);
+    recmap_error_format(text, sizeof text, error);
     print_error("%s: %s\n%s\n", call, recmap_status_name(status), text);
     _fail(file, line);
 }
