@@ -165,9 +165,9 @@ enum { RECMAP_LOADER_SKIPPED_MOST = 1024 };
 
 /* Copies those from `first` on: up to `capacity`; `count` is how many were. Errors: INVALID in a
  * child. */
-RECMAP_API recmap_status recmap_loader_get_skipped(recmap_skipped *skipped, size_t *count,
-                                                   recmap_loader *loader, size_t first,
-                                                   size_t capacity, recmap_error *error);
+RECMAP_API recmap_status recmap_loader_get_skipped(recmap_skipped *skipped, size_t capacity,
+                                                   size_t *count, recmap_loader *loader,
+                                                   size_t first, recmap_error *error);
 
 #ifdef __cplusplus
 }

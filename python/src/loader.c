@@ -204,7 +204,7 @@ static PyObject *skipped(PyObject *object, PyObject *unused) {
     for (size_t first = 0; list && count == AT_ONCE; first += count) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_status status = recmap_loader_get_skipped(
-            some, &count, ((loader_object *)object)->loader, first, AT_ONCE, &error);
+            some, AT_ONCE, &count, ((loader_object *)object)->loader, first, &error);
         if (status != RECMAP_OK) {
             Py_DECREF(list);
             return raise_error(&error);

@@ -15,9 +15,8 @@ recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
     return RECMAP_OK;
 }
 
-recmap_status recmap_loader_get_skipped(recmap_skipped *skipped, size_t *count,
-                                        recmap_loader *loader, size_t first, size_t capacity,
-                                        recmap_error *error) {
+recmap_status recmap_loader_get_skipped(recmap_skipped *skipped, size_t capacity, size_t *count,
+                                        recmap_loader *loader, size_t first, recmap_error *error) {
     recmap_status status = loader_check_process(loader, error);
     if (status != RECMAP_OK) return status;
     pthread_mutex_lock(&loader->lock);

@@ -117,7 +117,7 @@ static void walk_policy(recmap_dataset *dataset, recmap_order *order, bool subst
                 else if (substitutes) due[due_count++] = instead;
                 if (!bad[number]) continue;
                 recmap_skipped one;
-                ASSERT_OK(recmap_loader_get_skipped(&one, &count, loader, listed++, 1, &error),
+                ASSERT_OK(recmap_loader_get_skipped(&one, 1, &count, loader, listed++, &error),
                           &error);
                 assert_int_equal(count, 1);
                 assert_true(one.epoch == epoch && one.position == position);
@@ -132,9 +132,9 @@ static void walk_policy(recmap_dataset *dataset, recmap_order *order, bool subst
         assert_null(batch);
     }
     recmap_skipped all[100];
-    ASSERT_OK(recmap_loader_get_skipped(all, &count, loader, 0, 100, &error), &error);
+    ASSERT_OK(recmap_loader_get_skipped(all, 100, &count, loader, 0, &error), &error);
     assert_int_equal(count, listed);
-    ASSERT_OK(recmap_loader_get_skipped(all, &count, loader, listed + 5, 100, &error), &error);
+    ASSERT_OK(recmap_loader_get_skipped(all, 100, &count, loader, listed + 5, &error), &error);
     assert_int_equal(count, 0);
     recmap_loader_destroy(loader);
 }
@@ -293,7 +293,7 @@ static void test_many_skipped(void **unused) {
     static recmap_skipped all[RECMAP_LOADER_SKIPPED_MOST + 10];
     size_t count;
     ASSERT_OK(
-        recmap_loader_get_skipped(all, &count, loader, 0, RECMAP_LOADER_SKIPPED_MOST + 10, &error),
+        recmap_loader_get_skipped(all, RECMAP_LOADER_SKIPPED_MOST + 10, &count, loader, 0, &error),
         &error);
     assert_int_equal(count, RECMAP_LOADER_SKIPPED_MOST);
     recmap_loader_statistics statistics;

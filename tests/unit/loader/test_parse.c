@@ -174,7 +174,7 @@ static void check_policy(recmap_bad_record policy, uint64_t kept) {
     assert_int_equal(seen, kept);
     recmap_skipped skipped[4];
     size_t count;
-    ASSERT_OK(recmap_loader_get_skipped(skipped, &count, loader, 0, 4, &error), &error);
+    ASSERT_OK(recmap_loader_get_skipped(skipped, 4, &count, loader, 0, &error), &error);
     assert_int_equal(count, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_true(skipped[i].number == BAD || skipped[i].number == BROKEN);

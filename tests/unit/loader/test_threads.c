@@ -159,7 +159,7 @@ static void *watch(void *context) {
     uint64_t before = 0;
     while (!at->is_done) {
         if (recmap_loader_get_statistics(&statistics, at->loader, NULL) != RECMAP_OK) abort();
-        if (recmap_loader_get_skipped(skipped, &count, at->loader, 0, 4, NULL) != RECMAP_OK)
+        if (recmap_loader_get_skipped(skipped, 4, &count, at->loader, 0, NULL) != RECMAP_OK)
             abort();
         if (statistics.record_count < before) abort();
         before = statistics.record_count;
@@ -261,7 +261,7 @@ static void be_child(recmap_loader *loader, recmap_dataset *dataset, recmap_orde
     if (!is_refused(recmap_loader_tell(&number, &number, loader, &error), &error)) _exit(6);
     if (!is_refused(recmap_loader_steps_left(&number, loader, &error), &error)) _exit(7);
     if (!is_refused(recmap_loader_get_statistics(&statistics, loader, &error), &error)) _exit(8);
-    if (!is_refused(recmap_loader_get_skipped(&skipped, &count, loader, 0, 1, &error), &error))
+    if (!is_refused(recmap_loader_get_skipped(&skipped, 1, &count, loader, 0, &error), &error))
         _exit(9);
     recmap_loader_destroy(loader);
     if (recmap_loader_create(&loader, dataset, order, &options, NULL) != RECMAP_OK) _exit(10);
