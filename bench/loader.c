@@ -167,7 +167,7 @@ static state_times time_state(recmap_loader *loader) {
     state_times taken = {0};
     for (int i = 0; i < TRIES; i++) {
         recmap_state *state;
-        recmap_text_free(&bytes);
+        recmap_text_deinit(&bytes);
         uint64_t start = thread_cpu_ns();
         must(recmap_loader_save(&state, loader, &error), &error);
         must(recmap_state_to_bytes(&bytes, state, &error), &error);
@@ -181,7 +181,7 @@ static state_times time_state(recmap_loader *loader) {
         recmap_state_destroy(state);
     }
     taken.size = bytes.size;
-    recmap_text_free(&bytes);
+    recmap_text_deinit(&bytes);
     return taken;
 }
 

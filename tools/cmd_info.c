@@ -168,7 +168,7 @@ static recmap_status print_json(recmap_dataset *dataset, bool with_shards, recma
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_status status = recmap_dataset_info_to_json(&text, dataset, with_shards, error);
     if (status == RECMAP_OK) puts(text.data);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     return status;
 }
 

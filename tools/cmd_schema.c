@@ -63,7 +63,7 @@ static recmap_status print_json(const recmap_schema *schema, recmap_error *error
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_status status = recmap_schema_to_json(&text, schema, error);
     if (status == RECMAP_OK) puts(text.data);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     return status;
 }
 

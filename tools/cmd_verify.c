@@ -55,7 +55,7 @@ static recmap_status print_json(const recmap_report *report, recmap_error *error
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_status status = recmap_report_to_json(&text, report, error);
     if (status == RECMAP_OK) puts(text.data);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     return status;
 }
 

@@ -180,7 +180,7 @@ void output_close(struct output *output) {
     if (output->stream && output->stream != stdout) fclose(output->stream);
     free(output->temporary);
     free(output->target);
-    recmap_text_free(&output->text);
+    recmap_text_deinit(&output->text);
     memset(output, 0, sizeof *output);
 }
 

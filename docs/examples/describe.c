@@ -8,7 +8,7 @@ static recmap_status show(recmap_status status, recmap_order *order, recmap_erro
     if (status != RECMAP_OK) return status;
     status = recmap_order_describe(&text, order, error);
     if (status == RECMAP_OK) printf("%s\n", text.data);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_order_release(order);
     return status;
 }

@@ -52,7 +52,7 @@ static recmap_status save(const recmap_loader *loader, const char *path, recmap_
     if (status != RECMAP_OK) return status;
     status = recmap_state_to_json(&text, state, error);
     if (status == RECMAP_OK) status = write_whole(path, text.data, error);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_state_destroy(state);
     return status;
 }

@@ -21,7 +21,7 @@ typedef struct recmap_text {
     { NULL, 0, 0 }
 
 /* Frees the memory and leaves an empty text behind. */
-RECMAP_API void recmap_text_free(recmap_text *text);
+RECMAP_API void recmap_text_deinit(recmap_text *text);
 
 #ifdef __cplusplus
 }

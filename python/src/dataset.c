@@ -259,7 +259,7 @@ static PyObject *take_text(recmap_text *text, recmap_status status, const recmap
                           ? PyUnicode_DecodeUTF8(text->data ? text->data : "",
                                                  (Py_ssize_t)text->size, "surrogateescape")
                           : raise_error(error);
-    recmap_text_free(text);
+    recmap_text_deinit(text);
     return taken;
 }
 

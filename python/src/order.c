@@ -282,7 +282,7 @@ static PyObject *describe(PyObject *object, PyObject *unused) {
     PyObject *made = status == RECMAP_OK
                          ? PyUnicode_FromStringAndSize(text.data, (Py_ssize_t)text.size)
                          : raise_error(&error);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     return made;
 }
 

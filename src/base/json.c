@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-void recmap_text_free(recmap_text *text) {
+void recmap_text_deinit(recmap_text *text) {
     if (!text) return;
     free(text->data);
     *text = (recmap_text)RECMAP_TEXT_INIT;

@@ -142,7 +142,7 @@ void recmap_loader_destroy(recmap_loader *loader) {
     pthread_cond_destroy(&loader->changed_results);
     pthread_cond_destroy(&loader->changed_work);
     pthread_mutex_destroy(&loader->lock);
-    recmap_text_free(&loader->order_text);
+    recmap_text_deinit(&loader->order_text);
     recmap_order_release(loader->order);
     recmap_parser_destroy(loader->options.parser);
     free(loader->skipped);

@@ -150,7 +150,7 @@ static void begin(session *s) {
 static void end(session *s) {
     recmap_example_builder_destroy(s->builder);
     recmap_schema_destroy(s->schema);
-    recmap_text_free(&s->text);
+    recmap_text_deinit(&s->text);
 }
 
 /* "" where the run had to stop for good. */

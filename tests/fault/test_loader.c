@@ -85,8 +85,8 @@ static const char *check_point(walk *at, recmap_loader *loader, uint64_t positio
     if (!at->is_over && recmap_state_get_info(from_bytes)->position != position)
         wrong = "another state";
     if (!at->is_over) CALL(at, wrong, recmap_loader_load(loader, from_json, &error));
-    recmap_text_free(&bytes);
-    recmap_text_free(&json);
+    recmap_text_deinit(&bytes);
+    recmap_text_deinit(&json);
     recmap_state_destroy(state);
     recmap_state_destroy(from_bytes);
     recmap_state_destroy(from_json);

@@ -155,7 +155,7 @@ static recmap_status look_at_damage(session *session, recmap_error *error) {
     status = recmap_dataset_get_damage(&damage, dataset, 0, error);
     if (status == RECMAP_OK) expect(session, damage.length > 0, "empty damage");
     if (status == RECMAP_OK) status = recmap_dataset_info_to_json(&text, dataset, 1, error);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_dataset_close(dataset);
     return status;
 }
@@ -248,7 +248,7 @@ static recmap_status describe(session *session, recmap_error *error) {
     recmap_shard_info shard;
     recmap_status status = recmap_dataset_info_to_json(&text, session->dataset, 1, error);
     if (status == RECMAP_OK) status = recmap_dataset_get_shard(&shard, session->dataset, 1, error);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     return status;
 }
 
@@ -264,7 +264,7 @@ static recmap_status verify(session *session, recmap_error *error) {
                recmap_report_record_count(report) == FIXTURE_RECORDS,
            "verify found damage");
     status = recmap_report_to_json(&text, report, error);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_report_destroy(report);
     return status;
 }
@@ -281,7 +281,7 @@ static recmap_status learn_schema(session *session, recmap_error *error) {
     if (status == RECMAP_OK)
         expect(session, recmap_schema_feature_count(schema) == 4, "the schema lacks features");
     if (status == RECMAP_OK) status = recmap_record_to_json(&text, &record, error);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_schema_destroy(schema);
     recmap_record_release(&record);
     return status;

@@ -243,7 +243,7 @@ static void describe(recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_text text = RECMAP_TEXT_INIT;
     is_ok(recmap_dataset_info_to_json(&text, dataset, 1, &error), &error);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     for (uint64_t i = 0; i < info->damage_count && i < 100; i++) {
         recmap_damage damage;
@@ -259,7 +259,7 @@ static void verify(recmap_dataset *dataset) {
     if (!is_ok(recmap_dataset_verify(&report, dataset, NULL, &error), &error)) return;
     recmap_text text = RECMAP_TEXT_INIT;
     is_ok(recmap_report_to_json(&text, report, &error), &error);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_report_destroy(report);
 }
 

@@ -17,7 +17,7 @@ static void write_json(const uint8_t *data, size_t size) {
     if (recmap_schema_add(schema, data, size, NULL) != RECMAP_OK) abort();
     if (recmap_schema_to_json(&text, schema, NULL) != RECMAP_OK) abort();
     recmap_schema_destroy(schema);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -75,8 +75,8 @@ static bool round_trip(const bytes *record) {
     if (!is_base64(&json) && !strstr(json.data, "\\u0000")) check_canonical(&back);
     bool is_same = same(record, &back);
     check(is_same || !is_base64(&json));
-    recmap_text_free(&json);
-    recmap_text_free(&second);
+    recmap_text_deinit(&json);
+    recmap_text_deinit(&second);
     free(back.data);
     free(again.data);
     return is_same;

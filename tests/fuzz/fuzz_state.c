@@ -23,9 +23,9 @@ static void check_state(const recmap_state *state) {
     check(recmap_state_to_bytes(&again, other, NULL) == RECMAP_OK);
     check(again.size == bytes.size && !memcmp(again.data, bytes.data, bytes.size));
     recmap_state_destroy(other);
-    recmap_text_free(&bytes);
-    recmap_text_free(&json);
-    recmap_text_free(&again);
+    recmap_text_deinit(&bytes);
+    recmap_text_deinit(&json);
+    recmap_text_deinit(&again);
 }
 
 /* The members of any description, held against those of another. */

@@ -24,9 +24,9 @@ static void expect(const char *expected) {
 
 static int free_text(void **state) {
     (void)state;
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     assert_null(text.data);
-    recmap_text_free(NULL);
+    recmap_text_deinit(NULL);
     return 0;
 }
 

@@ -59,7 +59,7 @@ static void test_numbers(void **state) {
     json_close(&json, ']');
     assert_string_equal(text.data, "[0.25,0.3333333333333333,1e-07,1.5e+300,0.1,-1.5,16777216.0,"
                                    "1234567]");
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 int main(void) {

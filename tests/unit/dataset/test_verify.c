@@ -100,7 +100,7 @@ static void test_order_of_findings(void **state) {
     assert_non_null(strstr(text.data, "\"records\":150"));
     assert_non_null(strstr(text.data, "\"records_good\":145"));
     assert_non_null(strstr(text.data, "\"record\":149"));
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_report_destroy(report);
     recmap_dataset_close(dataset);
     known_free(&set);
@@ -194,7 +194,7 @@ static void test_info_as_json(void **state) {
     char hex[33];
     for (size_t i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", info->fingerprint.bytes[i]);
     assert_has(text.data, "\"fingerprint\":\"%s\"", hex);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_dataset_close(dataset);
     known_free(&set);
 }
@@ -214,7 +214,7 @@ static void test_names_in_json(void **state) {
     recmap_record record;
     ASSERT_OK(recmap_dataset_get(&record, dataset, 0, &error), &error);
     recmap_record_release(&record);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_dataset_close(dataset);
     buffer_free(&shard);
 }

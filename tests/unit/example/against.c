@@ -171,7 +171,7 @@ static const char *check_lookup(const example_features *features, const uint8_t 
         k++;
     }
     example_names_destroy(compiled);
-    recmap_text_free(&names);
+    recmap_text_deinit(&names);
     free(found);
     free(list);
     return difference;

@@ -26,7 +26,7 @@ static void check(const char *what, const char *hex, const char *expected) {
     size_t size = strcmp(expected, "REJECT") == 0 ? strlen("REJECT") : text.size + 1;
     if (strncmp(text.data, expected, size) != 0)
         fail_msg("%s (%s): %s, expected %s", what, hex, text.data, expected);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     free(data);
 }
 

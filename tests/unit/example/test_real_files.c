@@ -34,7 +34,7 @@ static void check_record(totals *t, const uint8_t *data, size_t size) {
     assert_int_equal(recmap_record_to_json(&text, &record, NULL), RECMAP_OK);
     t->examples += strncmp(text.data, "{\"number\":", 10) != 0;
     t->records++;
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 /* Reads a file; its first records go into a schema, which the caller destroys. */

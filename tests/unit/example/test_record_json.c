@@ -21,7 +21,7 @@ static void check_message(const message *m, const char *expected) {
     assert_int_equal(recmap_record_to_json(&text, &record, NULL), RECMAP_OK);
     assert_string_equal(text.data, expected);
     assert_int_equal(text.size, strlen(expected));
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     free(data);
 }
 
@@ -190,7 +190,7 @@ static void test_it_appends(void **state) {
     assert_int_equal(recmap_record_to_json(&text, &empty, NULL), RECMAP_OK);
     assert_int_equal(recmap_record_to_json(&text, &lossy, NULL), RECMAP_OK);
     assert_string_equal(text.data, "{}{\"number\":12,\"base64\":\"CgwKChIIEgYKBAEAwH8=\"}");
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 int main(void) {

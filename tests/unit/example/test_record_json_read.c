@@ -370,8 +370,8 @@ static void check_round_trip(const uint8_t *data, size_t size, const uint8_t *ex
     recmap_record second = {back, back_size, 7, NULL};
     assert_int_equal(recmap_record_to_json(&again, &second, NULL), RECMAP_OK);
     assert_string_equal(json.data, again.data);
-    recmap_text_free(&json);
-    recmap_text_free(&again);
+    recmap_text_deinit(&json);
+    recmap_text_deinit(&again);
 }
 
 static bool is_base64(const uint8_t *data, size_t size) {
@@ -379,7 +379,7 @@ static bool is_base64(const uint8_t *data, size_t size) {
     recmap_record record = {data, size, 7, NULL};
     assert_int_equal(recmap_record_to_json(&json, &record, NULL), RECMAP_OK);
     bool is = !strncmp(json.data, "{\"number\"", 9);
-    recmap_text_free(&json);
+    recmap_text_deinit(&json);
     return is;
 }
 

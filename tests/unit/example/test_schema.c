@@ -34,7 +34,7 @@ static void check_json(const recmap_schema *schema, const char *expected) {
     recmap_text text = RECMAP_TEXT_INIT;
     assert_int_equal(recmap_schema_to_json(&text, schema, NULL), RECMAP_OK);
     assert_string_equal(text.data, expected);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 static void check_feature(const recmap_schema *schema, size_t index, const char *name,

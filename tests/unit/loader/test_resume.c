@@ -68,7 +68,7 @@ static recmap_state *stored(recmap_state *state, bool as_json) {
         ASSERT_OK(recmap_state_to_bytes(&text, state, &error), &error);
         ASSERT_OK(recmap_state_from_bytes(&back, text.data, text.size, &error), &error);
     }
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
     recmap_state_destroy(state);
     return back;
 }
@@ -82,10 +82,10 @@ static recmap_state *world_save(const world *saved, bool as_json) {
         recmap_text same = bytes_of(other);
         assert_int_equal(same.size, bytes.size);
         assert_memory_equal(same.data, bytes.data, bytes.size);
-        recmap_text_free(&same);
+        recmap_text_deinit(&same);
         recmap_state_destroy(other);
     }
-    recmap_text_free(&bytes);
+    recmap_text_deinit(&bytes);
     return stored(state, as_json);
 }
 
@@ -429,7 +429,7 @@ static _Noreturn void train(recmap_order *order, int says) {
         recmap_text bytes = bytes_of(save(loader));
         file_write("state.new", bytes.data, bytes.size);
         if (rename("state.new", "state")) _exit(4);
-        recmap_text_free(&bytes);
+        recmap_text_deinit(&bytes);
     }
 }
 

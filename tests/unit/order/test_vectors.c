@@ -216,7 +216,7 @@ static void check_digest(const vector_case *c, const recmap_order *order) {
     if (!strstr(text.data, vector_text(c, "kind")) ||
         (vector_has(c, "digest") && !strstr(text.data, vector_text(c, "digest"))))
         fail_msg("case %s: %s", vector_title(c), text.data);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 static void test_kinds(void **state) {

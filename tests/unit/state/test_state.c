@@ -76,8 +76,8 @@ static void assert_round_trips(const recmap_state_info *info) {
     ASSERT_OK(recmap_state_from_json(&state, json.data, json.size, &error), &error);
     assert_same(state, info);
     recmap_state_destroy(state);
-    recmap_text_free(&bytes);
-    recmap_text_free(&json);
+    recmap_text_deinit(&bytes);
+    recmap_text_deinit(&json);
 }
 
 static void test_round_trip(void **unused) {
@@ -113,8 +113,8 @@ static void test_size(void **unused) {
     recmap_text bytes = bytes_of(&info);
     assert_true(bytes.size <= 300);
     assert_round_trips(&info);
-    recmap_text_free(&bytes);
-    recmap_text_free(&description);
+    recmap_text_deinit(&bytes);
+    recmap_text_deinit(&description);
     recmap_order_release(order);
 }
 
@@ -153,7 +153,7 @@ static void test_mutated_bytes(void **unused) {
         assert_refused_bytes(longer.data, longer.size, RECMAP_CORRUPT);
     }
     buffer_free(&longer);
-    recmap_text_free(&bytes);
+    recmap_text_deinit(&bytes);
 }
 
 /* What loads after a flip must be the very same state: JSON has bits that say nothing. */
@@ -181,7 +181,7 @@ static void test_mutated_json(void **unused) {
         recmap_state *state;
         assert_int_equal(recmap_state_from_json(&state, text.data, size, &error), RECMAP_CORRUPT);
     }
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 static void test_json_by_others(void **unused) {
@@ -232,7 +232,7 @@ static void test_json_by_others(void **unused) {
     char deep[5000];
     memset(deep, '[', sizeof deep);
     assert_int_equal(recmap_state_from_json(&state, deep, sizeof deep, &error), RECMAP_CORRUPT);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 /* A text as others may write it, escapes and all: the same state, or none. */
@@ -253,7 +253,7 @@ static void assert_order_text(const char *order, const char *written, bool is_sa
     if (is_same) assert_same(state, &info);
     recmap_state_destroy(state);
     buffer_free(&exact);
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 static void test_json_texts(void **unused) {
@@ -299,7 +299,7 @@ static void test_random_json(void **unused) {
         free(exact);
         buffer_free(&other);
     }
-    recmap_text_free(&text);
+    recmap_text_deinit(&text);
 }
 
 /* Packs any values, with a checksum that holds. */
@@ -343,7 +343,7 @@ static void test_hostile_values(void **unused) {
     assert_int_equal(good.size, same.size);
     assert_memory_equal(good.data, same.data, same.size);
     buffer_free(&good);
-    recmap_text_free(&same);
+    recmap_text_deinit(&same);
 #define FORGED(member, value, status)                                                              \
     do {                                                                                           \
         Recmap__State forged = values;                                                             \
