@@ -46,7 +46,7 @@ static recmap_status create_parser(recmap_parser **parser, recmap_error *error) 
         [X] = {.name = "x", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_FLOAT32},
         [Y] = {.name = "y", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_FLOAT32},
     };
-    return recmap_parser_create_own(parser, features, 2, parse_pair, NULL, error);
+    return recmap_parser_create_custom(parser, features, 2, parse_pair, NULL, error);
 }
 
 /* An epoch in shuffled order, in batches of columns. */

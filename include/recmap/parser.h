@@ -54,10 +54,10 @@ typedef recmap_status (*recmap_parse_fn)(recmap_row *row, const recmap_record *r
  * VAR_LEN and FIXED_LEN_SEQUENCE, without `key` and `raw`; all that follows the parser (batches,
  * columns, loader, Arrow) is as with tf.Example.
  * Errors: as recmap_parser_create; INVALID for other kinds. */
-RECMAP_API recmap_status recmap_parser_create_own(recmap_parser **parser,
-                                                  const recmap_feature *features, size_t count,
-                                                  recmap_parse_fn parse, void *context,
-                                                  recmap_error *error);
+RECMAP_API recmap_status recmap_parser_create_custom(recmap_parser **parser,
+                                                     const recmap_feature *features, size_t count,
+                                                     recmap_parse_fn parse, void *context,
+                                                     recmap_error *error);
 
 /* Set column `column`, counted as the features were, to `count` values, which the element converts
  * as those of a tf.Example: int64 for integers and BOOL, float for floats. Bytes are not copied

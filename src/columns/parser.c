@@ -40,9 +40,9 @@ recmap_status recmap_parser_create_sequence(recmap_parser **parser, const recmap
     return create(parser, context, context_count, lists, list_count, true, error);
 }
 
-recmap_status recmap_parser_create_own(recmap_parser **parser, const recmap_feature *features,
-                                       size_t count, recmap_parse_fn parse, void *context,
-                                       recmap_error *error) {
+recmap_status recmap_parser_create_custom(recmap_parser **parser, const recmap_feature *features,
+                                          size_t count, recmap_parse_fn parse, void *context,
+                                          recmap_error *error) {
     if (!parse) return fail(error, RECMAP_INVALID, "the parser has no function");
     recmap_status status = features ? own_row_check(features, count, error) : RECMAP_OK;
     if (status == RECMAP_OK) status = create(parser, features, count, NULL, 0, false, error);

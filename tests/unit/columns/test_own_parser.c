@@ -92,7 +92,8 @@ static int begin(void **state) {
     parsing *made = calloc(1, sizeof *made);
     made->error = (recmap_error)RECMAP_ERROR_INIT;
     *state = made;
-    return recmap_parser_create_own(&made->parser, features, COLUMNS, parse, &made->calls, NULL) ||
+    return recmap_parser_create_custom(&made->parser, features, COLUMNS, parse, &made->calls,
+                                       NULL) ||
            recmap_columns_create(&made->columns, NULL);
 }
 
@@ -219,7 +220,7 @@ static void test_a_row_is_null_once(void **state) {
     const char *const texts[] = {"xx", "xx", "xx"};
     recmap_parser *parser = with->parser;
     assert_int_equal(
-        recmap_parser_create_own(&with->parser, wanted, 2, parse, &with->calls, &with->error),
+        recmap_parser_create_custom(&with->parser, wanted, 2, parse, &with->calls, &with->error),
         RECMAP_OK);
     recmap_parser_destroy(parser);
     assert_int_equal(run(with, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
@@ -251,11 +252,12 @@ static void test_what_cannot_be_asked_for(void **state) {
     };
     recmap_parser *parser = NULL;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        assert_int_equal(recmap_parser_create_own(&parser, &refused[i], 1, parse, NULL, NULL),
+        assert_int_equal(recmap_parser_create_custom(&parser, &refused[i], 1, parse, NULL, NULL),
                          RECMAP_INVALID);
-    assert_int_equal(recmap_parser_create_own(&parser, features, 1, NULL, NULL, NULL),
+    assert_int_equal(recmap_parser_create_custom(&parser, features, 1, NULL, NULL, NULL),
                      RECMAP_INVALID);
-    assert_int_equal(recmap_parser_create_own(&parser, NULL, 1, parse, NULL, NULL), RECMAP_INVALID);
+    assert_int_equal(recmap_parser_create_custom(&parser, NULL, 1, parse, NULL, NULL),
+                     RECMAP_INVALID);
     assert_null(parser);
 }
 

@@ -158,7 +158,7 @@ static void test_wait_takes_its_time(void **state) {
     atomic_bool is_open = false;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     ASSERT_OK(
-        recmap_parser_create_own(&options.parser, &feature, 1, wait_at_gate, &is_open, &error),
+        recmap_parser_create_custom(&options.parser, &feature, 1, wait_at_gate, &is_open, &error),
         &error);
     recmap_order *order = order_of_kind(0, RECORDS, 1);
     recmap_loader *loader = loader_make(dataset, order, &options);
