@@ -136,7 +136,7 @@ static void measure(const char *folder, const parse_case *asked, int repeats) {
     for (int r = 0; r < repeats; r++) samples_add(&times, time_parse(&bench));
     print_row(&times, "ns a record", asked->wanted, "parse: %s", asked->title);
     recmap_columns_destroy(bench.columns);
-    recmap_parser_destroy(bench.parser);
+    recmap_parser_release(bench.parser);
     mapped_set_close(&set);
 }
 

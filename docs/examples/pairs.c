@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
     if (status == RECMAP_OK) status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
     if (status == RECMAP_OK) status = create_parser(&parser, &error);
     if (status == RECMAP_OK) status = add_up(dataset, parser, &error);
-    recmap_parser_destroy(parser);
+    recmap_parser_release(parser);
     recmap_dataset_close(dataset);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }

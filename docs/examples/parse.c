@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
                                      recmap_batch_count(batch), RECMAP_PARSE_RAISE, &error);
     if (status == RECMAP_OK) show(columns, strtoll(argv[2], NULL, 10));
     recmap_columns_destroy(columns);
-    recmap_parser_destroy(parser);
+    recmap_parser_release(parser);
     recmap_batch_destroy(batch);
     recmap_dataset_close(dataset);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);

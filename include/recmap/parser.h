@@ -77,7 +77,7 @@ RECMAP_API recmap_status recmap_row_fail(recmap_row *row, uint64_t offset, const
 
 /* Makes `parser` one more user's; returns it. Each destroys it once. */
 RECMAP_API recmap_parser *recmap_parser_retain(recmap_parser *parser);
-RECMAP_API void recmap_parser_destroy(recmap_parser *parser);
+RECMAP_API void recmap_parser_release(recmap_parser *parser);
 
 /* How many columns it makes; of SequenceExample, of how many of them the context is. */
 RECMAP_API size_t recmap_parser_column_count(const recmap_parser *parser);

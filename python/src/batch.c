@@ -38,7 +38,7 @@ void shared_batch_release(shared_batch *shared) {
     if (--shared->users) return;
     handle_give_batch(shared->handle, shared->batch);
     handle_release(shared->handle);
-    recmap_parser_destroy(shared->parser);
+    recmap_parser_release(shared->parser);
     free(shared);
 }
 

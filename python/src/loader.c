@@ -225,7 +225,7 @@ static void dealloc(PyObject *object) {
     recmap_loader_destroy(self->loader);
     Py_END_ALLOW_THREADS
     if (self->lock) PyThread_free_lock(self->lock);
-    recmap_parser_destroy(self->parser);
+    recmap_parser_release(self->parser);
     handle_release(self->handle);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);

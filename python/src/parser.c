@@ -167,7 +167,7 @@ static PyObject *parser_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     parser_object *self = (parser_object *)allocate(type, 0);
     if (self) self->parser = parser;
-    else recmap_parser_destroy(parser);
+    else recmap_parser_release(parser);
     return (PyObject *)self;
 }
 
@@ -191,7 +191,7 @@ static PyObject *context_count(PyObject *object, PyObject *unused) {
 
 static void dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
-    recmap_parser_destroy(((parser_object *)object)->parser);
+    recmap_parser_release(((parser_object *)object)->parser);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);

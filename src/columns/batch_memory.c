@@ -32,7 +32,7 @@ static void free_buffers(batch_memory *memory) {
 /* Another parser, other columns: what is there cannot be used for them. */
 static bool change_parser(batch_memory *memory, recmap_parser *parser) {
     free_buffers(memory);
-    recmap_parser_destroy(memory->parser);
+    recmap_parser_release(memory->parser);
     memory->parser = NULL;
     size_t sink_count = parser->features.count + parser->lists.count;
     size_t part_count = parser->column_count * parser->part_stride;
@@ -89,7 +89,7 @@ void batch_memory_unuse(batch_memory *memory) {
 void batch_memory_drop(batch_memory *memory) {
     if (atomic_fetch_sub_explicit(&memory->holders, 1, memory_order_acq_rel) != 1) return;
     free_buffers(memory);
-    recmap_parser_destroy(memory->parser);
+    recmap_parser_release(memory->parser);
     free(memory->failures);
     free(memory->failure_text);
     free(memory);

@@ -18,7 +18,7 @@ void recmap_columns_destroy(recmap_columns *columns) {
     for (size_t i = 0; i < COLUMNS_POOL_SIZE; i++)
         if (columns->pool[i]) batch_memory_drop(columns->pool[i]);
     read_scratch_destroy(columns->scratch);
-    recmap_parser_destroy(columns->scratch_parser);
+    recmap_parser_release(columns->scratch_parser);
     free(columns);
 }
 
@@ -48,7 +48,7 @@ static batch_memory *find_memory(recmap_columns *columns) {
 static bool begin_scratch(recmap_columns *columns, recmap_parser *parser) {
     if (columns->scratch && columns->scratch_parser == parser) return true;
     read_scratch_destroy(columns->scratch);
-    recmap_parser_destroy(columns->scratch_parser);
+    recmap_parser_release(columns->scratch_parser);
     columns->scratch_parser = NULL;
     columns->scratch = read_scratch_create();
     if (!columns->scratch) return false;

@@ -22,7 +22,7 @@ static recmap_status create(recmap_parser **parser, const recmap_feature *featur
     made->is_sequence = is_sequence;
     recmap_status status = plan_compile(made, features, context_count, lists, list_count, error);
     if (status != RECMAP_OK) {
-        recmap_parser_destroy(made);
+        recmap_parser_release(made);
         return status;
     }
     *parser = made;

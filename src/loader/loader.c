@@ -144,7 +144,7 @@ void recmap_loader_destroy(recmap_loader *loader) {
     pthread_mutex_destroy(&loader->lock);
     recmap_text_deinit(&loader->order_text);
     recmap_order_release(loader->order);
-    recmap_parser_destroy(loader->options.parser);
+    recmap_parser_release(loader->options.parser);
     free(loader->skipped);
     free(loader->spares);
     free(loader->slots);

@@ -187,7 +187,7 @@ recmap_parser *recmap_parser_retain(recmap_parser *parser) {
     return parser;
 }
 
-void recmap_parser_destroy(recmap_parser *parser) {
+void recmap_parser_release(recmap_parser *parser) {
     if (!parser) return;
     if (atomic_fetch_sub_explicit(&parser->users, 1, memory_order_acq_rel) != 1) return;
     plan_free(parser);

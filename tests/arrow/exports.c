@@ -123,7 +123,7 @@ int exports_batch(struct ArrowArray *array, struct ArrowSchema *schema, int copi
         status = recmap_columns_export_arrow(array, schema, columns, NULL);
     }
     recmap_columns_destroy(columns);
-    recmap_parser_destroy(parser);
+    recmap_parser_release(parser);
     return status;
 }
 

@@ -132,7 +132,7 @@ static const struct step {
 
 static void end_run(run *r) {
     recmap_columns_destroy(r->columns);
-    recmap_parser_destroy(r->parser);
+    recmap_parser_release(r->parser);
     if (r->array.release) r->array.release(&r->array);
     if (r->schema.release) r->schema.release(&r->schema);
     if (r->stream.release) r->stream.release(&r->stream);

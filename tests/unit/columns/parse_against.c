@@ -427,7 +427,7 @@ parse_check *parse_check_create(const asked_features *asked, const uint8_t *data
 void parse_check_destroy(parse_check *check) {
     checked_record_free(&check->between);
     recmap_columns_destroy(check->columns);
-    recmap_parser_destroy(check->parser);
+    recmap_parser_release(check->parser);
     asked_free(&check->asked);
     free(check);
 }

@@ -346,7 +346,7 @@ recmap_status parse_sequences(parsing *p, const recmap_feature *context, size_t 
 
 void parsing_end(parsing *p) {
     recmap_columns_destroy(p->columns);
-    recmap_parser_destroy(p->parser);
+    recmap_parser_release(p->parser);
 }
 
 void expect_column(const parsing *p, const char *name, const char *expected) {

@@ -100,7 +100,7 @@ static int begin(void **state) {
 static int end(void **state) {
     parsing *ended = *state;
     recmap_columns_destroy(ended->columns);
-    recmap_parser_destroy(ended->parser);
+    recmap_parser_release(ended->parser);
     free(ended);
     return 0;
 }
@@ -222,7 +222,7 @@ static void test_a_row_is_null_once(void **state) {
     assert_int_equal(
         recmap_parser_create_custom(&with->parser, wanted, 2, parse, &with->calls, &with->error),
         RECMAP_OK);
-    recmap_parser_destroy(parser);
+    recmap_parser_release(parser);
     assert_int_equal(run(with, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
     assert_int_equal(recmap_columns_failure_count(with->columns), 3);
     for (size_t c = 0; c < 2; c++)

@@ -491,10 +491,10 @@ static void test_many_parsers(void **state) {
         expect_column(&p, "a", "[[1]]");
     }
     assert_ptr_equal(recmap_parser_retain(p.parser), p.parser);
-    recmap_parser_destroy(p.parser);
-    recmap_parser_destroy(p.parser);
+    recmap_parser_release(p.parser);
+    recmap_parser_release(p.parser);
     p.parser = NULL;
-    for (int i = 0; i < 3; i++) recmap_parser_destroy(others[i]);
+    for (int i = 0; i < 3; i++) recmap_parser_release(others[i]);
     expect_column(&p, "a", "[[1]]");
     assert_null(recmap_columns_find(p.columns, "b"));
 }
@@ -543,7 +543,7 @@ static void test_nothing_asked(void **state) {
     assert_int_equal(recmap_columns_count(p.columns), 0);
     assert_int_equal(recmap_columns_row_count(p.columns), 1);
     recmap_columns_destroy(NULL);
-    recmap_parser_destroy(NULL);
+    recmap_parser_release(NULL);
 }
 
 int main(void) {

@@ -426,7 +426,7 @@ static void test_unpacked_floats_beyond_the_shape(void **state) {
         free(data);
     }
     recmap_columns_destroy(columns);
-    recmap_parser_destroy(parser);
+    recmap_parser_release(parser);
 }
 
 /* The same verdicts and values with each way to decode runs of varints. */

@@ -92,7 +92,7 @@ static void checker_open(checker *c, const sequence *record) {
 
 static void checker_close(checker *c) {
     recmap_columns_destroy(c->columns);
-    recmap_parser_destroy(c->parser);
+    recmap_parser_release(c->parser);
 }
 
 /* ---- what protobuf-c has of a feature ---- */

@@ -87,7 +87,7 @@ static void end(fixture *f) {
         for (size_t i = 0; i < f->parser->features.count; i++) sink_free(&f->ways[w].sinks[i]);
         read_scratch_destroy(f->ways[w].scratch);
     }
-    recmap_parser_destroy(f->parser);
+    recmap_parser_release(f->parser);
 }
 
 /* As read_record does it. */
@@ -689,7 +689,7 @@ static void expect_fault(const recmap_feature *feature, const char *hex, recmap_
     assert_true(error.record == 41);
     assert_true(error.offset == (offset == SIZE_MAX ? RECMAP_NO_OFFSET : offset));
     recmap_columns_destroy(made);
-    recmap_parser_destroy(parser);
+    recmap_parser_release(parser);
 }
 
 static void test_messages(void **state) {

@@ -225,7 +225,7 @@ static void test_moved_children(void **state) {
     array.release(&array);
     schema.release(&schema);
     recmap_columns_destroy(p.columns);
-    recmap_parser_destroy(p.parser);
+    recmap_parser_release(p.parser);
     p = (parsing){0};
     assert_int_equal(released, 0);
     assert_string_equal(arrow_values_text(&moved, &moved_schema), "[one_of_more_than_12_bytes, b]");

@@ -178,7 +178,7 @@ static void test_wait_takes_its_time(void **state) {
     assert_true(is_ready);
     assert_int_equal(pthread_join(opener, NULL), 0);
     recmap_loader_destroy(loader);
-    recmap_parser_destroy(options.parser);
+    recmap_parser_release(options.parser);
     recmap_order_release(order);
     recmap_dataset_close(dataset);
 }

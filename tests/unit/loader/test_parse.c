@@ -58,7 +58,7 @@ static recmap_loader *make_loader(recmap_dataset *dataset, recmap_order *order,
     options.bad_record = policy;
     options.parser = make_parser();
     recmap_loader *loader = loader_make(dataset, order, &options);
-    recmap_parser_destroy(options.parser); /* the loader has it */
+    recmap_parser_release(options.parser); /* the loader has it */
     return loader;
 }
 
@@ -118,7 +118,7 @@ static void test_gather_after_parse(void **unused) {
     ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, 2, &error), &error);
     assert_null(recmap_batch_columns(batch));
     recmap_batch_destroy(batch);
-    recmap_parser_destroy(parser);
+    recmap_parser_release(parser);
     recmap_dataset_close(dataset);
 }
 

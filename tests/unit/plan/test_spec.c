@@ -120,7 +120,7 @@ static void test_names_that_repeat(void **state) {
     const recmap_feature lists[] = {{.name = "a", .kind = VAR, .element = I64}};
     assert_int_equal(recmap_parser_create_sequence(&parser, features, 2, lists, 1, &error),
                      RECMAP_OK);
-    recmap_parser_destroy(parser);
+    recmap_parser_release(parser);
     assert_int_equal(recmap_parser_create_sequence(&parser, NULL, 0, features, 1, &error),
                      RECMAP_INVALID);
     assert_string_equal(error.message,
