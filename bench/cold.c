@@ -38,7 +38,7 @@ static void write_shard(const char *path, uint64_t frame_size, uint64_t count, u
         payload[0] = i;
         must(recmap_writer_write(writer, payload, frame_size - OVERHEAD, &error), &error);
     }
-    must(recmap_writer_close(writer, &error), &error);
+    must(recmap_writer_finish(writer, &error), &error);
     recmap_writer_destroy(writer);
 }
 

@@ -45,7 +45,7 @@ static uint64_t fixed_size(const char *folder) {
     recmap_writer *writer;
     must(recmap_writer_create(&writer, shard, &options, &error), &error);
     must(recmap_writer_write(writer, NULL, 0, &error), &error);
-    must(recmap_writer_close(writer, &error), &error);
+    must(recmap_writer_finish(writer, &error), &error);
     recmap_writer_destroy(writer);
     uint64_t size = file_size(index);
     remove(shard);

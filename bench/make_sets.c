@@ -157,7 +157,7 @@ static void write_shard(const recipe *recipe, const char *folder, unsigned shard
     recmap_writer *writer;
     must(recmap_writer_create(&writer, path, NULL, &error), &error);
     for (uint64_t i = first; i < end; i++) write_record(writer, recipe, i, shard);
-    must(recmap_writer_close(writer, &error), &error);
+    must(recmap_writer_finish(writer, &error), &error);
     recmap_writer_destroy(writer);
 }
 

@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     recmap_status status = recmap_example_builder_create(&builder, &error);
     if (status == RECMAP_OK) status = recmap_writer_create(&writer, argv[1], NULL, &error);
     if (status == RECMAP_OK) status = write_records(writer, builder, &error);
-    if (status == RECMAP_OK) status = recmap_writer_close(writer, &error);
+    if (status == RECMAP_OK) status = recmap_writer_finish(writer, &error);
     recmap_writer_destroy(writer);
     recmap_example_builder_destroy(builder);
     if (status != RECMAP_OK) return recmap_error_print(&error, stderr);

@@ -29,7 +29,7 @@ static recmap_status write_lines(const char *path, const char *index_path, recma
     recmap_status status = recmap_writer_create(&writer, path, &options, error);
     for (size_t i = 0; status == RECMAP_OK && i < sizeof lines / sizeof *lines; i++)
         status = recmap_writer_write(writer, lines[i], strlen(lines[i]), error);
-    if (status == RECMAP_OK) status = recmap_writer_close(writer, error);
+    if (status == RECMAP_OK) status = recmap_writer_finish(writer, error);
     recmap_writer_destroy(writer);
     return status;
 }

@@ -19,8 +19,8 @@ typedef struct recmap_writer_options {
     { RECMAP_WRITER_OPTIONS_VERSION, NULL, NULL }
 
 /* Writes one TFRecord file. A writer belongs to one thread at a time. The file is written under a
- * temporary name beside its own and appears whole when recmap_writer_close succeeds. A process that
- * changes its current folder in between gives an absolute path.
+ * temporary name beside its own and appears whole when recmap_writer_finish succeeds. A process
+ * that changes its current folder in between gives an absolute path.
  *
  * Fork: the writer stays the parent's. A child's copy writes nothing, cannot be closed (INVALID),
  * and leaves the parent's file alone when it is destroyed. */
@@ -39,7 +39,7 @@ RECMAP_API recmap_status recmap_writer_write(recmap_writer *writer, const void *
 
 /* Syncs the file and its index and gives them their names: the file first, then the index. The
  * writer is still to be destroyed. Errors: IO; INVALID when it was closed before. */
-RECMAP_API recmap_status recmap_writer_close(recmap_writer *writer, recmap_error *error);
+RECMAP_API recmap_status recmap_writer_finish(recmap_writer *writer, recmap_error *error);
 
 /* Frees the writer. What was not closed vanishes. NULL may be destroyed. */
 RECMAP_API void recmap_writer_destroy(recmap_writer *writer);

@@ -96,7 +96,7 @@ static PyObject *close_writer(PyObject *object, PyObject *unused) {
     recmap_status status = RECMAP_OK;
     lock(self);
     Py_BEGIN_ALLOW_THREADS
-    if (self->writer) status = recmap_writer_close(self->writer, &error);
+    if (self->writer) status = recmap_writer_finish(self->writer, &error);
     recmap_writer_destroy(self->writer);
     self->writer = NULL;
     Py_END_ALLOW_THREADS

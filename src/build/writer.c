@@ -212,7 +212,7 @@ static recmap_status publish_file(void *context, recmap_error *error) {
     return temporary_publish(&writer->file, error);
 }
 
-recmap_status recmap_writer_close(recmap_writer *writer, recmap_error *error) {
+recmap_status recmap_writer_finish(recmap_writer *writer, recmap_error *error) {
     recmap_status status = check_usable(writer, error);
     if (status != RECMAP_OK) return status;
     status = flush(writer, error);

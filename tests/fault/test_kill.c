@@ -110,7 +110,7 @@ static const char *write_both(void) {
     recmap_status status = recmap_writer_create(&writer, written, &options, &error);
     for (uint64_t i = 0; status == RECMAP_OK && i < FIXTURE_SHARD_RECORDS; i++)
         status = recmap_writer_write(writer, bytes, payload_make(bytes, i), &error);
-    if (status == RECMAP_OK) status = recmap_writer_close(writer, &error);
+    if (status == RECMAP_OK) status = recmap_writer_finish(writer, &error);
     recmap_writer_destroy(writer);
     return status == RECMAP_OK ? NULL : case_says("%s", error.message);
 }

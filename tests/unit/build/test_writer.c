@@ -33,7 +33,7 @@ static void write_all(recmap_writer *writer, const known *set) {
     for (size_t i = 0; i < set->count; i++)
         ASSERT_OK(recmap_writer_write(writer, set->records[i].data, set->records[i].size, &error),
                   &error);
-    ASSERT_OK(recmap_writer_close(writer, &error), &error);
+    ASSERT_OK(recmap_writer_finish(writer, &error), &error);
 }
 
 static void test_file_and_index(void **state) {
@@ -77,7 +77,7 @@ static void test_large_records(void **state) {
         oracle_add_record(&due, payload.data, sizes[i]);
         ASSERT_OK(recmap_writer_write(writer, payload.data, sizes[i], &error), &error);
     }
-    ASSERT_OK(recmap_writer_close(writer, &error), &error);
+    ASSERT_OK(recmap_writer_finish(writer, &error), &error);
     recmap_writer_destroy(writer);
     file_write("due", due.data, due.size);
     assert_same_file("large", "due");
@@ -109,8 +109,8 @@ static void test_closing_twice(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_writer *writer = create("x", NULL);
-    ASSERT_OK(recmap_writer_close(writer, &error), &error);
-    assert_int_equal(recmap_writer_close(writer, &error), RECMAP_INVALID);
+    ASSERT_OK(recmap_writer_finish(writer, &error), &error);
+    assert_int_equal(recmap_writer_finish(writer, &error), RECMAP_INVALID);
     assert_int_equal(recmap_writer_write(writer, "a", 1, &error), RECMAP_INVALID);
     recmap_writer_destroy(writer);
     buffer empty = file_read("x");
@@ -137,12 +137,12 @@ static void test_error_in_record(void **state) {
     assert_int_equal(error.offset, 0);
     assert_non_null(strstr(error.path, "/x"));
     assert_int_equal(recmap_writer_write(writer, "", 0, &error), RECMAP_INVALID);
-    assert_int_equal(recmap_writer_close(writer, &error), RECMAP_INVALID);
+    assert_int_equal(recmap_writer_finish(writer, &error), RECMAP_INVALID);
     recmap_writer_destroy(writer);
     assert_int_equal(folder_count(), 0);
     writer = create("x", &options);
     status = recmap_writer_write(writer, "", 0, &error); /* an Example without features */
-    if (status == RECMAP_OK) status = recmap_writer_close(writer, &error);
+    if (status == RECMAP_OK) status = recmap_writer_finish(writer, &error);
     assert_int_equal(status, RECMAP_FEATURE);
     assert_int_equal(error.record, 0);
     recmap_writer_destroy(writer);
@@ -179,7 +179,7 @@ static void test_no_space(void **state) {
     recmap_status status = RECMAP_OK;
     for (int i = 0; i < 300 && status == RECMAP_OK; i++)
         status = recmap_writer_write(writer, payload, sizeof payload, &error);
-    if (status == RECMAP_OK) status = recmap_writer_close(writer, &error);
+    if (status == RECMAP_OK) status = recmap_writer_finish(writer, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(status, RECMAP_IO);
     assert_int_equal(error.system_errno, EFBIG);
@@ -194,7 +194,7 @@ static int use_in_child(recmap_writer *writer, const known *set, bool writes) {
     recmap_status status = RECMAP_OK;
     for (int i = 0; writes && i < 300000 && status == RECMAP_OK; i++)
         status = recmap_writer_write(writer, set->records[0].data, set->records[0].size, &error);
-    if (!writes) status = recmap_writer_close(writer, &error);
+    if (!writes) status = recmap_writer_finish(writer, &error);
     recmap_writer_destroy(writer);
     return status == RECMAP_INVALID ? 0 : 1;
 }

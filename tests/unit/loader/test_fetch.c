@@ -53,7 +53,7 @@ static void write_shards(void) {
             fill_payload(payload, number);
             ASSERT_OK(recmap_writer_write(writer, payload, size_of(number), &error), &error);
         }
-        ASSERT_OK(recmap_writer_close(writer, &error), &error);
+        ASSERT_OK(recmap_writer_finish(writer, &error), &error);
         recmap_writer_destroy(writer);
     }
     index_build("set.rmx", NULL, names, SHARDS);

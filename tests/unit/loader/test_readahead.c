@@ -31,7 +31,7 @@ static void write_shards(void) {
             payload[0] = i;
             ASSERT_OK(recmap_writer_write(writer, payload, SIZE, &error), &error);
         }
-        ASSERT_OK(recmap_writer_close(writer, &error), &error);
+        ASSERT_OK(recmap_writer_finish(writer, &error), &error);
         recmap_writer_destroy(writer);
     }
     index_build("set.rmx", NULL, names, SHARDS);
