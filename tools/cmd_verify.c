@@ -34,7 +34,7 @@ static void print_human(const recmap_report *report, const recmap_dataset_info *
                         const char *path, bool index_only) {
     size_t count = recmap_report_damage_count(report);
     for (size_t i = 0; i < count; i++) {
-        recmap_damage damage = recmap_report_damage(report, i);
+        recmap_damage damage = recmap_report_get_damage(report, i);
         print_damage(&damage);
     }
     print_safe(stdout, path);

@@ -320,7 +320,7 @@ RECMAP_API void recmap_report_destroy(recmap_report *report);
 RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report); /* found good */
 RECMAP_API size_t recmap_report_damage_count(const recmap_report *report);   /* new damage */
 /* Damage `damage_index`, in file order; strings live as long as the report and its data set. */
-RECMAP_API recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_index);
+RECMAP_API recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index);
 /* Appends one JSON document: the good records, and each damage. Errors: NO_MEMORY. */
 RECMAP_API recmap_status recmap_report_to_json(recmap_text *text, const recmap_report *report,
                                                recmap_error *error);

@@ -324,7 +324,7 @@ size_t recmap_report_damage_count(const recmap_report *report) {
     return report->count;
 }
 
-recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_index) {
+recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index) {
     const finding *found = &report->findings[damage_index];
     return (recmap_damage){
         .shard_index = found->shard_index,
@@ -347,7 +347,7 @@ recmap_status recmap_report_to_json(recmap_text *text, const recmap_report *repo
     json_key(&json, "damage");
     json_open(&json, '[');
     for (size_t i = 0; i < report->count; i++) {
-        recmap_damage damage = recmap_report_damage(report, i);
+        recmap_damage damage = recmap_report_get_damage(report, i);
         damage_write_json(&json, &damage);
     }
     json_close(&json, ']');

@@ -87,7 +87,7 @@ static void assert_verify_names_shard(uint64_t good_count, const char *reason) {
     recmap_dataset *dataset;
     recmap_report *report = verify(&dataset);
     assert_int_equal(recmap_report_damage_count(report), 1);
-    recmap_damage damage = recmap_report_damage(report, 0);
+    recmap_damage damage = recmap_report_get_damage(report, 0);
     assert_int_equal(damage.shard_index, 1);
     assert_string_equal(damage.path, "s00001");
     assert_int_equal(damage.length, 0);
