@@ -55,7 +55,7 @@ typedef struct recmap_loader_options {
                               records only. It is retained */
 } recmap_loader_options;
 
-enum { RECMAP_LOADER_BATCHES_AHEAD_MOST = 65536, RECMAP_LOADER_THREADS_MOST = 4096 };
+enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096 };
 
 #define RECMAP_LOADER_OPTIONS_VERSION 1
 #define RECMAP_LOADER_OPTIONS_INIT                                                                 \
@@ -113,7 +113,7 @@ RECMAP_API recmap_status recmap_loader_steps_left(uint64_t *step_count, const re
                                                   recmap_error *error);
 
 /* The same place as a state, the same on every rank after the same number of steps. The caller
- * destroys it. Errors: INVALID in a child, or behind epoch RECMAP_STATE_NUMBER_MOST; NO_MEMORY. */
+ * destroys it. Errors: INVALID in a child, or behind epoch RECMAP_STATE_NUMBER_MAX; NO_MEMORY. */
 RECMAP_API recmap_status recmap_loader_save(recmap_state **state, const recmap_loader *loader,
                                             recmap_error *error);
 
@@ -124,7 +124,7 @@ RECMAP_API recmap_status recmap_loader_save(recmap_state **state, const recmap_l
 RECMAP_API recmap_status recmap_loader_load(recmap_loader *loader, const recmap_state *state,
                                             recmap_error *error);
 
-/* Goes on from a position, 0 to the order's count, of an epoch up to RECMAP_STATE_NUMBER_MOST.
+/* Goes on from a position, 0 to the order's count, of an epoch up to RECMAP_STATE_NUMBER_MAX.
  * Errors: INVALID out of range or in a child; NO_MEMORY. */
 RECMAP_API recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch,
                                             uint64_t position, recmap_error *error);
@@ -161,7 +161,7 @@ typedef struct recmap_skipped {
 } recmap_skipped;
 
 /* The first so many are kept. */
-enum { RECMAP_LOADER_SKIPPED_MOST = 1024 };
+enum { RECMAP_LOADER_SKIPPED_MAX = 1024 };
 
 /* Copies those from `first` on: up to `capacity`; `count` is how many were. Errors: INVALID in a
  * child. */

@@ -22,7 +22,7 @@ RECMAP_API recmap_order *recmap_order_retain(recmap_order *order);
 RECMAP_API void recmap_order_release(recmap_order *order);
 
 /* The most records and positions that an order can have: 2^62. */
-#define RECMAP_ORDER_COUNT_MOST ((uint64_t)1 << 62)
+#define RECMAP_ORDER_COUNT_MAX ((uint64_t)1 << 62)
 
 /* ---- Kinds. Each makes an order of the caller's; arrays are read and not kept. Errors of all:
  * INVALID for arguments out of range, NO_MEMORY. */
@@ -58,7 +58,7 @@ typedef enum recmap_stop {
     RECMAP_STOP_LAST = 1,  /* when every source has been walked whole */
 } recmap_stop;
 
-enum { RECMAP_MIXTURE_SOURCES_MOST = 4096 };
+enum { RECMAP_MIXTURE_SOURCES_MAX = 4096 };
 
 /* Sources interleaved in proportion to their weights: of the first t positions each source has its
  * exact share of t, rounded up or down. Numbers run on from source to source: those of a source

@@ -18,7 +18,7 @@ typedef struct recmap_state recmap_state;
 #define RECMAP_STATE_FORMAT_VERSION 1
 
 /* The largest epoch, position, and number of records or positions: 2^62. */
-#define RECMAP_STATE_NUMBER_MOST ((uint64_t)1 << 62)
+#define RECMAP_STATE_NUMBER_MAX ((uint64_t)1 << 62)
 
 /* What is in it. */
 typedef struct recmap_state_info {

@@ -45,12 +45,12 @@ static recmap_status check_options(const recmap_loader_options *options, recmap_
                     (int)options->bad_record);
     if (options->readahead > RECMAP_READAHEAD_ON)
         return fail(error, RECMAP_INVALID, "%d is no way to read ahead", (int)options->readahead);
-    if (options->thread_count > RECMAP_LOADER_THREADS_MOST)
+    if (options->thread_count > RECMAP_LOADER_THREADS_MAX)
         return fail(error, RECMAP_INVALID, "%u threads are too many: a loader has at most %d",
-                    options->thread_count, RECMAP_LOADER_THREADS_MOST);
-    if (options->batches_ahead > RECMAP_LOADER_BATCHES_AHEAD_MOST)
+                    options->thread_count, RECMAP_LOADER_THREADS_MAX);
+    if (options->batches_ahead > RECMAP_LOADER_BATCHES_AHEAD_MAX)
         return fail(error, RECMAP_INVALID, "%u batches ahead are too many: at most %d can be",
-                    options->batches_ahead, RECMAP_LOADER_BATCHES_AHEAD_MOST);
+                    options->batches_ahead, RECMAP_LOADER_BATCHES_AHEAD_MAX);
     return RECMAP_OK;
 }
 
@@ -70,7 +70,7 @@ static void set_options(recmap_loader *loader, const recmap_loader_options *opti
     loader->options = *options;
     if (options->parser) recmap_parser_retain(options->parser);
     if (!options->thread_count)
-        loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MOST);
+        loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MAX);
     if (!options->batches_ahead) {
         loader->options.batches_ahead = loader->options.thread_count * BATCHES_A_THREAD;
         uint64_t least = options->batch_size ? RECORDS / options->batch_size : 0;
@@ -215,7 +215,7 @@ static recmap_status raise(const loader_slot *slot, recmap_error *error) {
 static void keep_skipped(recmap_loader *loader, const filled *result) {
     loader->statistics.skipped_count += result->skipped_count;
     for (size_t i = 0; i < result->skipped_count; i++) {
-        if (loader->skipped_count == RECMAP_LOADER_SKIPPED_MOST) return;
+        if (loader->skipped_count == RECMAP_LOADER_SKIPPED_MAX) return;
         if (!array_reserve(&loader->skipped, &loader->skipped_capacity, loader->skipped_count + 1,
                            sizeof *loader->skipped))
             return;

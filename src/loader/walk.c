@@ -6,7 +6,7 @@
 
 recmap_status walk_begin(walk *begun, const recmap_order *order, uint64_t epoch, uint64_t position,
                          const recmap_deal_options *options, recmap_error *error) {
-    if (epoch > RECMAP_STATE_NUMBER_MOST)
+    if (epoch > RECMAP_STATE_NUMBER_MAX)
         return fail(error, RECMAP_INVALID, "epoch %llu is above 2^62", (unsigned long long)epoch);
     walk made = {.step = 0};
     recmap_status status = recmap_deal_init(&made.deal, order, epoch, position, options, error);

@@ -33,7 +33,7 @@ static recmap_status check_options(const recmap_deal_options *options, bool has_
     if (has_batches) return RECMAP_OK;
     if (!options->batch_size)
         return fail(error, RECMAP_INVALID, "a batch must hold at least 1 record");
-    if (options->batch_size > RECMAP_ORDER_COUNT_MOST / options->world_size)
+    if (options->batch_size > RECMAP_ORDER_COUNT_MAX / options->world_size)
         return fail(error, RECMAP_INVALID, "batches of %llu records on %u ranks are too large",
                     (ull)options->batch_size, options->world_size);
     return RECMAP_OK;

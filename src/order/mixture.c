@@ -61,7 +61,7 @@ static draw draw_at(const schedule *s, uint64_t position, uint32_t item) {
 /* Makes the draws of some positions, those of a source side by side. */
 static void draw_all(draw *sorted, const schedule *s, uint64_t start, const uint64_t *positions,
                      size_t count) {
-    uint32_t places[RECMAP_MIXTURE_SOURCES_MOST + 1];
+    uint32_t places[RECMAP_MIXTURE_SOURCES_MAX + 1];
     draw draws[PIECE];
     memset(places, 0, (s->source_count + 1) * sizeof *places);
     for (size_t i = 0; i < count; i++) {
@@ -204,9 +204,9 @@ static const order_kind mixture_kind = {
 static recmap_status check_sources(recmap_order *const *sources, const double *weights,
                                    size_t count, recmap_error *error) {
     if (!count) return fail(error, RECMAP_INVALID, "a mixture needs at least one source");
-    if (count > RECMAP_MIXTURE_SOURCES_MOST)
+    if (count > RECMAP_MIXTURE_SOURCES_MAX)
         return fail(error, RECMAP_INVALID, "%zu sources are too many: a mixture has at most %d",
-                    count, RECMAP_MIXTURE_SOURCES_MOST);
+                    count, RECMAP_MIXTURE_SOURCES_MAX);
     for (size_t i = 0; i < count; i++) {
         if (!sources[i]->count)
             return fail(error, RECMAP_INVALID, "source %zu of the mixture is empty", i);
@@ -234,7 +234,7 @@ static uint64_t epoch_length(const mixture_order *mixture) {
 
 /* The length may be one that does not fit 64 bits, and stands for no number then. */
 static recmap_status check_length(uint64_t length, recmap_error *error) {
-    if (length <= RECMAP_ORDER_COUNT_MOST) return RECMAP_OK;
+    if (length <= RECMAP_ORDER_COUNT_MAX) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "an epoch of this mixture would have more than 2^62 positions");
     fail_advise(error, "give weights that are nearer to the sources' sizes");
     return RECMAP_INVALID;

@@ -34,7 +34,7 @@ void recmap_order_release(recmap_order *order) {
 }
 
 recmap_status check_count(uint64_t count, const char *what, recmap_error *error) {
-    if (count <= RECMAP_ORDER_COUNT_MOST) return RECMAP_OK;
+    if (count <= RECMAP_ORDER_COUNT_MAX) return RECMAP_OK;
     return fail(error, RECMAP_INVALID, "%llu %s are too many: an order has at most 2^62",
                 (ull)count, what);
 }

@@ -46,7 +46,7 @@ struct recmap_order {
 void *order_allocate(size_t size, const order_kind *kind, uint64_t count, uint64_t limit,
                      recmap_error *error);
 
-/* INVALID unless a number of records or positions is at most RECMAP_ORDER_COUNT_MOST. */
+/* INVALID unless a number of records or positions is at most RECMAP_ORDER_COUNT_MAX. */
 recmap_status check_count(uint64_t count, const char *what, recmap_error *error);
 
 /* NOT_FOUND: the record does not come. INVALID: it comes more than once. */

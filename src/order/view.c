@@ -165,7 +165,7 @@ static view_order *make_view(const order_kind *kind, recmap_order *base, uint64_
 
 /* One more than the largest number of a range, or 0 where it leaves [0, 2^62). */
 static uint64_t range_limit(uint64_t first, uint64_t count, int64_t step) {
-    const uint64_t most = RECMAP_ORDER_COUNT_MOST;
+    const uint64_t most = RECMAP_ORDER_COUNT_MAX;
     if (first >= most) return 0;
     uint64_t stride = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
     uint64_t room = step < 0 ? first : most - 1 - first;
@@ -226,7 +226,7 @@ recmap_status recmap_order_view_list(recmap_order **order, recmap_order *base,
     recmap_status status = check_base(base, count, error);
     if (status != RECMAP_OK) return status;
     for (size_t i = 0; i < count; i++)
-        if (numbers[i] >= RECMAP_ORDER_COUNT_MOST)
+        if (numbers[i] >= RECMAP_ORDER_COUNT_MAX)
             return fail(error, RECMAP_INVALID,
                         "number %llu of the list, item %zu, is 2^62 or above",
                         (unsigned long long)numbers[i], i);

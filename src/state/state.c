@@ -14,9 +14,9 @@ static bool order_is_sound(const char *order) {
 
 const char *state_fault(const recmap_state_info *info) {
     if (info->format_version != RECMAP_STATE_FORMAT_VERSION) return "format_version is not 1";
-    if (info->record_count > RECMAP_STATE_NUMBER_MOST) return "record_count is above 2^62";
-    if (info->position_count > RECMAP_STATE_NUMBER_MOST) return "position_count is above 2^62";
-    if (info->epoch > RECMAP_STATE_NUMBER_MOST) return "epoch is above 2^62";
+    if (info->record_count > RECMAP_STATE_NUMBER_MAX) return "record_count is above 2^62";
+    if (info->position_count > RECMAP_STATE_NUMBER_MAX) return "position_count is above 2^62";
+    if (info->epoch > RECMAP_STATE_NUMBER_MAX) return "epoch is above 2^62";
     if (info->position > info->position_count) return "position lies behind the end of the epoch";
     if (!order_is_sound(info->order)) return "order is no description of an order";
     return NULL;

@@ -290,12 +290,12 @@ static void test_many_skipped(void **unused) {
     recmap_loader *loader = make(dataset, order, RECMAP_BAD_RECORD_SKIP);
     recmap_batch *batch = NULL;
     for (int i = 0; i < 13 * 20; i++) next_batch(&batch, loader);
-    static recmap_skipped all[RECMAP_LOADER_SKIPPED_MOST + 10];
+    static recmap_skipped all[RECMAP_LOADER_SKIPPED_MAX + 10];
     size_t count;
     ASSERT_OK(
-        recmap_loader_get_skipped(all, RECMAP_LOADER_SKIPPED_MOST + 10, &count, loader, 0, &error),
+        recmap_loader_get_skipped(all, RECMAP_LOADER_SKIPPED_MAX + 10, &count, loader, 0, &error),
         &error);
-    assert_int_equal(count, RECMAP_LOADER_SKIPPED_MOST);
+    assert_int_equal(count, RECMAP_LOADER_SKIPPED_MAX);
     recmap_loader_statistics statistics;
     ASSERT_OK(recmap_loader_get_statistics(&statistics, loader, &error), &error);
     assert_int_equal(statistics.skipped_count, RECORDS * 20);

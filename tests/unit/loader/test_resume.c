@@ -379,7 +379,7 @@ static void test_end_of_epochs(void **unused) {
     recmap_order *order = order_of_kind(0, 10, 9);
     recmap_loader *loader = loader_make(dataset, order, NULL);
     recmap_batch *batch = NULL;
-    ASSERT_OK(recmap_loader_seek(loader, RECMAP_STATE_NUMBER_MOST, 9, &error), &error);
+    ASSERT_OK(recmap_loader_seek(loader, RECMAP_STATE_NUMBER_MAX, 9, &error), &error);
     next_batch(&batch, loader);
     assert_non_null(batch);
     next_batch(&batch, loader);
@@ -392,7 +392,7 @@ static void test_end_of_epochs(void **unused) {
     recmap_state *state;
     uint64_t epoch, position;
     ASSERT_OK(recmap_loader_tell(&epoch, &position, loader, &error), &error);
-    assert_true(epoch == RECMAP_STATE_NUMBER_MOST + 1 && position == 0);
+    assert_true(epoch == RECMAP_STATE_NUMBER_MAX + 1 && position == 0);
     assert_int_equal(recmap_loader_save(&state, loader, &error), RECMAP_INVALID);
     assert_string_equal(error.message, "this can be no state: epoch is above 2^62");
     ASSERT_OK(recmap_loader_seek(loader, 0, 0, &error), &error);

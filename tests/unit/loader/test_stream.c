@@ -203,10 +203,10 @@ static void test_options(void **state) {
     bad.batch_size = 0;
     assert_invalid(dataset, order, &bad, "at least 1 record");
     bad = good;
-    bad.batches_ahead = RECMAP_LOADER_BATCHES_AHEAD_MOST + 1;
+    bad.batches_ahead = RECMAP_LOADER_BATCHES_AHEAD_MAX + 1;
     assert_invalid(dataset, order, &bad, "too many");
     bad = good;
-    bad.thread_count = RECMAP_LOADER_THREADS_MOST + 1;
+    bad.thread_count = RECMAP_LOADER_THREADS_MAX + 1;
     assert_invalid(dataset, order, &bad, "too many");
     bad = good;
     bad.last = (recmap_last)3;

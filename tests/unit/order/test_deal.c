@@ -342,12 +342,12 @@ static void test_hostile(void **state) {
     assert_true(share.first == 77 && epoch == 77 && position == 77);
     recmap_order_release(order);
     /* The largest orders and worlds: no product wraps. */
-    order = sequential(RECMAP_ORDER_COUNT_MOST);
+    order = sequential(RECMAP_ORDER_COUNT_MAX);
     options = options_of(UINT32_MAX, 1 << 20, RECMAP_LAST_PAD);
-    MUST(recmap_deal_init(&deal, order, 0, RECMAP_ORDER_COUNT_MOST - 3, &options, &error));
+    MUST(recmap_deal_init(&deal, order, 0, RECMAP_ORDER_COUNT_MAX - 3, &options, &error));
     assert_int_equal(deal.step_count, 1);
     MUST(recmap_deal_share(&share, &deal, 0, UINT32_MAX - 1, &error));
-    assert_true(share.first == RECMAP_ORDER_COUNT_MOST - 3 + (UINT64_C(4294967294) << 20));
+    assert_true(share.first == RECMAP_ORDER_COUNT_MAX - 3 + (UINT64_C(4294967294) << 20));
     recmap_order_release(order);
 }
 

@@ -14,7 +14,7 @@
 
 static void test_hostile_counts(void **state) {
     (void)state;
-    const uint64_t large = RECMAP_ORDER_COUNT_MOST + 1;
+    const uint64_t large = RECMAP_ORDER_COUNT_MAX + 1;
     recmap_order *order = NULL;
     MUST_FAIL(RECMAP_INVALID, "2^62", recmap_order_sequential(&order, large, &error));
     MUST_FAIL(RECMAP_INVALID, "2^62", recmap_order_shuffled(&order, UINT64_MAX, 1, &error));
@@ -36,7 +36,7 @@ static void test_hostile_counts(void **state) {
 /* The largest orders work. */
 static void test_largest(void **state) {
     (void)state;
-    const uint64_t most = RECMAP_ORDER_COUNT_MOST;
+    const uint64_t most = RECMAP_ORDER_COUNT_MAX;
     recmap_order *orders[] = {sequential(most),
                               shuffled(most, 1),
                               windowed(most, 1000, 5, 1),
@@ -84,11 +84,11 @@ static void test_hostile_weights(void **state) {
               recmap_order_mixture(&order, good, ones, 5000, RECMAP_STOP_FIRST, &error));
     MUST_FAIL(RECMAP_INVALID, "end",
               recmap_order_mixture(&order, good, ones, 2, (recmap_stop)7, &error));
-    recmap_order *large[] = {sequential(RECMAP_ORDER_COUNT_MOST), sequential(1)};
+    recmap_order *large[] = {sequential(RECMAP_ORDER_COUNT_MAX), sequential(1)};
     MUST_FAIL(RECMAP_INVALID, "2^62",
               recmap_order_mixture(&order, large, ones, 2, RECMAP_STOP_LAST, &error));
     const double uneven[] = {1e-9, 1};
-    recmap_order *half[] = {sequential(RECMAP_ORDER_COUNT_MOST / 2), sequential(1)};
+    recmap_order *half[] = {sequential(RECMAP_ORDER_COUNT_MAX / 2), sequential(1)};
     MUST_FAIL(RECMAP_INVALID, "an epoch of this mixture would have more than 2^62 positions",
               recmap_order_mixture(&order, half, uneven, 2, RECMAP_STOP_LAST, &error));
     for (size_t i = 0; i < 3; i++) recmap_order_release(sources[i]);
@@ -126,7 +126,7 @@ static void test_hostile_groups(void **state) {
 
 static void test_hostile_views(void **state) {
     (void)state;
-    const uint64_t most = RECMAP_ORDER_COUNT_MOST, list[] = {1, most, 3};
+    const uint64_t most = RECMAP_ORDER_COUNT_MAX, list[] = {1, most, 3};
     const uint8_t mask[] = {1, 0, 1, 0};
     recmap_order *base = shuffled(3, 1), *order = NULL;
     MUST_FAIL(RECMAP_INVALID, "step", recmap_order_view_range(&order, base, 0, 3, 0, &error));

@@ -94,7 +94,7 @@ static void test_round_trip(void **unused) {
         assert_round_trips(&info);
     }
     info.order = "{\"kind\":\"odd \\\"text\\\" \xc3\xa9\"}";
-    info.position = info.position_count = info.epoch = RECMAP_STATE_NUMBER_MOST;
+    info.position = info.position_count = info.epoch = RECMAP_STATE_NUMBER_MAX;
     assert_round_trips(&info);
 }
 
@@ -104,12 +104,12 @@ static void test_size(void **unused) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_order *order;
     recmap_text description = RECMAP_TEXT_INIT;
-    ASSERT_OK(recmap_order_shuffled(&order, RECMAP_ORDER_COUNT_MOST, UINT64_MAX, &error), &error);
+    ASSERT_OK(recmap_order_shuffled(&order, RECMAP_ORDER_COUNT_MAX, UINT64_MAX, &error), &error);
     ASSERT_OK(recmap_order_describe(&description, order, &error), &error);
     recmap_state_info info = plain_info();
     info.order = description.data;
-    info.record_count = info.position_count = RECMAP_STATE_NUMBER_MOST;
-    info.epoch = info.position = RECMAP_STATE_NUMBER_MOST;
+    info.record_count = info.position_count = RECMAP_STATE_NUMBER_MAX;
+    info.epoch = info.position = RECMAP_STATE_NUMBER_MAX;
     recmap_text bytes = bytes_of(&info);
     assert_true(bytes.size <= 300);
     assert_round_trips(&info);
@@ -357,7 +357,7 @@ static void test_hostile_values(void **unused) {
     FORGED(position, UINT64_MAX, RECMAP_CORRUPT);
     FORGED(position_count, 420, RECMAP_CORRUPT);
     FORGED(position_count, UINT64_MAX, RECMAP_CORRUPT);
-    FORGED(record_count, RECMAP_STATE_NUMBER_MOST + 1, RECMAP_CORRUPT);
+    FORGED(record_count, RECMAP_STATE_NUMBER_MAX + 1, RECMAP_CORRUPT);
     FORGED(epoch, UINT64_MAX, RECMAP_CORRUPT);
     FORGED(fingerprint.len, 15, RECMAP_CORRUPT);
     FORGED(order, (char *)"", RECMAP_CORRUPT);
