@@ -1,17 +1,21 @@
-"""recmap: any record of TFRecord files by number or by id, where they lie.
+"""recmap: random access, true shuffle and exact resume for TFRecord files.
 
     import recmap
 
-    ds = recmap.open("train-*.tfrecord")            # indexed when it is used for the first time
+    ds = recmap.open("train-*.tfrecord")            # indexed on first use
     record = ds[12345]                              # a memoryview into the mapped shard: no copy
     loader = recmap.Loader(ds, batch_size=256, shuffle=True, seed=7)
     for batch in loader:                            # one epoch, in a true random order
         state = loader.state_dict()                 # resume anywhere: loader.load_state_dict(state)
 
-Threads: everything here may be used from many threads at once. Free-threaded builds of CPython have
-no stable ABI: it cannot be built for them. Processes: data sets may be used in a child after fork;
-loaders may not, and are pickled instead. One interpreter of a process can import it. Ctrl-C ends
-indexing, `verify`, `schema` and waiting for a batch; `gather`, `parse` and `Order.at` end first.
+Threads: everything here is safe to use from many threads at once. Free-threaded builds of CPython
+are not supported, because they lack the stable ABI.
+
+Processes: data sets can be used in a child after a fork. Loaders cannot: pickle them instead. Only
+one interpreter of a process can import the package.
+
+Interrupts: Ctrl-C stops indexing, `verify`, `schema` and waiting for a batch. `gather`, `parse` and
+`Order.at` finish first.
 """
 
 from __future__ import annotations
@@ -19,8 +23,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ._build import index, merge
 from ._columns import BytesColumn, ColumnBatch, RaggedColumn, SparseColumn
-from ._dataset import Columns, Dataset, RecordBatch
+from ._dataset import Dataset
+from ._encode import encode_example, encode_sequence_example
 from ._errors import (
     CancelledError,
     CorruptIndexError,
@@ -51,8 +57,9 @@ from ._features import (
     ValueRowIds,
     VarLen,
 )
+from ._lifted import Columns
 from ._loader import Loader
-from ._open import index, merge, open
+from ._open import open
 from ._orders import (
     Bucketed,
     Grouped,
@@ -66,7 +73,8 @@ from ._orders import (
     WithReplacement,
 )
 from ._recmap import version as __version__
-from ._writer import Writer, encode_example, encode_sequence_example
+from ._record_batch import RecordBatch
+from ._writer import Writer
 
 __all__ = [
     "Bucketed",
@@ -122,7 +130,7 @@ __all__ = [
     "open",
 ]
 
-# Modules over frameworks: imported when they are used, so that none of those is needed.
+# Modules for frameworks. They are imported on first use, so that the frameworks are optional.
 _FRAMEWORKS = {"arrow", "grain", "huggingface", "ray", "tensorflow", "torch"}
 
 

@@ -1,13 +1,9 @@
-"""Data sets, views of them, and batches of records."""
+"""Data sets, and views of them."""
 
 from __future__ import annotations
 
 import json
-import operator
-from collections import abc
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
-from numbers import Rational
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast, overload
 
@@ -16,138 +12,34 @@ import numpy.typing as npt
 
 from . import _recmap
 from ._columns import ColumnBatch, columns_of, sequence_columns_of
-from ._errors import IdNotFoundError, StaleIndexError
+from ._errors import StaleIndexError
 from ._features import Features, parser_of
+from ._lifted import Columns
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
+from ._options import Lifts, OpenOptions
+from ._partition import masks_of
 from ._progress import Progress, shown
-
-if TYPE_CHECKING:
-    from ._open import Options
+from ._record_batch import RecordBatch, register_sequence
+from ._selection import Selection
 
 __all__ = ["Columns", "Dataset", "RecordBatch"]
 
 
-def _register_sequence(kind: type) -> None:
-    """Makes it a Sequence for isinstance, as which type checkers know it by its methods."""
-    cast(Any, abc.Sequence).register(kind)
-
-
-class RecordBatch(_recmap.RecordBatch):
-    """Records of one gather, or of one step of a loader, in the order asked.
-
-    A sequence of read-only memoryviews into the mapped shards; a slice is a list of them. The batch
-    keeps what its views need, and they keep the batch. It never changes and is safe among threads.
-    """
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        def __len__(self) -> int: ...
-        @overload
-        def __getitem__(self, index: SupportsIndex) -> memoryview: ...
-        @overload
-        def __getitem__(self, index: slice) -> list[memoryview]: ...
-        def __getitem__(self, index: Any) -> Any: ...
-        def __iter__(self) -> Iterator[memoryview]: ...
-        @property
-        def nbytes(self) -> int: ...
-
-    def _read(self) -> tuple[Int64s, Int64s]:
-        numbers, sizes = np.empty(len(self), np.int64), np.empty(len(self), np.int64)
-        self._read_numbers(numbers, sizes)
-        return numbers, sizes
-
-    @property
-    def numbers(self) -> Int64s:
-        """The records' numbers in the data set: array of int64, one a record."""
-        return self._read()[0]
-
-    @property
-    def sizes(self) -> Int64s:
-        """The records' sizes in bytes: array of int64, one a record."""
-        return self._read()[1]
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[Any, Any]:
-        """An array of binary views into the records, by the Arrow PyCapsule interface."""
-        return self._arrow_array(-1)
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        """A stream of this one array, by the Arrow PyCapsule interface."""
-        return self._arrow_stream()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("a RecordBatch cannot be pickled: it is views; list(map(bytes, batch)) can")
-
-    def __repr__(self) -> str:
-        return f"<recmap.RecordBatch of {len(self)} records, {self.nbytes} bytes>"
-
-
-_register_sequence(RecordBatch)
-_recmap.batch_set_class(RecordBatch)
-
-
-class Columns(Mapping[str, "npt.NDArray[Any]"]):
-    """The columns of an index by name, read when first used: ``columns["label"]``.
-
-    An array with a value for each record of the data set or view: int64, float32, or object for
-    bytes. Read-only. "@length" is always there: the sizes of the records in bytes.
-    """
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
-        self._types = {
-            name: (index, kind) for index, (name, kind, _) in enumerate(dataset._column_table())
-        }
-
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        if name not in self._types:
-            raise IdNotFoundError(
-                f"the index has no column {name!r}",
-                self._dataset.index_path,
-                advice=f"it has {', '.join(self._types)}; lift others with open(..., lift=[...])",
-            )
-        root = self._dataset._columns_read
-        if name not in root:
-            root[name] = self._read(*self._types[name])
-        return self._dataset._of_view(root[name])
-
-    def _read(self, index: int, kind: str) -> npt.NDArray[Any]:
-        count = self._dataset._record_count()
-        values: npt.NDArray[Any]
-        if kind == "bytes":
-            values = np.empty(count, object)
-            values[:] = self._dataset._read_bytes(index, 0, count)
-        else:
-            values = np.empty(count, kind)
-            self._dataset._read_numbers(index, 0, values)
-        values.flags.writeable = False
-        return values
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._types)
-
-    def __len__(self) -> int:
-        return len(self._types)
-
-    def __repr__(self) -> str:
-        kinds = ", ".join(f"{name}: {kind}" for name, (_, kind) in self._types.items())
-        return f"<recmap.Columns {{{kinds}}}>"
-
-
 class Dataset(_recmap.Dataset):
-    """Any record by number or by id. Made by `recmap.open`.
+    """Random access to records by number or by id. Created by `recmap.open`.
 
-    ``data_set[i]`` is a read-only memoryview into the mapped shard, its CRC checked: no copy. It
-    keeps the shard mapped, also after the data set was closed or collected. Slices and `select`
-    give views, which are data sets too.
+    ``data_set[i]`` is a read-only memoryview into the mapped shard, with its CRC checked and
+    without a copy. The view keeps the shard mapped, even after the data set is closed or collected.
+    Slices and `select` give views, which are data sets too.
 
-    Safe among threads. A child may use it after a fork. It pickles as its path and options, and is
-    opened anew where it is unpickled: the index must be reachable there.
+    Safe to use from many threads, and in a child process after a fork. Pickling stores the path and
+    the options: unpickling opens the index again, so it must be reachable there.
     """
 
-    _options: Options
-    _columns_read: dict[str, npt.NDArray[Any]]
+    _options: OpenOptions
+    _selection: Selection
+    _whole: bool  # the items are all records, in order
+    _columns_read: dict[str, npt.NDArray[Any]]  # shared by all views
 
     if TYPE_CHECKING:
 
@@ -164,85 +56,62 @@ class Dataset(_recmap.Dataset):
             ...
 
     @classmethod
-    def _make(
+    def _open(cls, options: OpenOptions) -> Dataset:
+        handle = options.open_handle()
+        count = _recmap.Dataset(handle, 0, 0, 1, None)._record_count()
+        return cls._create(handle, options, Selection(0, count, 1, None), {})
+
+    @classmethod
+    def _create(
         cls,
         handle: _recmap.Handle,
-        options: Options,
-        view: tuple[int, int, int, UInt64s | None],
+        options: OpenOptions,
+        selection: Selection,
         columns_read: dict[str, npt.NDArray[Any]],
     ) -> Dataset:
-        made = cls(handle, *view)
-        made._options = options
-        made._columns_read = columns_read
-        return made
+        dataset = cls(handle, *selection)
+        dataset._options = options
+        dataset._selection = selection
+        dataset._whole = selection.is_whole(dataset._record_count())
+        dataset._columns_read = columns_read
+        return dataset
 
     # ---- Views.
 
     def _view(self, key: object) -> Dataset:
-        """What data_set[key] is where the key is no number; called by the extension."""
+        """``data_set[key]`` if the key is not an integer. The extension calls this."""
         if not isinstance(key, slice):
             raise TypeError(
-                f"a record's number or a slice, not {type(key).__name__}; "
-                "many numbers or a mask go to gather() or select()"
+                f"an index must be an integer or a slice, not {type(key).__name__}; "
+                "for several numbers or a mask, use gather() or select()"
             )
-        items = range(*key.indices(len(self)))
-        first, _, step, numbers = self._range
-        if numbers is not None:
-            return self._with((0, 0, 1, np.ascontiguousarray(cast(UInt64s, numbers)[key])))
-        if not items:
-            return self._with((0, 0, 1, None))
-        return self._with((first + items.start * step, len(items), step * items.step, None))
+        return self._select(self._selection.slice(key))
 
-    def _with(self, view: tuple[int, int, int, UInt64s | None]) -> Dataset:
-        return type(self)._make(self._handle, self._options, view, self._columns_read)
-
-    def _of_view(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Of values for all records those of this view."""
-        first, count, step, numbers = self._range
-        if numbers is not None:
-            taken = values[numbers]
-        elif step == 1:
-            taken = values[first : first + count]
-        else:
-            taken = values[self.numbers]
-        taken.flags.writeable = False
-        return taken
-
-    def _numbers_of(self, items: UInt64s) -> UInt64s:
-        first, count, step, numbers = self._range
-        if numbers is not None:
-            return cast(UInt64s, numbers)[items]
-        if first == 0 and step == 1:
-            return items
-        return (np.int64(first) + items.view(np.int64) * np.int64(step)).view(np.uint64)
+    def _select(self, selection: Selection) -> Dataset:
+        return type(self)._create(self._handle, self._options, selection, self._columns_read)
 
     def _is_whole(self) -> bool:
-        first, count, step, numbers = self._range
-        whole = first == 0 and step == 1 and count == self._record_count()
-        return numbers is None and whole
+        return self._whole
 
     def select(self, items: Numbers | npt.ArrayLike) -> Dataset:
-        """A view of some records: by a mask as long as the data set, or by numbers (of its items).
+        """A view of some records: by their numbers in this data set, or by a mask of its length.
 
         >>> ds = digits()
         >>> threes = ds.select(ds.columns["label"] == 3)
         >>> set(threes.columns["label"].tolist())
         {3}
         """
-        chosen = self._numbers_of(as_mask_or_items(items, len(self)))
-        chosen.flags.writeable = False
-        return self._with((0, 0, 1, chosen))
+        numbers = self._selection.records_at(as_mask_or_items(items, len(self)))
+        numbers.flags.writeable = False
+        return self._select(Selection(0, len(numbers), 1, numbers))
 
     @property
     def numbers(self) -> Int64s:
-        """The numbers that the items have in the whole data set: array of int64, one an item."""
-        first, count, step, numbers = self._range
-        if numbers is not None:
-            return cast(UInt64s, numbers).view(np.int64)
-        return np.int64(first) + np.arange(count, dtype=np.int64) * np.int64(step)
+        """The number of each item in the whole data set: int64 array."""
+        return self._selection.records()
 
     def split(self, n: int) -> list[Dataset]:
-        """n views side by side, as even as can be: the first ones have one record more.
+        """Splits the data set into n consecutive views, as equal as possible.
 
         >>> [len(part) for part in digits()[:9].split(2)]
         [5, 4]
@@ -251,64 +120,48 @@ class Dataset(_recmap.Dataset):
         return [self[cuts[i] : cuts[i + 1]] for i in range(n)]
 
     def partition(self, shares: Mapping[str, float], seed: int = 0) -> dict[str, Dataset]:
-        """Views by name, each with about its share of the records: training, validation, ...
+        """Splits the data set by hash into named views: training, validation, ...
 
-        A record goes where the hash of its id falls, or of its number where it has no id. So
-        records of one id stay together, and when shards are appended every record stays where it
-        was. docs/partition.md specifies the hash.
+        The hash of its id decides where a record goes, or of its number if it has no id. Records
+        with the same id therefore stay together, and appending shards moves no record to another
+        part. docs/partition.md specifies the hash. Each part has its share of the records only
+        approximately.
 
         Args:
-            shares: the share of each part; together they are 1.
-            seed: another one deals in another way.
+            shares: the share of each part, adding up to 1.
+            seed: a different seed gives a different partition.
 
         >>> parts = digits().partition({"train": 0.9, "validation": 0.1}, seed=0)
         >>> sum(map(len, parts.values())) == len(digits())
         True
         """
-        limits = _limits(shares)
-        places = self._hashes(seed)
-        below, parts = np.zeros(len(places), bool), {}
-        for name, limit in limits.items():
-            inside = np.ones(len(places), bool) if limit >> 64 else places < np.uint64(limit)
-            parts[name] = self.select(inside & ~below)
-            below = inside
-        return parts
-
-    def _hashes(self, seed: int) -> UInt64s:
-        seed = operator.index(seed)
-        if not 0 <= seed < 1 << 64:
-            raise ValueError(f"seed {seed} is not in 0 to 2**64 - 1")
-        number = self.numbers.view(np.uint64)
-        hashes = number | np.uint64(1 << 63)
+        numbers = self.numbers.view(np.uint64)
+        id_hashes = None
         if self._id_name() is not None:
-            of_ids = np.empty(self._record_count(), np.uint64)
-            self._read_id_hashes(of_ids)
-            of_ids = of_ids[number]
-            hashes = np.where(of_ids == np.uint64((1 << 64) - 1), hashes, of_ids)
-        key = _mix(np.array([seed], np.uint64) + np.uint64(0x9E3779B97F4A7C15))
-        return _mix(hashes ^ key)
+            all_hashes = np.empty(self._record_count(), np.uint64)
+            self._read_id_hashes(all_hashes)
+            id_hashes = all_hashes[numbers]
+        masks = masks_of(shares, seed, numbers, id_hashes)
+        return {name: self.select(mask) for name, mask in masks.items()}
 
     # ---- Records.
 
     def gather(self, items: Numbers) -> RecordBatch:
-        """Many records at once, in the order asked; numbers may repeat.
+        """Reads many records at once, in the order given. Numbers may repeat.
+
+        Several times faster than reading them one by one.
 
         Args:
-            items: a list, range or array of integers; negative ones count from the end.
+            items: a list, range, slice or array of integers; negative ones count from the end.
 
         Raises:
-            IndexError: there is no such record.
-            CorruptRecordError: of a record a CRC does not hold.
-
-        Cost: several times less than as many ``data_set[i]``.
+            IndexError: a number is out of range.
+            CorruptRecordError: the CRC of a record does not match.
 
         >>> [len(record) for record in digits().gather([5, 1, 5])]
         [120, 120, 120]
         """
-        if isinstance(items, slice):
-            items = range(*items.indices(len(self)))
-        batch = self._gather(self._numbers_of(as_items(items, len(self))))
-        return cast(RecordBatch, batch)
+        return cast(RecordBatch, self._gather(self._record_numbers(items)))
 
     def parse(
         self,
@@ -317,18 +170,18 @@ class Dataset(_recmap.Dataset):
         *,
         on_error: Literal["raise", "collect"] = "raise",
     ) -> ColumnBatch:
-        """Columns of many records: {name: column}, decoded in C.
+        """Reads many records and parses their features into columns, in C: {name: column}.
 
         Args:
-            items: as of `gather`.
-            features: {name: FixedLen(...), VarLen(...), ...}, or of tf.io's. What is not asked for
-                is not looked into.
-            on_error: "collect" leaves rows null whose records cannot be read, and lists them in
+            items: see `gather`.
+            features: {name: FixedLen(...), VarLen(...), ...}, or features of tf.io. Other features
+                of the records are skipped without being decoded.
+            on_error: "collect" leaves the rows of unreadable records null and lists them in
                 ``failures``.
 
         Raises:
-            FeatureError: a record's features are not as asked.
-            CorruptRecordError: a record is damaged, or is no tf.Example.
+            FeatureError: a record's features do not match.
+            CorruptRecordError: a record is damaged, or is not a tf.Example.
 
         >>> digits().parse([5, 1], {"label": recmap.FixedLen((), "int32")})["label"]
         array([5, 1], dtype=int32)
@@ -343,21 +196,26 @@ class Dataset(_recmap.Dataset):
         *,
         on_error: Literal["raise", "collect"] = "raise",
     ) -> tuple[ColumnBatch, ColumnBatch]:
-        """Columns of records of tf.SequenceExample: of the context, and of the feature lists.
+        """Parses records of tf.SequenceExample: the columns of the context and the feature lists.
 
-        In feature lists ``FixedLenSequence`` takes a step from each feature of a list, and
-        ``VarLen`` makes rows of steps of values.
+        In feature lists, ``FixedLenSequence`` takes one step from each feature of a list, and
+        ``VarLen`` gives rows of steps of values. A step whose feature has no kind is an empty step,
+        not null.
         """
         parser = parser_of(context, feature_lists)
         return sequence_columns_of(self._parsed(items, parser, on_error), parser.context_count())
 
     def _parsed(self, items: Numbers, parser: _recmap.Parser, on_error: str) -> RecordBatch:
         if on_error not in ("raise", "collect"):
-            raise ValueError(f'on_error is "raise" or "collect", not {on_error!r}')
+            raise ValueError(f'on_error must be "raise" or "collect", not {on_error!r}')
+        numbers = self._record_numbers(items)
+        return cast(RecordBatch, self._parse(parser, numbers, on_error == "collect"))
+
+    def _record_numbers(self, items: Numbers) -> UInt64s:
+        """The record numbers of items; negative ones count from the end."""
         if isinstance(items, slice):
             items = range(*items.indices(len(self)))
-        numbers = self._numbers_of(as_items(items, len(self)))
-        return cast(RecordBatch, self._parse(parser, numbers, on_error == "collect"))
+        return self._selection.records_at(as_items(items, len(self)))
 
     def find(self, id: str | bytes | int) -> int:
         """The number of the record with this id in the whole data set, the first of repeated ones.
@@ -372,15 +230,19 @@ class Dataset(_recmap.Dataset):
         return self._find(id)
 
     def find_all(self, id: str | bytes | int) -> list[int]:
-        """The numbers of all records with this id, ascending; [] where there is none."""
+        """The numbers of all records with this id, ascending; [] if there are none."""
         return self._find_all(id)
 
     # ---- The index.
 
     @property
     def columns(self) -> Columns:
-        """What was lifted out of the records when they were indexed: a mapping of arrays."""
+        """The lifted columns: a mapping of the arrays that were copied into the index."""
         return Columns(self)
+
+    def _lifts(self) -> Lifts:
+        """Names and defaults of the lifted columns, without "@length"."""
+        return tuple((name, default) for name, _, default in self._column_table()[1:])
 
     @property
     def info(self) -> dict[str, Any]:
@@ -397,9 +259,13 @@ class Dataset(_recmap.Dataset):
         info = json.loads(self._info_json(True))
         return cast("list[dict[str, Any]]", info["shard_table"])
 
+    def _formats(self) -> list[tuple[str, str]]:
+        """(framing, compression) of each shard."""
+        return [(shard["framing"], shard["compression"]) for shard in self.shards]
+
     @property
     def fingerprint(self) -> str:
-        """128 bits that tell data sets apart, as 32 hex digits: the same wherever the files lie."""
+        """A hash of the data (128 bits as 32 hex digits), independent of where the files are."""
         return self._fingerprint().hex()
 
     @property
@@ -408,24 +274,24 @@ class Dataset(_recmap.Dataset):
         return self._options.path
 
     def schema(self, sample: int | None = 1000) -> dict[str, dict[str, Any]]:
-        """The features found in records of tf.Example, as ``recmap schema --json`` prints them.
+        """The features found in the records, as ``recmap schema --json`` prints them.
 
         Args:
-            sample: how many records are looked at, spread evenly; None: all of them.
+            sample: how many records to read, evenly spaced; None: all of them.
 
         >>> digits().schema()["label"]["kind"]
         'int64'
         """
         if sample is not None and sample < 0:
-            raise ValueError(f"a sample of {sample} records")
+            raise ValueError(f"sample must not be negative, but is {sample}")
         count = len(self)
-        taken = count if sample is None else min(sample, count)
-        if taken == count:
-            spread = np.arange(count, dtype=np.uint64)
+        chosen = count if sample is None else min(sample, count)
+        if chosen == count:
+            items = np.arange(count, dtype=np.uint64)
         else:
-            spread = np.array([i * count // taken for i in range(taken)], np.uint64)
-        numbers = self._numbers_of(spread)
-        return cast("dict[str, dict[str, Any]]", json.loads(self._schema(numbers)))
+            items = np.array([i * count // chosen for i in range(chosen)], np.uint64)
+        text = self._schema(self._selection.records_at(items))
+        return cast("dict[str, dict[str, Any]]", json.loads(text))
 
     def verify(
         self, *, index_only: bool = False, threads: int = 0, progress: Progress = "auto"
@@ -433,8 +299,9 @@ class Dataset(_recmap.Dataset):
         """Checks every byte of the whole data set.
 
         Returns:
-            {"records": of the index, "records_good": that were found good, "damage": what the index
-            does not list of damage, dicts of "path", "record", "offset", "length", "reason"}.
+            A dict: "records", the number of records in the index; "records_good", the number found
+            good; "damage", a list of all damage that the index does not list, each a dict with
+            "path", "record", "offset", "length" and "reason".
 
         Raises:
             CorruptIndexError: the index itself is damaged.
@@ -443,10 +310,10 @@ class Dataset(_recmap.Dataset):
             report = json.loads(self._verify(index_only, threads, call))
         return cast("dict[str, Any]", report)
 
-    # ---- Its life.
+    # ---- Lifecycle.
 
     def close(self) -> None:
-        """Lets go of the data set; views that were handed out stay good. Twice does nothing."""
+        """Closes the data set. Views of records stay valid. Closing twice does nothing."""
         self._close()
 
     def __enter__(self) -> Dataset:
@@ -461,54 +328,26 @@ class Dataset(_recmap.Dataset):
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        view = None if self._is_whole() else self._range
-        return _reopen, (self._options, self.fingerprint, view)
+        selection = None if self._whole else tuple(self._selection)
+        return _reopen, (self._options, self.fingerprint, selection)
 
     def __repr__(self) -> str:
         if self.closed:
             return "<recmap.Dataset, closed>"
-        of = "" if self._is_whole() else f" of {self._record_count()}"
-        return f"<recmap.Dataset {self.index_path!r}: {len(self)} records{of}>"
+        total = "" if self._whole else f" of {self._record_count()}"
+        return f"<recmap.Dataset {self.index_path!r}: {len(self)} records{total}>"
 
 
-_register_sequence(Dataset)
+register_sequence(Dataset)
 
 
-def _reopen(options: Options, fingerprint: str, view: tuple[Any, ...] | None) -> Dataset:
-    opened = options.open()
-    if opened.fingerprint != fingerprint:
+def _reopen(options: OpenOptions, fingerprint: str, selection: tuple[Any, ...] | None) -> Dataset:
+    dataset = Dataset._open(options)
+    if dataset.fingerprint != fingerprint:
         raise StaleIndexError(
-            f"the data set is another one than was pickled: its fingerprint is "
-            f"{opened.fingerprint}, expected {fingerprint}",
+            f"this is not the data set that was pickled: its fingerprint is {dataset.fingerprint}, "
+            f"not {fingerprint}",
             options.path,
-            advice="pickle the data set again after it was indexed again",
+            advice="Pickle the data set again after indexing it again.",
         )
-    return opened if view is None else opened._with(cast(Any, view))
-
-
-def _limits(shares: Mapping[str, float]) -> dict[str, int]:
-    """Below which 64-bit hash each part ends."""
-    if not isinstance(shares, Mapping):
-        raise TypeError(f"shares are a dict {{name: share}}, not {shares!r}")
-    if not shares or not all(0 <= share <= 2 for share in shares.values()):
-        raise ValueError("shares of parts are numbers from 0 to 1")
-    exact = {name: _fraction(share) for name, share in shares.items()}
-    total = sum(exact.values(), Fraction(0))
-    if abs(total - 1) > Fraction(1, 10**9):
-        raise ValueError(f"the shares are {float(total)} together, not 1")
-    limits, end = {}, Fraction(0)
-    for name, share in exact.items():
-        end += share
-        limits[name] = min(int(end * (1 << 64)), 1 << 64)
-    return {**limits, list(limits)[-1]: 1 << 64}
-
-
-def _fraction(share: float) -> Fraction:
-    return Fraction(share if isinstance(share, Rational) else float(share))
-
-
-def _mix(values: UInt64s) -> UInt64s:
-    """The finaliser of SplitMix64: every bit of a word into every other."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+    return dataset if selection is None else dataset._select(Selection(*selection))

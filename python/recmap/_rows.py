@@ -1,4 +1,4 @@
-"""Columns as frameworks of Python objects want them: row by row, or in a form that pickles."""
+"""Columns row by row, or in a form that can be pickled, for frameworks of Python objects."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["plain", "rows_of"]
 
 
 def rows_of(columns: ColumnBatch) -> list[dict[str, Any]]:
-    """A dict for each row: {name: value}; equal whichever rows it was parsed with.
+    """A dict for each row: {name: value}. A row does not depend on the others in its batch.
 
-    Numbers are NumPy scalars and arrays over the batch's memory, bytes are copies; a row of a
-    padded sequence ends where its own steps do; one of nested rows is a list; one of coordinates
-    is (indices [n, dimensions], values [n]).
+    Numbers are NumPy scalars and arrays over the batch's memory; bytes are copies. Rows of padded
+    sequences are cut to their own length. Nested rows are lists. Values at coordinates are
+    (indices [n, dimensions], values [n]).
     """
     lengths = columns.lengths
     values = [_values(columns[name], lengths.get(name)) for name in columns]
@@ -31,8 +31,8 @@ def _values(column: Any, lengths: Any) -> Iterator[Any]:
     if isinstance(column, SparseColumn):
         return _coordinates(column)
     if isinstance(column, RaggedColumn):
-        cut = RaggedColumn(plain(column.values), column.offsets)
-        return (_nested(row) for row in cut)
+        ragged = RaggedColumn(plain(column.values), column.offsets)
+        return (_nested(row) for row in ragged)
     return iter(plain(column))
 
 
@@ -41,13 +41,13 @@ def _nested(row: Any) -> Any:
 
 
 def _coordinates(column: SparseColumn) -> Iterator[Any]:
-    values, places = plain(column.values), column.indices[:, 1:]
+    values, coordinates = plain(column.values), column.indices[:, 1:]
     for first, end in zip(column.offsets[:-1], column.offsets[1:], strict=True):
-        yield places[first:end], values[first:end]
+        yield coordinates[first:end], values[first:end]
 
 
 def plain(column: Any) -> Any:
-    """The column without views into shards: arrays as they are, bytes as arrays of objects."""
+    """The column without views into shards: bytes become object arrays, others stay as they are."""
     if isinstance(column, BytesColumn):
         return column.to_numpy()
     if isinstance(column, RaggedColumn):

@@ -1,10 +1,10 @@
-"""recmap in Ray: read tasks over positions of an order, and indexes built by the cluster.
+"""recmap in Ray: a data source for ray.data, and indexing on a cluster.
 
     source = recmap.ray.Datasource(ds, features, order=recmap.Shuffled(len(ds), seed=7), epoch=0)
     epoch = ray.data.read_datasource(source)           # shuffled, without a shuffle stage
 
-Every node must reach the shards and the index by the same paths: they lie on shared storage, or are
-copied to each node. Needs the package ray with its data part (``pip install recmap[ray]``).
+Every node must reach the shards and the index under the same paths: keep them on shared storage, or
+copy them to each node. Needs the package ray with its data part (``pip install recmap[ray]``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,41 +26,54 @@ from ray.data.datasource import Datasource as _Datasource
 from ray.data.datasource import ReadTask
 from ray.exceptions import RayTaskError
 
-from . import _open, _recmap
+from . import _build, _recmap
 from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._numbers import Int64s, cuts_of
+from ._options import (
+    Compression,
+    Lift,
+    OnCorrupt,
+    Path,
+    Source,
+    lifts_of,
+    load_framing,
+    names_of,
+    path_of,
+)
 from ._orders import Order, check_fits
 from ._progress import Progress
 from .arrow import table as table_of
 
 __all__ = ["Datasource", "index"]
 
-_BLOCK_SIZE = 32 << 20  # bytes of records that become one block, as nearly as rows allow
-_EXACT_COUNT = 1 << 24  # more positions than these have their sizes estimated
-_SAMPLE_COUNT = 1 << 12  # of these many records
+_BLOCK_SIZE = 32 << 20  # the approximate size of the records of a block, in bytes
+_EXACT_COUNT_MAX = 1 << 24  # sizes of more positions than this are estimated
+_SAMPLE_COUNT = 1 << 12  # from a sample of this many records
 
 
 class Datasource(_Datasource):
     """A data set or view for ``ray.data.read_datasource``.
 
-    Without features a row is {"bytes": record}; with features {name: value}: numbers, tensors where
-    a record has a shape, bytes, lists. Read tasks are ``ds.split(n)``: ranges side by side;
-    with an order they are ranges of its *positions*, so that together they are its epoch, whichever
-    node reads which: a true shuffle over the cluster needs no shuffle stage, and moves no rows
-    between nodes. The rows come in the order of the positions where Ray preserves it
+    Without features a row is {"bytes": record}. With features it is {name: value}, with numbers,
+    tensors (if a record has a shape), bytes or lists.
+
+    Each read task covers a range of positions. With an order, these are positions of the *order*,
+    so that all tasks together read one epoch of it, whichever node runs which task: a true shuffle
+    over the cluster needs no shuffle stage, and moves no rows between nodes. Rows come in the order
+    of the positions if Ray preserves it
     (``ray.data.DataContext.get_current().execution_options.preserve_order = True``).
 
-    Rows and bytes of every task are known from the index: nothing is read before tasks run. (Bytes
-    of more than 16 million records are estimated from a sample of the index.)
+    The row count and size of each task are known from the index, so nothing is read before the
+    tasks run. (For more than 16 million records, sizes are estimated from a sample of the index.)
 
     Args:
         dataset: a data set or a view.
-        features: {name: FixedLen(...), ...}, or of tf.io's.
-        order: of as many records; None: from first to last.
-        epoch: of the order.
-        position: the first position that is read: an epoch is resumed where it was left.
-        numbers: a column "number" has the records' numbers in the whole data set.
+        features: {name: FixedLen(...), ...}, or features of tf.io.
+        order: an order of as many records; None: from first to last.
+        epoch: the epoch of the order.
+        position: the first position to read, to resume an epoch.
+        numbers: add a column "number" with the records' numbers in the whole data set.
     """
 
     def __init__(
@@ -77,9 +91,11 @@ class Datasource(_Datasource):
             check_fits(order, len(dataset))
         self._count = len(dataset) if order is None else len(order)
         if not 0 <= position <= self._count:
-            raise IndexError(f"position {position} of {self._count}")
+            raise IndexError(
+                f"position {position} is out of range: the order has {self._count} positions"
+            )
         if features is not None:
-            parser_of(features)  # what is wrong with them is said here, not by every task
+            parser_of(features)  # wrong features raise here, not in every task
         self._dataset = dataset
         self._features = None if features is None else dict(features)
         self._order, self._epoch, self._position = order, epoch, position
@@ -90,19 +106,19 @@ class Datasource(_Datasource):
         return "recmap"
 
     def estimate_inmemory_data_size(self) -> int:
-        """Bytes of the records that are read; columns of what is parsed may have more or less."""
+        """The size of the records to read in bytes; parsed columns may be larger or smaller."""
         return self._size_of(self._position, self._count)
 
     def _items(self, first: int, end: int) -> range | Int64s:
-        """Which items of the data set stand at these positions."""
+        """The items of the data set at these positions."""
         if self._order is None:
             return range(first, end)
         return self._order.at(self._epoch, range(first, end))
 
     @functools.cached_property
     def _ends(self) -> Int64s:
-        """Bytes of the records from the first position up to each that is looked at."""
-        if self._count - self._position > _EXACT_COUNT:
+        """The total size of the records up to each position, or each sampled position."""
+        if self._count - self._position > _EXACT_COUNT_MAX:
             return np.cumsum(self._sampled_sizes())
         sizes = self._dataset.columns["@length"]
         if self._order is None:
@@ -110,10 +126,10 @@ class Datasource(_Datasource):
         return np.cumsum(sizes[self._items(self._position, self._count)], dtype=np.int64)
 
     def _sampled_sizes(self) -> Int64s:
-        """Sizes of records at positions that are spread evenly, for more than fit in memory."""
+        """Sizes of records at evenly spaced positions, as reading all sizes needs too much memory."""
         at = np.linspace(self._position, self._count - 1, _SAMPLE_COUNT).astype(np.int64)
         items = at if self._order is None else self._order.at(self._epoch, at)
-        numbers = self._dataset._numbers_of(items.astype(np.uint64))
+        numbers = self._dataset._selection.records_at(items.astype(np.uint64))
         sizes = np.empty(_SAMPLE_COUNT, np.int64)
         for i, number in enumerate(numbers.tolist()):
             self._dataset._read_numbers(0, number, sizes[i : i + 1])
@@ -126,7 +142,7 @@ class Datasource(_Datasource):
         count, taken = self._count - self._position, position - self._position
         if not taken:
             return 0
-        if count <= _EXACT_COUNT:
+        if count <= _EXACT_COUNT_MAX:
             return int(self._ends[taken - 1])
         return int(self._ends[-1]) * taken // _SAMPLE_COUNT
 
@@ -136,14 +152,14 @@ class Datasource(_Datasource):
         per_task_row_limit: int | None = None,
         data_context: Any = None,
     ) -> list[Any]:
-        """As many tasks as asked for, side by side, of as many records each: at most one apart."""
+        """Consecutive ranges of positions, whose lengths differ by one at most."""
         count = self._count - self._position
         if not count:
             return []
         cuts = cuts_of(count, max(1, min(parallelism, count)))
         return [
             self._task(self._position + first, self._position + end, per_task_row_limit)
-            for first, end in zip(cuts[:-1], cuts[1:], strict=True)
+            for first, end in pairwise(cuts)
         ]
 
     def _task(self, first: int, end: int, limit: int | None) -> Any:
@@ -153,7 +169,7 @@ class Datasource(_Datasource):
         )
         rows = max(1, _BLOCK_SIZE * (end - first) // max(size, 1))
         dataset, positions = self._dataset, range(first, end)
-        if self._order is None:  # a part of a view: only its own numbers are sent
+        if self._order is None:  # send only the numbers of this part of a view
             dataset, positions = dataset[first:end], range(end - first)
         read = functools.partial(
             _read,
@@ -177,79 +193,80 @@ def _read(
     rows: int,
     numbers: bool,
 ) -> Iterator[Any]:
-    """What a task does, wherever it runs: blocks of some rows each."""
+    """The work of a task: yields blocks of up to `rows` rows."""
     for first in range(positions.start, positions.stop, rows):
         part = range(first, min(first + rows, positions.stop))
         items = part if order is None else order.at(epoch, part)
         if features is None:
             batch = dataset.gather(items)
-            table, own = table_of(batch), batch.numbers
+            table, numbers_read = table_of(batch), batch.numbers
         else:
             columns = dataset.parse(items, features)
-            table, own = table_of(columns, tensor=_tensor), columns.numbers
-        yield table.append_column("number", pa.array(own)) if numbers else table
+            table, numbers_read = table_of(columns, tensor=_tensor), columns.numbers
+        yield table.append_column("number", pa.array(numbers_read)) if numbers else table
 
 
 def _tensor(array: Any) -> Any:
-    """Ray's own column of arrays: its batches are then arrays again."""
+    """Ray's own column of arrays, which Ray turns back into arrays in its batches."""
     from ray.data.extensions import ArrowTensorArray
 
     return ArrowTensorArray.from_numpy(array)
 
 
 def index(
-    source: _open.Source,
-    path: _open.Path | None = None,
+    source: Source,
+    path: Path | None = None,
     *,
     id: str | None = None,
-    lift: _open.Lift = (),
-    on_corrupt: _open.OnCorrupt = "raise",
-    framing: _open.Path = "auto",
-    compression: _open.Compression = "auto",
-    from_idx: _open.Path | None = None,
+    lift: Lift = (),
+    on_corrupt: OnCorrupt = "raise",
+    framing: Path = "auto",
+    compression: Compression = "auto",
+    from_idx: Path | None = None,
     threads: int = 1,
     guard: bool = False,
     progress: Progress = "auto",
     options: dict[str, Any] | None = None,
 ) -> str:
-    """Builds an index by the cluster, a task for each shard, and returns its path.
+    """Builds an index on the cluster, one task per shard, and returns its path.
 
-    Byte for byte the index that `recmap.index` builds. The tasks write their parts beside it, and
-    they are merged here; so `path` lies where all nodes can write. A framing of your own and text
-    indexes lie where all nodes can read them.
+    The result equals what `recmap.index` builds, byte for byte. The tasks write partial indexes
+    next to it, and this process merges them, so all nodes must be able to write to that folder. A
+    custom framing and text indexes must be readable on all nodes.
 
     Args:
-        source, path, id, lift, on_corrupt, framing, compression, from_idx, guard: as of
+        source, path, id, lift, on_corrupt, framing, compression, from_idx, guard: see
             `recmap.index`.
-        threads: that each task uses.
-        progress: of the merge.
-        options: of the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
+        threads: threads per task.
+        progress: reports the progress of the merge.
+        options: options for the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
-    name, framing_path = _open._framing_of(framing)  # the merge needs it too
-    shards, beside = _recmap.shards_expand(_open._names(source))
-    at = os.path.abspath(path if path is not None else beside)
-    how = {
+    name, framing_path = load_framing(framing)  # the merge in this process needs it too
+    shards, default_path = _recmap.shards_expand(names_of(source))
+    target = os.path.abspath(path if path is not None else default_path)
+    arguments = {
         "id": id,
-        "lift": dict(_open._lifts(lift)),
+        "lift": dict(lifts_of(lift)),
         "on_corrupt": on_corrupt,
         "framing": framing_path or name,
         "compression": compression,
-        "from_idx": None if from_idx is None else os.path.abspath(from_idx),
+        "from_idx": path_of(from_idx),
         "threads": threads,
         "guard": guard,
         "progress": None,
     }
-    folder = tempfile.mkdtemp(prefix=f".{os.path.basename(at)}.parts-", dir=os.path.dirname(at))
-    task: Any = ray.remote(_open.index).options(**{"num_cpus": threads, **(options or {})})
+    prefix = f".{os.path.basename(target)}.parts-"
+    folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(target))
+    task: Any = ray.remote(_build.index).options(**{"num_cpus": threads, **(options or {})})
     try:
         parts = [
-            task.remote(shard, _part(folder, i), **how)
+            task.remote(shard, _part(folder, i), **arguments)
             for i, shard in enumerate(map(os.path.abspath, shards))
         ]
-        _open.merge(at, _gathered(parts), progress=progress)
+        _build.merge(target, _gathered(parts), progress=progress)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return at
+    return target
 
 
 def _part(folder: str, i: int) -> str:
@@ -257,12 +274,13 @@ def _part(folder: str, i: int) -> str:
 
 
 def _gathered(parts: Sequence[Any]) -> Iterable[str]:
-    """The parts' paths; what went wrong with a shard is raised as it was."""
+    """The paths of the parts. If a task failed, stops the others and raises its exception."""
     try:
         paths: list[str] = ray.get(list(parts))
     except RayTaskError as error:
         for part in parts:
             ray.cancel(part)
-        ray.wait(list(parts), num_returns=len(parts), timeout=60)  # none writes a part any more
+        # The caller removes the folder next: wait until no task writes there any more.
+        ray.wait(list(parts), num_returns=len(parts), timeout=60)
         raise error.cause from None
     return paths

@@ -19,7 +19,7 @@ __all__ = ["sample"]
 
 _BLOCK = 512
 _EXTENDED = b"xXLK"
-_FILES = b"0\07"
+_FILES = b"07\0"
 _WITHOUT_DATA = b"123456"
 
 

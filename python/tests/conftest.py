@@ -1,4 +1,4 @@
-"""What the tests share: the digits that ship, made data, and names for doctests."""
+"""Fixtures: the digits in data/, generated records, and helpers to write and damage files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import recmap
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Who runs the tests in the background may have this ignored, and Python then leaves it so.
+# A shell ignores SIGINT for background jobs, and Python then installs no handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 DIGITS = ROOT / "data" / "digits"
 
@@ -60,7 +60,7 @@ KEPT = 3 << 20
 
 @pytest.fixture
 def packed(tmp_path, payloads):
-    """The payloads in a compressed shard, opened so that little of it is kept."""
+    """The payloads in a compressed shard, opened with a small span_keep_size."""
     (plain,) = write(tmp_path, payloads)
     path = tmp_path / "packed.tfrecord.gz"
     path.write_bytes(gzip.compress(plain.read_bytes()))
@@ -69,16 +69,20 @@ def packed(tmp_path, payloads):
 
 
 def kept_of(ds):
-    """Most bytes that a data set keeps, wherever it was sent to."""
+    """The configured limit for inflated bytes that a data set keeps."""
     return ds.info["compressed"]["kept_bytes"]
 
 
 @pytest.fixture
 def copied_digits(tmp_path):
-    """The digits' shards in a folder that may be written."""
+    """The shards of the digits in a writable folder."""
     for shard in sorted(DIGITS.glob("*.tfrecord")):
         shutil.copy(shard, tmp_path / shard.name)
     return tmp_path
+
+
+def shards(folder):
+    return sorted(str(path) for path in folder.glob("*.tfrecord"))
 
 
 def flip(path, at, bits=0x40):
@@ -91,12 +95,12 @@ def flip(path, at, bits=0x40):
 
 
 def later(path):
-    """Makes a file look written after everything else."""
+    """Sets the modification time of a file far into the future."""
     os.utime(path, (2**31, 2**31))
 
 
 def text_index(shard):
-    """What DALI's tfrecord2idx writes: a line `OFFSET SIZE` for each frame."""
+    """The text index of a shard as DALI's tfrecord2idx writes it: `OFFSET SIZE` per frame."""
     data, at, lines = shard.read_bytes(), 0, []
     while at < len(data):
         size = int.from_bytes(data[at : at + 8], "little") + 16
@@ -107,7 +111,7 @@ def text_index(shard):
 
 @pytest.fixture(scope="session")
 def plugin(tmp_path_factory):
-    """The framing of docs/examples as a shared object: a size of four bytes, the highest first."""
+    """The framing of docs/examples as a shared object: sizes have four bytes, big-endian."""
     compiler = os.environ.get("CC") or shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")

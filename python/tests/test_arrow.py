@@ -23,7 +23,7 @@ def has_views(kind):
     return any(has_views(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def test_tables_have_no_views_and_equal_values(digits):
+def test_tables_copy_bytes_and_have_equal_values(digits):
     batch = digits.parse(range(100), FEATURES)
     views, table = pa.table(batch), recmap.arrow.table(batch)
     assert has_views(views.schema.field("image").type)
@@ -32,7 +32,7 @@ def test_tables_have_no_views_and_equal_values(digits):
     assert table.column_names == list(FEATURES)
 
 
-def test_records_are_a_table(made, payloads):
+def test_table_of_records(made, payloads):
     table = recmap.arrow.table(made.gather(range(len(made))))
     assert table["bytes"].to_pylist() == payloads
 
@@ -55,7 +55,7 @@ def test_tensors(digits):
     assert table["pixels"].to_pylist() == batch["pixels"].tolist()
 
 
-def test_sequences_are_lists_whatever_is_beside_them(tmp_path):
+def test_sequences_become_lists(tmp_path):
     records = [recmap.encode_example({"tokens": list(range(i))}) for i in range(1, 5)]
     write(tmp_path, records)
     ds = recmap.open(tmp_path, progress=None)
@@ -81,7 +81,7 @@ def test_reader_streams_the_loader(digits, views, features):
     assert loader.epoch == 1
 
 
-def test_reader_is_restored_in_the_middle(digits):
+def test_reader_resumes_inside_an_epoch(digits):
     def made():
         return recmap.Loader(digits, 100, shuffle=True, seed=7, features=FEATURES)
 

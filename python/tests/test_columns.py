@@ -14,7 +14,7 @@ ROWS = 50
 
 
 def record(i):
-    """Of some kinds; the number of values depends on i."""
+    """An example with features of all kinds; the number of values depends on i."""
     return {
         "label": i,
         "pair": [i, -i],
@@ -75,7 +75,7 @@ def test_shapes(ds):
     assert raw.shape == (ROWS, 3, 4) and raw[0].ravel().tolist() == list(range(12))
 
 
-def test_rows_come_in_the_order_asked(ds):
+def test_rows_are_in_the_order_asked_for(ds):
     numbers = [7, 0, 7, -1]
     batch = ds.parse(numbers, {"label": recmap.FixedLen()})
     assert batch["label"].tolist() == [7, 0, 7, ROWS - 1] == batch.numbers.tolist()
@@ -183,7 +183,7 @@ def test_errors_can_be_collected(tmp_path):
     ds = recmap.open(tmp_path / "made-0.tfrecord")
     batch = ds.parse(range(4), {"a": recmap.FixedLen()}, on_error="collect")
     assert batch.is_valid("a").tolist() == [True, False, True, False]
-    rows = {row: error for row, error in batch.failures}
+    rows = dict(batch.failures)
     assert isinstance(rows[1], recmap.FeatureError) and rows[1].record == 1
     assert isinstance(rows[3], recmap.CorruptRecordError)
 
@@ -204,13 +204,13 @@ def test_errors_can_be_collected(tmp_path):
         {"": recmap.FixedLen()},
     ],
 )
-def test_features_that_cannot_be(ds, features):
+def test_invalid_features_raise(ds, features):
     with pytest.raises((ValueError, TypeError)):
         ds.parse([0], features)
 
 
-def test_features_of_tensorflow_by_their_names(ds):
-    """The classes of tf.io are known by name and attributes; so these stand for them."""
+def test_tensorflow_features_are_recognised_by_name(ds):
+    """The classes of tf.io are recognised by name and attributes, so these can replace them."""
 
     def made(name, **attributes):
         return type(name, (), attributes)()
@@ -278,7 +278,7 @@ def test_sequence_examples(tmp_path):
     assert list(context) == ["id"] and list(lists) == ["frames", "words"]
 
 
-def test_a_batch_reads_as_a_dict(ds):
+def test_batch_reads_like_a_dict(ds):
     batch = ds.parse(range(3), {"label": recmap.FixedLen(), "ratio": recmap.FixedLen((), float)})
     assert list(batch) == list(batch.keys()) == ["label", "ratio"] and len(batch) == 2
     assert "label" in batch and "x" not in batch and batch.get("x") is None
@@ -321,7 +321,7 @@ def test_loader_parses(ds):
     assert np.concatenate(list(doubled)).tolist() == expected.tolist()
 
 
-def test_loader_skips_what_cannot_be_parsed(tmp_path):
+def test_loader_skips_unparsable_records(tmp_path):
     write(tmp_path, [{"a": i} if i != 5 else {"b": 1} for i in range(20)])
     ds = recmap.open(tmp_path / "made-0.tfrecord")
     features = {"a": recmap.FixedLen()}
@@ -374,7 +374,7 @@ def test_arrow(ds, tmp_path):
     assert [len(value) for value in records.to_pylist()] == [len(r) for r in ds.gather([3, 1])]
 
 
-def test_arrow_capsules_that_nobody_takes_end(ds):
+def test_unused_arrow_capsules_are_freed(ds):
     batch = ds.parse(range(5), {"name": recmap.FixedLen((), bytes)})
     for _ in range(3):
         batch.__arrow_c_array__()
@@ -398,7 +398,7 @@ def test_polars_and_pandas(ds):
     assert frame["label"].tolist() == list(range(5))
 
 
-def test_parsing_leaks_nothing(ds):
+def test_parsing_does_not_leak(ds):
     features = {"name": recmap.FixedLen((), bytes), "words": recmap.VarLen(int)}
 
     def use():

@@ -14,7 +14,7 @@ MODULES = [name for name in ALL if name.startswith("_")]
 
 @pytest.mark.parametrize("name", ALL)
 def test_examples(name, digits_index, tmp_path, monkeypatch):
-    """`digits()` is the data set that ships, `folder` an empty one, the current one the project's."""
+    """In examples, `digits()` opens data/digits, and `folder` is an empty folder."""
     monkeypatch.chdir(ROOT)
     names = {"recmap": recmap, "folder": tmp_path}
     names["digits"] = lambda: recmap.open(DIGITS, index=digits_index)

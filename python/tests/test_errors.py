@@ -1,4 +1,4 @@
-"""What an exception says, and what it is."""
+"""The messages, types and pickling of exceptions."""
 
 import errno
 import pickle
@@ -29,11 +29,11 @@ ADVICE = {
 
 
 @pytest.mark.parametrize("given", ADVICE)
-def test_advice_names_keywords(given):
+def test_advice_names_keyword_arguments(given):
     assert in_python(given) == ADVICE[given]
 
 
-def test_no_advice_of_the_library_names_an_option_of_the_command():
+def test_advice_never_names_command_line_options():
     if not (ROOT / "src").is_dir():
         pytest.skip("the library's source is not here")
     texts = []
@@ -47,7 +47,7 @@ def test_no_advice_of_the_library_names_an_option_of_the_command():
         assert not re.search(r"--[a-z]|[( ]-o |`recmap index", told), told
 
 
-def test_a_damaged_shard(copied_digits):
+def test_damaged_shard_is_located(copied_digits):
     flip(copied_digits / "digits-00001-of-00004.tfrecord", 300)
     with pytest.raises(recmap.CorruptRecordError) as raised:
         recmap.open(copied_digits, progress=None)
@@ -55,7 +55,7 @@ def test_a_damaged_shard(copied_digits):
     assert len(recmap.open(copied_digits, on_corrupt="skip", progress=None)) == 1796
 
 
-def test_a_feature_that_records_lack(copied_digits):
+def test_missing_feature_is_named(copied_digits):
     with pytest.raises(recmap.FeatureError) as raised:
         recmap.open(copied_digits, lift=["weight"], progress=None)
     assert '`lift={"weight": DEFAULT}`' in str(raised.value)
@@ -63,7 +63,7 @@ def test_a_feature_that_records_lack(copied_digits):
         recmap.open(copied_digits, progress=None).find("digit-00001")
 
 
-def test_exceptions_are_named_as_they_are_found(digits):
+def test_exceptions_belong_to_the_package(digits):
     with pytest.raises(recmap.Error) as raised:
         digits.find("no such")
     last = traceback.format_exception_only(raised.value)[0]
@@ -72,7 +72,7 @@ def test_exceptions_are_named_as_they_are_found(digits):
     assert type(again) is recmap.IdNotFoundError and str(again) == str(raised.value)
 
 
-def test_a_record_that_is_not_there(digits):
+def test_record_out_of_range(digits):
     batch = digits.gather([1, 2])
     order = recmap.Shuffled(5)
     tries = [
@@ -118,12 +118,12 @@ LOADERS = {
 
 
 @pytest.mark.parametrize("what", LOADERS)
-def test_wrong_arguments_are_named(digits, what):
+def test_wrong_arguments_name_the_argument(digits, what):
     with pytest.raises((TypeError, ValueError), match=what):
         recmap.Loader(digits, **{"batch_size": 8, **LOADERS[what]})
 
 
-def test_more_wrong_arguments_are_named(digits):
+def test_more_wrong_arguments_name_the_argument(digits):
     with pytest.raises(TypeError, match="features are a dict"):
         digits.parse([0], None)
     with pytest.raises(TypeError, match="an order is"):
@@ -132,7 +132,7 @@ def test_more_wrong_arguments_are_named(digits):
         recmap.Loader(digits, 8).seek(0, -1)
 
 
-def test_a_missing_file_is_pickled_with_its_number(tmp_path):
+def test_pickled_missing_file_error_keeps_errno(tmp_path):
     with pytest.raises(recmap.FileMissingError) as raised:
         recmap.open(tmp_path / "no.rmx")
     again = pickle.loads(pickle.dumps(raised.value))

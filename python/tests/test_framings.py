@@ -52,7 +52,7 @@ def wish(request, tmp_path, plugin):
     return {"source": tmp_path, "framing": framing, "compression": compression}
 
 
-def test_every_framing_does_all_that_tfrecord_does(wish):
+def test_every_framing_supports_all_operations(wish):
     ds = recmap.open(**wish)
     assert len(ds) == len(MADE) and records(ds) == MADE
     assert [bytes(ds[number]) for number in (0, 599, 600, -1)] == [
@@ -72,7 +72,7 @@ def test_every_framing_does_all_that_tfrecord_does(wish):
     assert records(again) == MADE[100:]
 
 
-def test_every_framing_is_shuffled_and_resumed(wish):
+def test_every_framing_shuffles_and_resumes(wish):
     ds = recmap.open(**wish)
     numbers = recmap.Shuffled(len(ds), seed=3).at(0, range(len(ds)))
     expected = [MADE[number] for number in numbers]
@@ -91,7 +91,7 @@ def test_every_framing_is_shuffled_and_resumed(wish):
     assert [record for batch in later for record in records(batch)] == expected[len(seen) :]
 
 
-def test_every_framing_in_a_worker(wish):
+def test_every_framing_works_in_a_worker(wish):
     torch = pytest.importorskip("torch", exc_type=ImportError)
     data = recmap.torch.MapDataset(recmap.open(**wish))
     walked = torch.utils.data.DataLoader(
@@ -101,7 +101,7 @@ def test_every_framing_in_a_worker(wish):
 
 
 @pytest.mark.parametrize("wish", ["own-gzip"], indirect=True)
-def test_a_framing_of_ones_own_in_a_spawned_worker(wish):
+def test_custom_framing_works_in_a_spawned_worker(wish):
     torch = pytest.importorskip("torch", exc_type=ImportError)
     ds = recmap.open(**wish)
     steps = recmap.torch.IterableDataset(recmap.Loader(ds, 100, shuffle=True, seed=3))
@@ -115,7 +115,7 @@ def test_a_framing_of_ones_own_in_a_spawned_worker(wish):
 
 @pytest.mark.parametrize("packer", PACKERS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_damage_in_every_framing_is_found_by_verify(kind, packer, tmp_path, plugin):
+def test_verify_finds_damage_in_every_framing(kind, packer, tmp_path, plugin):
     write, wish = KINDS[kind]
     path = tmp_path / "made.bin"
     path.write_bytes(PACKERS[packer](write(MADE)))
@@ -150,7 +150,7 @@ def test_lines(lines):
         assert records(pickle.loads(pickle.dumps(again))) == LINES
 
 
-def test_what_is_appended_lies_as_the_last_shard(lines):
+def test_appended_shards_use_the_framing_of_the_last_one(lines):
     recmap.open(lines, framing="lines", index=lines.with_name("x.rmx"))
     more = lines.with_name("lines-1.txt")
     more.write_bytes(b"more\n")
@@ -158,7 +158,7 @@ def test_what_is_appended_lies_as_the_last_shard(lines):
     assert records(ds) == [*LINES, b"more"]
 
 
-def test_records_of_fixed_length(tmp_path):
+def test_fixed_length_records(tmp_path):
     path = tmp_path / "fixed.bin"
     path.write_bytes(b"HD" + b"aaabbbccc" + b"F")
     assert records(recmap.open(path, framing="fixed:2,3,1")) == [b"aaa", b"bbb", b"ccc"]
@@ -169,13 +169,13 @@ def test_records_of_fixed_length(tmp_path):
 def test_another_framing_is_stale(lines):
     recmap.open(lines, framing="lines")
     for wish in {"framing": "fixed:0,1,0"}, {"compression": "gzip"}:
-        with pytest.raises(recmap.StaleIndexError, match="asked for is"):
+        with pytest.raises(recmap.StaleIndexError, match="is needed"):
             recmap.open(lines, **wish)
     ones = recmap.open(lines, framing="fixed:0,1,0", rebuild=True)
     assert len(ones) == lines.stat().st_size
 
 
-def test_compression_is_recognised_or_said(lines):
+def test_compression_is_detected_or_given(lines):
     packed = lines.with_name("packed.bin")
     packed.write_bytes(gzip.compress(lines.read_bytes()))
     assert records(recmap.open(packed, framing="lines")) == LINES
@@ -186,7 +186,7 @@ def test_compression_is_recognised_or_said(lines):
     recmap.open(packed, framing="lines", compression="zlib")
 
 
-def test_a_framing_of_ones_own(tmp_path, plugin):
+def test_custom_framing(tmp_path, plugin):
     path = tmp_path / "own.bin"
     path.write_bytes(b"".join(len(line).to_bytes(4, "big") + line for line in LINES))
     ds = recmap.open(path, framing=plugin)
@@ -195,7 +195,7 @@ def test_a_framing_of_ones_own(tmp_path, plugin):
     assert records(recmap.open(path, framing="size32be")) == LINES
 
 
-def test_a_framing_of_ones_own_goes_with_the_pickle(tmp_path, plugin):
+def test_custom_framing_is_pickled(tmp_path, plugin):
     path = tmp_path / "own.bin"
     path.write_bytes(b"\0\0\0\3abc")
     code = "import pickle, sys; print(bytes(pickle.load(sys.stdin.buffer)[0]).decode())"
@@ -225,14 +225,14 @@ def test_wrong_framings(lines, wish, kind):
     assert not lines.with_suffix(".rmx").exists()
 
 
-def test_an_index_knows_its_framings(lines):
+def test_index_contains_its_framings(lines):
     path = recmap.index(lines, framing="lines")
     for wish in {"framing": "lines"}, {"compression": "none"}:
-        with pytest.raises(ValueError, match="name the shards"):
+        with pytest.raises(ValueError, match="open the shards"):
             recmap.open(path, **wish)
 
 
-def test_a_line_that_changed(lines):
+def test_changed_line_raises(lines):
     ds = recmap.open(lines, framing="lines")
     flip(lines, 0)
     assert len(ds.verify(progress=None)["damage"]) == 1
@@ -241,7 +241,7 @@ def test_a_line_that_changed(lines):
 # ---- How much is kept of what compressed shards inflate to.
 
 
-def test_how_much_is_kept(packed, payloads):
+def test_span_keep_size_limits_memory(packed, payloads):
     assert kept_of(packed) == KEPT and records(packed) == payloads
     assert kept_of(recmap.open(packed.index_path)) == 1 << 30
     for kept in (1, 2**64 - 1):
@@ -255,7 +255,7 @@ def test_how_much_is_kept(packed, payloads):
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_how_much_is_kept_goes_to_other_processes(packed, method):
+def test_span_keep_size_applies_in_other_processes(packed, method):
     assert kept_of(pickle.loads(pickle.dumps(packed[::-1]))) == KEPT
     with multiprocessing.get_context(method).Pool(1) as pool:
         assert pool.map(kept_of, [packed, packed[5:]]) == [KEPT, KEPT]

@@ -37,7 +37,7 @@ def test_rows_of_columns_in_an_order(digits):
 
 
 @pytest.mark.parametrize("step", [0, 1, 700, 1796])
-def test_restored_in_the_middle(digits, step):
+def test_resumes_inside_an_epoch(digits, step):
     def made():
         order = recmap.Shuffled(len(digits), seed=7)
         return recmap.huggingface.dataset(digits, {"id": FEATURES["id"]}, order=order, shards=10)
@@ -53,7 +53,7 @@ def test_restored_in_the_middle(digits, step):
     assert [row["id"] for row in again] == whole[step + 1 :]
 
 
-def test_nodes_take_each_record_once(made, payloads):
+def test_nodes_share_the_records(made, payloads):
     from datasets.distributed import split_dataset_by_node
 
     rows = recmap.huggingface.dataset(made, order=recmap.Shuffled(len(made), seed=1), shards=12)
@@ -62,14 +62,14 @@ def test_nodes_take_each_record_once(made, payloads):
     assert sorted(sum(got, [])) == sorted(payloads) and min(map(len, got)) > 1000
 
 
-def test_workers_of_a_data_loader_take_each_record_once(made, payloads):
+def test_data_loader_workers_share_the_records(made, payloads):
     data = pytest.importorskip("torch.utils.data")
     rows = recmap.huggingface.dataset(made, shards=5)
     loader = data.DataLoader(rows, batch_size=None, num_workers=2)
     assert sorted(row["bytes"] for row in loader) == sorted(payloads)
 
 
-def test_small_and_wrong(made):
+def test_small_data_sets_and_wrong_arguments(made):
     assert recmap.huggingface.dataset(made[:3]).num_shards == 3
     assert list(recmap.huggingface.dataset(made[:0])) == []
     with pytest.raises(ValueError, match="3211"):
@@ -78,7 +78,7 @@ def test_small_and_wrong(made):
         recmap.huggingface.dataset(made, {"x": 3})
 
 
-def test_a_table_in_memory_is_a_dataset(digits):
+def test_table_converts_to_an_in_memory_dataset(digits):
     """What the documents say of data that fits."""
     table = recmap.arrow.table(digits.parse(range(100), FEATURES), tensor=recmap.arrow.lists)
     rows = datasets.Dataset(table)

@@ -26,12 +26,11 @@ def field(name, number, type, of=None, label="LABEL_OPTIONAL", **more):
 
 
 def map_of(name, value):
-    entry = {
+    return {
         "name": "".join(part.title() for part in name.split("_")) + "Entry",
         "field": [field("key", 1, "STRING"), field("value", 2, "MESSAGE", value)],
         "options": {"mapEntry": True},
     }
-    return entry
 
 
 def message(name, fields, nested=()):
@@ -444,7 +443,7 @@ LIST_ASKED = [
 
 def lists_body(r):
     made = []
-    for name, _, kind, counts in LIST_ASKED + [("others", None, r.randrange(3), (0, 1))]:
+    for name, _, kind, counts in [*LIST_ASKED, ("others", None, r.randrange(3), (0, 1))]:
         if r.random() < 0.15:
             continue
         steps = [feature_body(r, kind, r.choice(counts)) for _ in range(r.choice([0, 1, 3, 20]))]
@@ -535,7 +534,7 @@ def digit_rows(data):
     return {name: expected(found.features.feature, name, f, kind) for name, f, kind in DIGIT}
 
 
-def test_every_cut_and_every_flipped_bit(tmp_path, digits):
+def test_truncated_and_flipped_records_never_crash(tmp_path, digits):
     whole = bytes(digits[1234])
     records = [whole[:size] for size in range(len(whole) + 1)]
     for at in range(len(whole)):
@@ -548,7 +547,7 @@ def test_every_cut_and_every_flipped_bit(tmp_path, digits):
         assert len(whole) < check(batch, features, part, wanted) < len(records)
 
 
-def test_built_examples_are_as_protobuf_makes_them():
+def test_encoded_examples_equal_protobuf():
     r = random.Random(3)
     for _ in range(300):
         made, features = Example(), {}

@@ -44,7 +44,7 @@ def read(source, blocks=5):
     return ray.data.read_datasource(source, override_num_blocks=blocks)
 
 
-def test_rows_are_the_records_in_their_order(made, payloads):
+def test_rows_are_the_records_in_order(made, payloads):
     rows = read(recmap.ray.Datasource(made)).take_all()
     assert [row["bytes"] for row in rows] == payloads
 
@@ -66,7 +66,7 @@ def test_batches_are_arrays(digits):
 
 
 @pytest.mark.parametrize("parallelism", [1, 3, 7, 10_000])
-def test_tasks_are_told_from_the_index(made, payloads, parallelism, monkeypatch):
+def test_task_metadata_comes_from_the_index(made, payloads, parallelism, monkeypatch):
     order = recmap.Shuffled(len(made), seed=3)
     for arguments in [{}, {"order": order, "epoch": 2, "position": 100}]:
         source = recmap.ray.Datasource(made, **arguments)
@@ -101,12 +101,12 @@ def test_tasks_are_small(made):
     assert got == [bytes(record) for record in chosen]
 
 
-def test_how_much_is_kept_goes_to_tasks(packed):
+def test_span_keep_size_applies_in_tasks(packed):
     for task in recmap.ray.Datasource(packed).get_read_tasks(2):
         assert kept_of(pickle.loads(pickle.dumps(task.read_fn)).args[0]) == KEPT
 
 
-def test_shuffled_epoch_has_each_record_once_in_the_one_order(made):
+def test_shuffled_epoch_equals_the_order(made):
     order = recmap.Shuffled(len(made), seed=3)
     for epoch in range(2):
         source = recmap.ray.Datasource(made, order=order, epoch=epoch, numbers=True)
@@ -114,7 +114,7 @@ def test_shuffled_epoch_has_each_record_once_in_the_one_order(made):
         assert [row["number"] for row in rows] == order.at(epoch, range(len(made))).tolist()
 
 
-def test_resumed_in_the_middle(made, payloads):
+def test_resumes_from_a_position(made, payloads):
     order = recmap.Shuffled(len(made), seed=3)
     whole = read(recmap.ray.Datasource(made, order=order))
     taken = 0
@@ -127,14 +127,14 @@ def test_resumed_in_the_middle(made, payloads):
     assert rest == [payloads[n] for n in order.at(0, range(taken, len(made)))]
 
 
-def test_rows_are_counted_without_the_shards(tmp_path, payloads):
+def test_counting_rows_reads_no_shard(tmp_path, payloads):
     paths = write(tmp_path, payloads)
     source = recmap.ray.Datasource(recmap.open(tmp_path, progress=None))
     paths[0].unlink()
     assert read(source).count() == len(payloads)
 
 
-def test_no_shuffle_stage_is_planned(made):
+def test_plan_has_no_shuffle_stage(made):
     order = recmap.Shuffled(len(made), seed=3)
     epoch = read(recmap.ray.Datasource(made, order=order)).materialize()
     assert "Shuffle" not in epoch.stats() and "Readrecmap" in epoch.stats().replace(" ", "")
@@ -151,7 +151,7 @@ def test_views_and_big_blocks(made, monkeypatch):
     assert got == view.numbers.tolist()
 
 
-def test_wrong_wishes(made):
+def test_wrong_arguments(made):
     with pytest.raises(ValueError, match="3211"):
         recmap.ray.Datasource(made, order=recmap.Shuffled(3211))
     with pytest.raises(IndexError):
@@ -161,7 +161,7 @@ def test_wrong_wishes(made):
     assert recmap.ray.Datasource(made, position=3210).get_read_tasks(4) == []
 
 
-def test_index_of_tasks_is_byte_for_byte_the_local_one(copied_digits, tmp_path_factory):
+def test_index_equals_the_local_one(copied_digits, tmp_path_factory):
     paths = sorted(copied_digits.glob("*.tfrecord"))
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "x.rmx"
     for at in (copied_digits / "digits.rmx", elsewhere):
@@ -175,7 +175,7 @@ def test_index_of_tasks_is_byte_for_byte_the_local_one(copied_digits, tmp_path_f
         assert len(ds) == 1797 and ds.find("digit-00042") == 42
 
 
-def test_index_says_which_shard_is_bad(copied_digits):
+def test_index_names_the_bad_shard(copied_digits):
     flip(copied_digits / "digits-00002-of-00004.tfrecord", 5000)
     with pytest.raises(recmap.CorruptRecordError, match="digits-00002") as caught:
         recmap.ray.index(copied_digits, id="id")
@@ -213,7 +213,7 @@ def text_indexes_of(folder, payloads, plugin):
 
 
 @pytest.mark.parametrize("kind", [lines_of, own_framing_of, text_indexes_of])
-def test_index_takes_what_the_local_one_takes(kind, tmp_path, payloads, plugin, monkeypatch):
+def test_index_supports_framings_and_text_indexes(kind, tmp_path, payloads, plugin, monkeypatch):
     wish = kind(tmp_path, payloads, plugin)
     monkeypatch.chdir(tmp_path)
     for key, value in wish.items():  # paths may be relative to the driver's folder
@@ -228,7 +228,7 @@ def test_index_takes_what_the_local_one_takes(kind, tmp_path, payloads, plugin, 
     assert len(recmap.open("x.rmx")) == len(payloads)
 
 
-def test_index_takes_all_that_the_local_one_takes():
+def test_index_has_all_arguments_of_the_local_one():
     local, own = (inspect.signature(index).parameters for index in (recmap.index, recmap.ray.index))
     assert set(own) == set(local) | {"options"}
 

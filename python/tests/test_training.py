@@ -1,4 +1,4 @@
-"""The trainings of docs/examples, killed at random moments, end with the weights of an unbroken run."""
+"""The programs of docs/examples, killed at random moments, give the weights of a whole run."""
 
 import importlib.util
 import os
@@ -58,7 +58,7 @@ def kept(framework, path):
 
 
 @pytest.mark.parametrize("framework", ["torch", "jax", "tensorflow"])
-def test_killed_training_ends_with_the_same_weights(framework, tmp_path):
+def test_killed_and_resumed_training_gives_the_same_weights(framework, tmp_path):
     if not importlib.util.find_spec(framework):
         pytest.skip(f"no {framework} here")
     seed = random.SystemRandom().randrange(1000)

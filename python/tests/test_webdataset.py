@@ -1,5 +1,6 @@
 """Samples of WebDataset's tar files, against the module tarfile and WebDataset itself."""
 
+import contextlib
 import io
 import random
 import re
@@ -126,7 +127,7 @@ def test_files_are_views(tmp_path):
         ([("README", b"")], "no file of a sample"),
     ],
 )
-def test_what_is_no_sample(tmp_path, files, why):
+def test_invalid_samples_raise(tmp_path, files, why):
     with pytest.raises(ValueError, match=why):
         sample(write(tmp_path / "a.tar", files).read_bytes())
 
@@ -141,13 +142,11 @@ def test_hostile_bytes(tmp_path):
             at = draw.choice([124, 156, 512, 514, 1148, 1180, draw.randrange(len(good))])
             if at < len(data):
                 data[at] = draw.choice([0, 0x80, 0xFF, 0x20, 0x30, 0x37, draw.randrange(256)])
-        try:
+        with contextlib.suppress(ValueError):
             sample(data)
-        except ValueError:
-            pass
 
 
-def test_a_loader_resumes(tmp_path):
+def test_loader_resumes(tmp_path):
     paths = [
         write(
             tmp_path / f"{s}.tar", [(f"{s}{i:03}.{e}", b"%d" % i) for i in range(50) for e in "xy"]

@@ -1,0 +1,20 @@
+"""Columns: the values of a batch of records by feature.
+
+Numbers are NumPy arrays over the library's memory and bytes are views into the mapped shards, so
+nothing is copied. A column is created when it is first used, and keeps its batch alive.
+"""
+
+from ._batch import Column, ColumnBatch, columns_of, sequence_columns_of
+from ._bytes import BytesColumn
+from ._ragged import RaggedColumn
+from ._sparse import SparseColumn
+
+__all__ = [
+    "BytesColumn",
+    "Column",
+    "ColumnBatch",
+    "RaggedColumn",
+    "SparseColumn",
+    "columns_of",
+    "sequence_columns_of",
+]

@@ -1,0 +1,137 @@
+"""Options: how an index is opened, and what a new index contains."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from . import _recmap
+from ._progress import Progress
+
+__all__ = [
+    "Access",
+    "Check",
+    "Compression",
+    "IndexOptions",
+    "Lift",
+    "OnCorrupt",
+    "OpenOptions",
+    "Path",
+    "Source",
+    "lifts_of",
+    "load_framing",
+    "names_of",
+    "path_of",
+]
+
+Path: TypeAlias = "str | os.PathLike[str]"
+Source: TypeAlias = "Path | Iterable[Path]"
+OnCorrupt: TypeAlias = Literal["raise", "skip"]
+Access: TypeAlias = Literal["map", "read", "direct"]
+Check: TypeAlias = Literal["data", "header"]
+Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
+Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
+Lifts: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, default)
+
+_ACCESS = {"map": 0, "read": 1, "direct": 2}
+_CHECK = {"data": 0, "header": 1}
+_COMPRESSION = {"auto": 0, "none": 1, "gzip": 2, "zlib": 3}
+_ON_CORRUPT = {"raise": 0, "skip": 1}
+
+
+def _check_choice(name: str, value: str, choices: Mapping[str, int]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenOptions:
+    """How an index is opened. A pickled data set contains these options."""
+
+    path: str
+    access: Access = "map"
+    check: Check = "data"
+    check_index: bool = False
+    index_in_memory: bool = False
+    guard: bool = False
+    shard_limit: int = 0
+    allow_absolute_paths: bool = False
+    span_keep_size: int = 0
+    framing_path: str | None = None  # the shared object of a custom framing
+
+    def __post_init__(self) -> None:
+        _check_choice("access", self.access, _ACCESS)
+        _check_choice("check", self.check, _CHECK)
+
+    def open_handle(self) -> _recmap.Handle:
+        if self.framing_path is not None:
+            _recmap.framing_load(self.framing_path)
+        return _recmap.Handle(
+            self.path,
+            access=_ACCESS[self.access],
+            header_only=self.check == "header",
+            check_index=self.check_index,
+            index_in_memory=self.index_in_memory,
+            guard=self.guard,
+            shard_limit=self.shard_limit,
+            allow_absolute_paths=self.allow_absolute_paths,
+            span_keep_size=self.span_keep_size,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions:
+    """What a new index contains, and how it is built."""
+
+    id: str | None = None
+    lifts: Lifts = ()
+    on_corrupt: OnCorrupt = "raise"
+    framing: str = "auto"
+    compression: Compression = "auto"
+    from_idx: Path | None = None
+    threads: int = 0
+    guard: bool = False
+    progress: Progress = "auto"
+
+    def __post_init__(self) -> None:
+        _check_choice("compression", self.compression, _COMPRESSION)
+        _check_choice("on_corrupt", self.on_corrupt, _ON_CORRUPT)
+
+    @property
+    def compression_code(self) -> int:
+        """The value of recmap_compression."""
+        return _COMPRESSION[self.compression]
+
+
+def lifts_of(lift: Lift) -> Lifts:
+    """Names and defaults of the columns that ``lift=`` asks for."""
+    if isinstance(lift, str):
+        raise TypeError(f"lift must be a list of names: [{lift!r}]")
+    if isinstance(lift, Mapping):
+        return tuple((n, None if value is None else str(value)) for n, value in lift.items())
+    return tuple((name, None) for name in lift)
+
+
+def load_framing(framing: Path) -> tuple[str, str | None]:
+    """The name of a framing. A path to a shared object is loaded, and also returned."""
+    text = os.fspath(framing)
+    if "/" not in text:
+        return text, None
+    path = os.path.abspath(text)
+    return _recmap.framing_load(path), path
+
+
+def names_of(source: Source) -> list[str]:
+    """The names that a source lists."""
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return [os.fsdecode(source)]
+    names = [os.fsdecode(name) for name in source]
+    if not names:
+        raise ValueError("the list of files is empty")
+    return names
+
+
+def path_of(path: Path | None) -> str | None:
+    return None if path is None else os.path.abspath(path)

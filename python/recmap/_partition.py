@@ -1,0 +1,75 @@
+"""Partitions: how a hash assigns each record to one of several parts (docs/partition.md)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from fractions import Fraction
+from numbers import Rational
+
+import numpy as np
+import numpy.typing as npt
+
+from ._numbers import UInt64s
+
+__all__ = ["masks_of"]
+
+_NO_ID = np.uint64((1 << 64) - 1)  # the stored hash of a record without an id
+
+
+def masks_of(
+    shares: Mapping[str, float], seed: int, numbers: UInt64s, id_hashes: UInt64s | None
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """For each part, which of the records belong to it.
+
+    Args:
+        numbers: the records' numbers in the whole data set.
+        id_hashes: the hashes of their ids; None: the index has no ids.
+    """
+    limits = _limits(shares)
+    hashes = _hashes(seed, numbers, id_hashes)
+    earlier, masks = np.zeros(len(hashes), bool), {}
+    for name, limit in limits.items():
+        below = np.ones(len(hashes), bool) if limit >> 64 else hashes < np.uint64(limit)
+        masks[name] = below & ~earlier
+        earlier = below
+    return masks
+
+
+def _limits(shares: Mapping[str, float]) -> dict[str, int]:
+    """For each part, the upper limit of its hashes (64 bits), exclusive."""
+    if not isinstance(shares, Mapping):
+        raise TypeError(f"shares must be a dict {{name: share}}, not {shares!r}")
+    if not shares or not all(0 <= share <= 2 for share in shares.values()):
+        raise ValueError("shares must be numbers from 0 to 1")
+    exact = {name: _fraction(share) for name, share in shares.items()}
+    total = sum(exact.values(), Fraction(0))
+    if abs(total - 1) > Fraction(1, 10**9):
+        raise ValueError(f"the shares must add up to 1, not {float(total)}")
+    limits, end = {}, Fraction(0)
+    for name, share in exact.items():
+        end += share
+        limits[name] = min(int(end * (1 << 64)), 1 << 64)
+    return {**limits, list(limits)[-1]: 1 << 64}
+
+
+def _fraction(share: float) -> Fraction:
+    return Fraction(share if isinstance(share, Rational) else float(share))
+
+
+def _hashes(seed: int, numbers: UInt64s, id_hashes: UInt64s | None) -> UInt64s:
+    seed = operator.index(seed)
+    if not 0 <= seed < 1 << 64:
+        raise ValueError(f"the seed must be from 0 to 2**64 - 1, not {seed}")
+    hashes = numbers | np.uint64(1 << 63)
+    if id_hashes is not None:
+        hashes = np.where(id_hashes == _NO_ID, hashes, id_hashes)
+    key = _mix(np.array([seed], np.uint64) + np.uint64(0x9E3779B97F4A7C15))
+    return _mix(hashes ^ key)
+
+
+def _mix(values: UInt64s) -> UInt64s:
+    """The finaliser of SplitMix64: every input bit affects every output bit."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

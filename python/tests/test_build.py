@@ -1,0 +1,100 @@
+"""Building and merging indexes, from shards or text indexes."""
+
+import os
+import warnings
+
+import pytest
+import recmap
+from conftest import flip, shards, text_index
+
+
+@pytest.fixture
+def text_indexes(copied_digits, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("idx")
+    for shard in copied_digits.glob("*.tfrecord"):
+        (folder / f"{shard.name}.idx").write_text(text_index(shard))
+    return folder
+
+
+def test_text_indexes_give_the_same_index(copied_digits, text_indexes, monkeypatch):
+    whole = recmap.index(copied_digits, copied_digits / "whole.rmx", id="id", lift=["label"])
+    monkeypatch.chdir(text_indexes.parent)
+    for folder in text_indexes, text_indexes.name, bytes(text_indexes):
+        ds = recmap.open(copied_digits, id="id", lift=["label"], from_idx=folder, rebuild=True)
+        with open(whole, "rb") as one, open(ds.index_path, "rb") as other:
+            assert one.read() == other.read()
+        assert ds.verify(progress=None)["damage"] == []
+    assert recmap.index(copied_digits, from_idx=text_indexes) == ds.index_path
+    part = copied_digits / "part.rmx"
+    recmap.open(shards(copied_digits)[:2], id="id", lift=["label"], index=part)
+    recmap.open(shards(copied_digits), index=part, from_idx=text_indexes)  # appends
+    with open(whole, "rb") as one:
+        assert one.read() == part.read_bytes()
+
+
+def test_text_indexes_replace_reading_the_data(copied_digits, text_indexes):
+    """Damage is found when a record is read, because indexing did not read the data."""
+    flip(shards(copied_digits)[1], 5000)
+    ds = recmap.open(copied_digits, from_idx=text_indexes)
+    assert len(ds) == 1797
+    with pytest.raises(recmap.CorruptRecordError):
+        list(ds)
+
+
+def test_text_index_that_does_not_match_raises(copied_digits, text_indexes):
+    path = text_indexes / "digits-00001-of-00004.tfrecord.idx"
+    text = path.read_text()
+    path.write_text(text.replace("\n136 ", "\n137 ", 1))
+    with pytest.raises(recmap.StateMismatchError, match="begins at byte 136") as caught:
+        recmap.open(copied_digits, from_idx=text_indexes)
+    assert caught.value.path == str(path)
+    path.unlink()
+    with pytest.raises(ValueError, match=path.name):
+        recmap.index(copied_digits, from_idx=text_indexes)
+    assert list(copied_digits.glob("*.rmx")) == []
+    path.write_text(text)
+    at = recmap.index(copied_digits, from_idx=text_indexes)
+    with pytest.raises(ValueError, match="open the shards"):
+        recmap.open(at, from_idx=text_indexes)
+
+
+def test_merge_equals_one_build(copied_digits):
+    paths = shards(copied_digits)
+    parts = [copied_digits / f"part-{i}.rmx" for i in range(4)]
+    for path, part in zip(paths, parts, strict=True):
+        recmap.index(path, part, id="id", lift=["label"], progress=None)
+    recmap.merge(copied_digits / "merged.rmx", parts)
+    recmap.index(paths, copied_digits / "whole.rmx", id="id", lift=["label"])
+    merged = (copied_digits / "merged.rmx").read_bytes()
+    assert merged == (copied_digits / "whole.rmx").read_bytes()
+    assert recmap.merge(copied_digits / "one.rmx", str(parts[0]))["shards"] == 1
+    with pytest.raises(ValueError, match="list of files is empty"):
+        recmap.merge(copied_digits / "merged.rmx", [])
+    recmap.index(paths[0], parts[0])
+    with pytest.raises(ValueError):
+        recmap.merge(copied_digits / "merged.rmx", parts)
+
+
+def test_read_only_folder_needs_index_path(copied_digits, tmp_path_factory):
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    copied_digits.chmod(0o500)
+    with pytest.raises(PermissionError):
+        recmap.open(copied_digits)
+    path = tmp_path_factory.mktemp("elsewhere") / "x.rmx"
+    assert len(recmap.open(copied_digits, index=path)) == 1797
+
+
+def test_skipped_damage_and_missing_ids_warn(copied_digits):
+    flip(shards(copied_digits)[1], 5000)
+    with pytest.warns(UserWarning, match=r"00001-of-00004.tfrecord at byte .*lists all") as told:
+        recmap.open(copied_digits, on_corrupt="skip")
+    assert len(told) == 1 and told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the index exists now
+        recmap.open(copied_digits, on_corrupt="skip")
+    with pytest.warns(
+        UserWarning, match="no record has an id: no record has the feature 'typo'"
+    ) as told:
+        recmap.open(shards(copied_digits)[0], id="typo")
+    assert len(told) == 1

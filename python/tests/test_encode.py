@@ -1,0 +1,88 @@
+"""Encoding plain values as tf.Example and tf.SequenceExample."""
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+FEATURES = {
+    "int": (7, "int64", 1),
+    "negative": (-7, "int64", 1),
+    "bool": (True, "int64", 1),
+    "float": (0.5, "float", 1),
+    "mixed": ([1, 0.5], "float", 2),
+    "text": ("ä", "bytes", 1),
+    "bytes": (b"\xff", "bytes", 1),
+    "list": ([1, 2, 3], "int64", 3),
+    "tuple": ((b"a", "b"), "bytes", 2),
+    "array": (np.arange(6, dtype=np.int16).reshape(2, 3), "int64", 6),
+    "uint8": (np.arange(6, dtype=np.uint8), "int64", 6),
+    "float64": (np.ones(3), "float", 3),
+    "half": (np.ones(3, np.float16), "float", 3),
+    "texts": (np.array(["a", "b"]), "bytes", 2),
+    "scalar": (np.float32(1.5), "float", 1),
+    "empty array": (np.zeros(0, np.int64), "int64", 0),
+    "strided": (np.arange(10)[::3], "int64", 4),
+}
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_kind_of_list_follows_from_the_value(tmp_path, name):
+    value, kind, count = FEATURES[name]
+    write(tmp_path, [{name: value}])
+    found = recmap.open(tmp_path / "made-0.tfrecord").schema()[name]
+    assert (found["kind"], found["min_length"]) == (kind, count)
+
+
+def test_features_without_a_kind():
+    assert recmap.encode_example({"a": None}) == recmap.encode_example({"a": []})
+
+
+NO_FEATURES = [
+    2**63,
+    [1, b"x"],
+    [b"x", 1],
+    [[1], [2, 3]],
+    np.array([2**63], np.uint64),
+    np.array([b"x", 1], object),
+    memoryview(b"1234")[::2],
+    object(),
+    1j,
+    {},
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("value", NO_FEATURES, ids=range(len(NO_FEATURES)))
+def test_values_that_cannot_be_encoded_raise(value):
+    with pytest.raises((TypeError, ValueError), match="feature 'x': "):
+        recmap.encode_example({"a": 1, "x": value})
+    with pytest.raises((TypeError, ValueError), match="feature list 'f', step 1: "):
+        recmap.encode_sequence_example({}, {"f": [1, value]})
+
+
+@pytest.mark.parametrize("value", [3, [1], "text", None])
+def test_arguments_that_are_not_dicts_raise(value):
+    with pytest.raises(TypeError, match="features must be a dict"):
+        recmap.encode_example(value)
+    if not isinstance(value, list):
+        with pytest.raises(TypeError, match=r"feature list 'f': .* is not a list of steps"):
+            recmap.encode_sequence_example({}, {"f": value})
+    with pytest.raises(TypeError, match="feature lists must be a dict"):
+        recmap.encode_sequence_example({}, value)
+
+
+def test_names_must_be_strings():
+    with pytest.raises(TypeError, match="feature 1: "):
+        recmap.encode_example({1: 2})
+
+
+def test_long_values_are_shortened_in_messages():
+    with pytest.raises(TypeError) as raised:
+        recmap.encode_example({"x": [1, b"x", *range(10**5)]})
+    assert len(str(raised.value)) < 200
+
+
+def test_sequence_example():
+    encoded = recmap.encode_sequence_example({"id": 3}, {"frames": [[0.5, 1.5], [], b"x"]})
+    assert b"frames" in encoded and b"id" in encoded
