@@ -33,9 +33,9 @@ void args_init(struct args *args, const struct command *command, const struct op
     args->argv = argv;
     args->dataset_options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
     args->dataset_options.guard = 1;
-    /* The user named the index, and so trusts it to name its shards. */
+    /* The user named the index, so its absolute shard paths are trusted. */
     args->dataset_options.allow_absolute_paths = 1;
-    /* A leading colon keeps getopt from printing, and tells a missing argument apart. */
+    /* The leading colon makes getopt silent and return ':' for a missing argument. */
     args->letters[0] = ':';
     args_add(args, options);
     add_option(args, (struct option){"help", no_argument, NULL, OPTION_HELP});
@@ -59,7 +59,7 @@ int args_usage_error(const struct args *args, const char *format, ...) {
     return message_error(RECMAP_INVALID, args->command->name, advice, "%s", text);
 }
 
-/* Whether a word is an option's name, whole or shortened, as getopt understands it. */
+/* Returns true if `word` is a long option or an abbreviation of one. */
 static bool names_option(const struct args *args, const char *word) {
     size_t size = strcspn(word, "=");
     for (size_t i = 0; args->table[i].name; i++)
@@ -67,12 +67,14 @@ static bool names_option(const struct args *args, const char *word) {
     return false;
 }
 
-/* What getopt refused: a letter is in optopt, a long option is the word just passed. */
+/* Reports the option that getopt rejected. For a short option getopt sets optopt to its letter; for
+ * a long option optopt is 0, or the option's value if it was given an argument it does not take,
+ * and the option is the word before optind. */
 static int option_error(const struct args *args) {
     const char *word = args->argv[optind - 1];
     if (optopt > 0 && optopt < ARGS_LONG) {
         if (optopt >= '0' && optopt <= '9') {
-            /* getopt passes a word of several letters when it is through with all of them. */
+            /* getopt increments optind only after the last letter of a word. */
             if (word[0] != '-' || word[1] != optopt) word = args->argv[optind];
             return args_usage_error(args,
                                     "unknown option '%s' (write -- before operands that begin "
@@ -91,7 +93,9 @@ static int option_error(const struct args *args) {
 
 static bool set_access(struct args *args, const char *text) {
     if (!strcmp(text, "map")) args->dataset_options.access = RECMAP_ACCESS_MAP;
-    else if (!strcmp(text, "pread")) args->dataset_options.access = RECMAP_ACCESS_READ;
+    else if (!strcmp(text, "read") || !strcmp(text, "pread"))
+        args->dataset_options.access = RECMAP_ACCESS_READ;
+    else if (!strcmp(text, "direct")) args->dataset_options.access = RECMAP_ACCESS_DIRECT;
     else return false;
     return true;
 }
@@ -114,17 +118,18 @@ int args_next(struct args *args) {
         case OPTION_HELP: fputs(args->command->help, stdout); return stop(args, 0);
         case OPTION_ACCESS:
             if (set_access(args, optarg)) break;
-            return stop(args, args_usage_error(args, "--access is map or pread, not '%s'", optarg));
+            return stop(args, args_usage_error(
+                                  args, "invalid --access '%s': use map, read or direct", optarg));
         case OPTION_CHECK:
             if (set_check(args, optarg)) break;
             return stop(args,
-                        args_usage_error(args, "--check is data or header, not '%s'", optarg));
+                        args_usage_error(args, "invalid --check '%s': use data or header", optarg));
         case ARGS_FRAMING:
             if (!strchr(optarg, '/'))
                 return stop(args,
                             args_usage_error(args,
-                                             "the index knows its framings; --framing is the path "
-                                             "of one of your own (./mine.so), not '%s'",
+                                             "--framing must be the path of a custom framing "
+                                             "(./mine.so), not '%s'; the index names the others",
                                              optarg));
             if (!(args->exit_status = args_load_framing(NULL, optarg))) break;
             return ARGS_STOP;
@@ -148,11 +153,12 @@ bool args_number(const struct args *args, const char *what, const char *text, ui
         value = value * 10 + digit;
     }
     if (*c || c == text) {
-        args_usage_error(args, "%s is a decimal number, not '%s'", what, text);
+        args_usage_error(args, "%s must be a decimal number, not '%s'", what, text);
         return false;
     }
     if (too_large || value > limit) {
-        args_usage_error(args, "%s is at most %llu, not %s", what, (unsigned long long)limit, text);
+        args_usage_error(args, "%s must be at most %llu, not %s", what, (unsigned long long)limit,
+                         text);
         return false;
     }
     *number = value;
@@ -166,7 +172,7 @@ int args_load_framing(const char **name, const char *path) {
 }
 
 int args_open(recmap_dataset **dataset, const struct args *args) {
-    if (!args->operand_count) return args_usage_error(args, "no index is named");
+    if (!args->operand_count) return args_usage_error(args, "no index given");
     recmap_error error = RECMAP_ERROR_INIT;
     if (recmap_dataset_open(dataset, args->operands[0], &args->dataset_options, &error) !=
         RECMAP_OK)

@@ -13,7 +13,7 @@ void build_report(const char *path, const recmap_index_summary *summary, struct 
     uint64_t records = summary->record_count - reused.record_count;
     double rate = seconds > 0 ? 1 / seconds : 0;
     char all[HUMAN_SIZE], size[HUMAN_SIZE], speed[HUMAN_SIZE];
-    message("%s: %llu record%s in %llu shard%s, %s; index %s, %.2f bytes a record; %.2f s, %s/s, "
+    message("%s: %llu record%s in %llu shard%s, %s; index %s, %.2f bytes per record; %.2f s, %s/s, "
             "%.0f records/s",
             path, (unsigned long long)summary->record_count, plural(summary->record_count),
             (unsigned long long)summary->shard_count, plural(summary->shard_count),

@@ -1,4 +1,4 @@
-/* recmap cat: records in order. */
+/* recmap cat: writes records in order. */
 #include <recmap/dataset.h>
 
 #include "commands.h"
@@ -17,7 +17,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
 
 struct cat_job {
     struct args args;
-    const char *path; /* or NULL: stdout */
+    const char *path; /* of the output; NULL: standard output */
     enum output_format format;
     struct order_options order;
 };
@@ -26,11 +26,11 @@ static int set_option(struct cat_job *job, int option) {
     switch (option) {
     case 'o':
         job->path = optarg;
-        return *optarg ? 0 : args_usage_error(&job->args, "-o names no file");
+        return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
     case OPTION_FORMAT:
         if (output_format_parse(&job->format, optarg)) return 0;
-        return args_usage_error(&job->args, "--format is raw, tfrecord, json or number, not '%s'",
-                                optarg);
+        return args_usage_error(&job->args,
+                                "invalid --format '%s': use raw, tfrecord, json or number", optarg);
     default: return order_options_set(&job->order, &job->args, option);
     }
 }
@@ -43,7 +43,8 @@ static recmap_status write_records(recmap_dataset *dataset, struct order_iterato
                                    struct output *output, recmap_error *error) {
     struct number_source source = {order->left, order_iterator_next, order};
     if (output->format == OUTPUT_NUMBER) return order_iterator_print(order, output, error);
-    /* A bar would be drawn between records on a terminal, and a pipe may lead to one. */
+    /* No progress bar: standard output may be a terminal, or a pipe to a program that prints on
+     * one. */
     if (!output->path)
         return iterate_records(dataset, source, write_record, output, NULL, NULL, error);
     struct progress_bar progress = progress_bar_start("writing");
@@ -80,7 +81,7 @@ static int run(int argc, char **argv) {
     int exit_status = order_options_check(&job.order, &job.args);
     if (exit_status) return exit_status;
     if (job.args.operand_count > 1)
-        return args_usage_error(&job.args, "only one index can be named");
+        return args_usage_error(&job.args, "only one index can be given");
     recmap_dataset *dataset = NULL;
     exit_status = args_open(&dataset, &job.args);
     if (!exit_status) exit_status = output_check(job.path, job.args.operands[0], dataset);
@@ -92,27 +93,27 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap cat [OPTION]... NAME.rmx\n"
     "\n"
-    "Writes records in order.\n"
+    "Writes the records of a data set, in the order of their numbers or shuffled.\n"
     "\n"
-    "      --shuffle             in an order that depends on seed and epoch, and on nothing else\n"
-    "      --seed S              0 without it\n"
-    "      --epoch E             0 without it\n"
-    "      --from POSITION       begin there instead of at 0\n"
-    "      --count N             at most N records\n"
-    "      --rank R              with --world and --batch: only the share of this rank\n"
-    "      --world W             ranks in all\n"
-    "      --batch B             records a rank and step\n"
-    "      --last keep|drop|pad  what becomes of a last step that is not full: it is dealt\n"
-    "                            evenly (keep), left out, or filled up from the epoch's start\n"
-    "      --format F            raw: the payloads, one behind another\n"
-    "                            tfrecord: a TFRecord file of them\n"
-    "                            json: a record a line, in protobuf's JSON mapping of tf.Example\n"
-    "                            number: their numbers; no data is read\n"
-    "                            without it: raw into a file or pipe, a preview on a terminal\n"
-    "  -o, --output FILE         a file, which appears when it is whole\n"
-    "      --access A            map (the default) or pread: how the bytes of shards are reached\n"
-    "      --check C             data (the default) or header: what of a record is checked\n"
-    "      --framing ./MY.so     the framing of your own in which its records lie\n"
-    "      --help\n";
+    "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
+    "      --seed S              seed of the shuffle (default 0)\n"
+    "      --epoch E             epoch of the shuffle (default 0)\n"
+    "      --from POSITION       start at this position of the epoch (default 0)\n"
+    "      --count N             write at most N records\n"
+    "      --rank R              write only the share of this rank; needs --world and --batch\n"
+    "      --world W             number of ranks\n"
+    "      --batch B             records per rank and step\n"
+    "      --last keep|drop|pad  what to do with a last step that is not full: share it evenly\n"
+    "                            (keep, the default), drop it, or fill it from the epoch's start\n"
+    "      --format F            raw: payloads, concatenated\n"
+    "                            tfrecord: a TFRecord file\n"
+    "                            json: one record per line, in protobuf's JSON mapping\n"
+    "                            number: record numbers; no data is read\n"
+    "                            default: raw to a file or pipe, a preview to a terminal\n"
+    "  -o, --output FILE         write to FILE, which appears when it is complete\n"
+    "      --access A            how to read shards: map (default), read or direct\n"
+    "      --check C             what to verify in a record: data (default) or header\n"
+    "      --framing ./MY.so     load the custom framing of the shards\n"
+    "      --help                print this help\n";
 
 const struct command cmd_cat = {"cat", "write records in order", help, true, run};

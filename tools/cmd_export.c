@@ -1,4 +1,4 @@
-/* recmap export: what an index knows, in the form of others. */
+/* recmap export: writes the offsets of an index as text indexes, one per shard. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { OPTION_TO = ARGS_LONG };
 
-/* What a TFRecord frame has beside its payload. */
+/* Bytes of a TFRecord frame in addition to its payload. */
 enum { FRAME_OVERHEAD = 16 };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
@@ -26,7 +26,8 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The text index of a shard: in `folder`, or next to the shard. NULL: out of memory. */
+/* Returns the path of a shard's text index, in `folder` or beside the shard; NULL if out of memory.
+ */
 static char *idx_path(const char *shard_path, const char *folder, const char *index_path) {
     size_t size = strlen(shard_path) + strlen(index_path) + (folder ? strlen(folder) : 0) + 8;
     char *path = malloc(size);
@@ -85,26 +86,25 @@ static int check_shards(recmap_dataset *dataset, const char *folder, const char 
         recmap_dataset_get_shard(&shard, dataset, i, NULL);
         if (strcmp(shard.framing, "tfrecord") || strcmp(shard.compression, "none"))
             return message_error(RECMAP_UNSUPPORTED, shard.path,
-                                 "'recmap cat --format tfrecord' writes records as such a file",
-                                 "text indexes are of TFRecord files that are not compressed");
+                                 "convert the records with 'recmap cat --format tfrecord'",
+                                 "text indexes require uncompressed TFRecord files");
         int exit_status = folder ? 0 : check_inside(shard.path, index_path);
         if (exit_status) return exit_status;
-        /* Shards are in order, most of the time; what is far apart is found when it is written. */
         if (!folder || !i) continue;
         recmap_dataset_get_shard(&other, dataset, i - 1, NULL);
         if (!strcmp(base_name(shard.path), base_name(other.path)))
             return message_error(RECMAP_INVALID, shard.path,
-                                 "leave -o out: each goes beside its shard",
-                                 "two shards in different folders have this name");
+                                 "omit -o: each text index is then written beside its shard",
+                                 "two shards in different folders have this file name");
     }
     return 0;
 }
 
-/* What is there and is no folder is found when a file is made in it. */
+/* If the path exists but is not a folder, creating a file in it reports the error. */
 static int make_folder(const char *folder) {
     if (!mkdir(folder, 0777) || errno == EEXIST) return 0;
     recmap_error error = RECMAP_ERROR_INIT;
-    message_fail_errno(&error, folder, "make the folder");
+    message_fail_errno(&error, folder, "create the folder");
     return recmap_error_print(&error, stderr);
 }
 
@@ -156,10 +156,9 @@ static int run(int argc, char **argv) {
         if (option == 'o') folder = optarg;
         else form = optarg;
     }
-    if (folder && !*folder) return args_usage_error(&args, "-o names no folder");
-    if (!form || strcmp(form, "idx"))
-        return args_usage_error(&args, "--to is idx, and must be given");
-    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be named");
+    if (folder && !*folder) return args_usage_error(&args, "-o needs a folder name");
+    if (!form || strcmp(form, "idx")) return args_usage_error(&args, "--to idx is required");
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
     recmap_dataset *dataset = NULL;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -179,12 +178,12 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap export --to idx [-o FOLDER] NAME.rmx\n"
     "\n"
-    "Writes a text index for each shard, as DALI's tfrecord2idx does: NAME.idx, a line a record,\n"
-    "OFFSET SIZE of its whole frame. Shards are TFRecord files that are not compressed.\n"
+    "Writes a text index for each shard, in the format of DALI's tfrecord2idx: a file SHARD.idx\n"
+    "with one line, OFFSET SIZE, per record. Shards must be uncompressed TFRecord files.\n"
     "\n"
-    "      --to idx           the form; there is this one\n"
-    "  -o, --output FOLDER    where they go, made if it is not there; without it,\n"
-    "                         beside the shards, if they are below the folder of NAME.rmx\n"
-    "      --help\n";
+    "      --to idx           output format (required)\n"
+    "  -o, --output FOLDER    write to FOLDER, created if needed; default: beside the shards,\n"
+    "                         if they are below the folder of NAME.rmx\n"
+    "      --help             print this help\n";
 
 const struct command cmd_export = {"export", "write text indexes of the shards", help, false, run};

@@ -1,4 +1,4 @@
-/* recmap find: ids to numbers. */
+/* recmap find: prints the numbers of the records that have an id. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 static const struct option options[] = {{"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
-/* Numbers of one id, used again from id to id. */
+/* The numbers of one id's records. The buffer is reused for the next id. */
 struct match_list {
     uint64_t *numbers;
     size_t count;
@@ -36,7 +36,7 @@ static recmap_status find(recmap_dataset *dataset, const recmap_value *id,
     }
 }
 
-/* Whether `text` is the usual decimal form of an int64. */
+/* Returns true if `text` is an int64 in decimal, without a plus sign or spaces. */
 static bool parse_int64(const char *text, int64_t *number) {
     const char *digits = text + (*text == '-');
     char *end;
@@ -46,7 +46,7 @@ static bool parse_int64(const char *text, int64_t *number) {
     return *digits >= '0' && *digits <= '9' && !*end && !errno;
 }
 
-/* An id is looked for as bytes; where that finds nothing, as the integer that it may spell. */
+/* The command line does not say whether an id is bytes or an integer: bytes are tried first. */
 static recmap_status find_text(recmap_dataset *dataset, const char *text,
                                struct match_list *matches, recmap_error *error) {
     recmap_value id = {.type = RECMAP_TYPE_BYTES,
@@ -58,7 +58,7 @@ static recmap_status find_text(recmap_dataset *dataset, const char *text,
     return find(dataset, &id, matches, error);
 }
 
-/* A program gets the id as it is, a terminal as it can be shown. */
+/* On a terminal, control bytes of the id are escaped; a pipe or file gets the id unchanged. */
 static void print_match(const char *id, uint64_t number) {
     if (isatty(STDOUT_FILENO) == 1) print_readable(stdout, id, strlen(id));
     else fputs(id, stdout);
@@ -78,8 +78,8 @@ static int find_operands(recmap_dataset *dataset, const struct args *args) {
         for (size_t k = 0; k < matches.count; k++) print_match(id, matches.numbers[k]);
         if (!matches.count)
             exit_status = message_error(RECMAP_NOT_FOUND, args->operands[0],
-                                        "ids are compared byte for byte; 'recmap info' tells "
-                                        "which feature holds them",
+                                        "ids are compared byte for byte; 'recmap info' shows "
+                                        "which feature they are from",
                                         "no record has the id '%s'", id);
     }
     free(matches.numbers);
@@ -91,7 +91,7 @@ static int run(int argc, char **argv) {
     args_init(&args, &cmd_find, options, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;)
         if (option == ARGS_STOP) return args.exit_status;
-    if (args.operand_count == 1) return args_usage_error(&args, "no id is given");
+    if (args.operand_count == 1) return args_usage_error(&args, "no id given");
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -103,14 +103,14 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap find [OPTION]... NAME.rmx ID...\n"
     "\n"
-    "Prints ID <tab> NUMBER for each record that has the id. The index must have been built\n"
-    "with --id. An ID that is not found as it stands, and is a decimal integer, is looked for\n"
-    "as an int64. The exit status is 1 when an ID is not there.\n"
+    "Prints ID <tab> NUMBER for each record that has the ID. The index must have been built\n"
+    "with --id. An ID is compared as bytes first, then, if no record has it and it is a decimal\n"
+    "integer, as an int64. The exit status is 1 if an ID was not found.\n"
     "\n"
-    "      --access A  map (the default) or pread: how the bytes of shards are reached\n"
-    "      --check C   data (the default) or header: what of a record is checked\n"
-    "      --framing ./MY.so  the framing of your own in which its records lie\n"
-    "      --help\n"
-    "      --          before an ID that begins with a dash\n";
+    "      --access A         how to read shards: map (default), read or direct\n"
+    "      --check C          what to verify in a record: data (default) or header\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --help             print this help\n"
+    "      --                 end of options: the next ID may begin with a dash\n";
 
 const struct command cmd_find = {"find", "find the numbers of records by id", help, true, run};

@@ -1,4 +1,4 @@
-/* recmap get: records by number. */
+/* recmap get: writes records by number. */
 #include <stdlib.h>
 
 #include <recmap/dataset.h>
@@ -15,16 +15,16 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
-/* The records asked for, in that order. */
+/* The numbers given on the command line, in order. */
 struct number_list {
     uint64_t *numbers;
     size_t count;
 };
 
-/* Returns 0, or the exit status after saying what is wrong. */
+/* Returns 0, or the exit status after printing the error. */
 static int parse_numbers(struct number_list *list, const struct args *args) {
-    if (args->operand_count == 1) return args_usage_error(args, "no record number is given");
-    if (!args->operand_count) return args_usage_error(args, "no index is named");
+    if (args->operand_count == 1) return args_usage_error(args, "no record number given");
+    if (!args->operand_count) return args_usage_error(args, "no index given");
     size_t count = (size_t)args->operand_count - 1;
     list->numbers = malloc(count * sizeof *list->numbers);
     if (!list->numbers) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
@@ -35,7 +35,7 @@ static int parse_numbers(struct number_list *list, const struct args *args) {
     return 0;
 }
 
-/* Nothing is written when a number is out of range. */
+/* Checks all numbers before the first record is written, so that an error leaves no output. */
 static recmap_status check_numbers(recmap_dataset *dataset, const struct number_list *list,
                                    recmap_error *error) {
     for (size_t i = 0; i < list->count; i++) {
@@ -95,10 +95,10 @@ static int run(int argc, char **argv) {
         if (option == ARGS_STOP) return args.exit_status;
         if (option == 'o') path = optarg;
         else if (!output_format_parse(&format, optarg))
-            return args_usage_error(&args, "--format is raw, tfrecord, json or number, not '%s'",
-                                    optarg);
+            return args_usage_error(
+                &args, "invalid --format '%s': use raw, tfrecord, json or number", optarg);
     }
-    if (path && !*path) return args_usage_error(&args, "-o names no file");
+    if (path && !*path) return args_usage_error(&args, "-o needs a file name");
     struct number_list list = {NULL, 0};
     int exit_status = parse_numbers(&list, &args);
     if (!exit_status) exit_status = run_get(&args, &list, path, format);
@@ -109,17 +109,17 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap get [OPTION]... NAME.rmx NUMBER...\n"
     "\n"
-    "Writes records by number, 0 being the first, in the order asked.\n"
+    "Writes the records with these numbers, in this order. The first record has number 0.\n"
     "\n"
-    "      --format F      raw: the payloads, one behind another\n"
-    "                      tfrecord: a TFRecord file of them\n"
-    "                      json: a record a line, in protobuf's JSON mapping of tf.Example\n"
-    "                      number: their numbers\n"
-    "                      without it: raw into a file or pipe, a preview on a terminal\n"
-    "  -o, --output FILE   a file, which appears when it is whole\n"
-    "      --access A      map (the default) or pread: how the bytes of shards are reached\n"
-    "      --check C       data (the default) or header: what of a record is checked\n"
-    "      --framing ./MY.so  the framing of your own in which its records lie\n"
-    "      --help\n";
+    "      --format F         raw: payloads, concatenated\n"
+    "                         tfrecord: a TFRecord file\n"
+    "                         json: one record per line, in protobuf's JSON mapping\n"
+    "                         number: record numbers\n"
+    "                         default: raw to a file or pipe, a preview to a terminal\n"
+    "  -o, --output FILE      write to FILE, which appears when it is complete\n"
+    "      --access A         how to read shards: map (default), read or direct\n"
+    "      --check C          what to verify in a record: data (default) or header\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --help             print this help\n";
 
 const struct command cmd_get = {"get", "write records by number", help, true, run};

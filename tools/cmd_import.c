@@ -1,4 +1,4 @@
-/* recmap import: records written as text, a line each, into a TFRecord file. */
+/* recmap import: writes a TFRecord file of records given as JSON, one per line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +27,18 @@ struct import_job {
     recmap_example_builder *builder;
     struct output output;
     struct progress_bar progress;
-    recmap_progress done; /* bytes_total is 0 where the inputs' sizes are not known */
+    recmap_progress done; /* bytes_total is 0 if the size of an input is unknown */
 };
 
-/* One input, line by line. */
+/* Reads one input line by line. */
 struct line_reader {
     FILE *stream;
     const char *path;
-    char *text; /* of getline */
+    char *text; /* the current line, allocated by getline */
     size_t capacity;
     size_t size;
-    uint64_t number; /* of the line, the first being 1 */
-    uint64_t offset; /* of its first byte */
+    uint64_t number; /* of the current line, from 1 */
+    uint64_t offset; /* of the current line's first byte */
 };
 
 static bool is_stdin(const char *path) {
@@ -58,7 +58,7 @@ static void lines_close(struct line_reader *lines) {
     free(lines->text);
 }
 
-/* The next line with its newline; *is_end behind the last one. */
+/* Reads the next line, including its newline. Sets *is_end after the last line. */
 static recmap_status lines_next(struct line_reader *lines, bool *is_end, recmap_error *error) {
     lines->offset += lines->size;
     lines->number++;
@@ -77,7 +77,9 @@ static bool is_blank(const struct line_reader *lines) {
     return true;
 }
 
-/* Puts the file and the line to an error of a byte in the line. What is wrong is the data. */
+/* The JSON parser sees one line and reports INVALID with an offset in it. Adds the file and the
+ * line to the message, makes the offset one of the file, and reports CORRUPT: the input is at
+ * fault, not the usage. */
 static void place_error(const struct line_reader *lines, recmap_error *error) {
     char message[sizeof error->message];
     if (error->status != RECMAP_INVALID) return;
@@ -130,10 +132,10 @@ static recmap_status import_all(struct import_job *job, recmap_error *error) {
     return status;
 }
 
-/* The bytes of all inputs, where they are files. */
+/* Returns the size of all inputs, or 0 if one of them is not a regular file. */
 static uint64_t total_size(const struct import_job *job) {
     uint64_t total = 0;
-    if (!job->path) return 0; /* a bar would be drawn between the records' bytes */
+    if (!job->path) return 0; /* no progress bar while records go to standard output */
     for (int i = 0; i < job->args.operand_count; i++) {
         struct stat input;
         if (is_stdin(job->args.operands[i]) || stat(job->args.operands[i], &input) ||
@@ -161,28 +163,29 @@ static int run_import(struct import_job *job) {
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
-/* What is written must not replace what is read. Returns 0, or the exit status of wrong usage. */
+/* Rejects a terminal as output, and an output that is one of the inputs. Returns 0, or the exit
+ * status after printing the error. */
 static int check_output(const struct import_job *job) {
     struct stat output, input;
     if (!job->path && isatty(STDOUT_FILENO) == 1)
         return args_usage_error(&job->args,
-                                "a TFRecord file is nothing for a terminal: name it with -o");
+                                "refusing to write a TFRecord file to a terminal: use -o FILE");
     if (!job->path || stat(job->path, &output) || !S_ISREG(output.st_mode)) return 0;
     for (int i = 0; i < job->args.operand_count; i++)
         if (!is_stdin(job->args.operands[i]) && !stat(job->args.operands[i], &input) &&
             output.st_dev == input.st_dev && output.st_ino == input.st_ino)
             return message_error(RECMAP_INVALID, job->path, "name another file with -o",
-                                 "is one of the inputs, and the output would replace it");
+                                 "is one of the inputs and would be overwritten");
     return 0;
 }
 
 static int set_option(struct import_job *job, int option) {
     if (option == OPTION_FORMAT)
         return strcmp(optarg, "json")
-                   ? args_usage_error(&job->args, "--format is json, not '%s'", optarg)
+                   ? args_usage_error(&job->args, "invalid --format '%s': use json", optarg)
                    : 0;
     job->path = optarg;
-    return *optarg ? 0 : args_usage_error(&job->args, "-o names no file");
+    return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
 }
 
 static int run(int argc, char **argv) {
@@ -200,14 +203,14 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap import [OPTION]... [FILE]...\n"
     "\n"
-    "Writes a TFRecord file of records that are given as text, one a line, as 'recmap cat\n"
-    "--format json' writes them. Without FILE, or where it is -, standard input is read.\n"
+    "Reads records as JSON, one per line, as 'recmap cat --format json' writes them, and writes\n"
+    "a TFRecord file. Without FILE, or if FILE is -, reads standard input.\n"
     "\n"
-    "      --format json   a record a line, in protobuf's JSON mapping of tf.Example or\n"
-    "                      tf.SequenceExample, or {\"base64\": \"...\"} for any bytes (the "
-    "default)\n"
-    "  -o, --output FILE   a file, which appears when it is whole; else standard output\n"
-    "      --help\n";
+    "      --format json      input format (the only one): protobuf's JSON mapping of tf.Example\n"
+    "                         or tf.SequenceExample, or {\"base64\": \"...\"} for any bytes\n"
+    "  -o, --output FILE      write to FILE, which appears when it is complete;\n"
+    "                         default: standard output\n"
+    "      --help             print this help\n";
 
 const struct command cmd_import = {"import", "write a TFRecord file of records given as JSON", help,
                                    false, run};

@@ -1,4 +1,4 @@
-/* recmap index: shards in, one sealed index out. */
+/* recmap index: builds an index of shards, or appends shards to one. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,12 +29,12 @@ enum { PATH_SIZE = 4096, THREADS_MAX = 4096 };
 struct index_job {
     struct args args;
     const char *path;            /* of the index */
-    char path_buffer[PATH_SIZE]; /* where it lies without -o */
+    char path_buffer[PATH_SIZE]; /* holds the default path */
     bool appends;
     recmap_index_options options;
-    recmap_lift *lifts; /* malloc'ed; names and defaults lie in argv */
+    recmap_lift *lifts; /* malloc'ed; borrows names and defaults from argv */
     recmap_shards *shards;
-    struct inherited appended; /* what is appended to */
+    struct inherited appended; /* the index that --append adds to */
     struct progress_bar progress;
 };
 
@@ -51,16 +51,16 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0}};
 
 static int set_id(struct index_job *job, const char *name) {
-    if (!*name) return args_usage_error(&job->args, "--id names no feature");
+    if (!*name) return args_usage_error(&job->args, "--id needs a feature name");
     job->options.id_feature = name;
     return 0;
 }
 
-/* FEATURE, or FEATURE=DEFAULT: the argument is cut at its first `=`. */
+/* Parses FEATURE or FEATURE=DEFAULT in place: the first `=` becomes a NUL. */
 static int add_lift(struct index_job *job, char *argument) {
     char *equals = strchr(argument, '=');
     if (equals) *equals = 0;
-    if (!*argument) return args_usage_error(&job->args, "--lift names no feature");
+    if (!*argument) return args_usage_error(&job->args, "--lift needs a feature name");
     recmap_lift *lifts = realloc(job->lifts, (job->options.lift_count + 1) * sizeof *lifts);
     if (!lifts) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
     lifts[job->options.lift_count++] = (recmap_lift){argument, equals ? equals + 1 : NULL};
@@ -79,11 +79,11 @@ static int set_threads(struct index_job *job, const char *text) {
 static int set_on_corrupt(struct index_job *job, const char *text) {
     if (!strcmp(text, "raise")) job->options.on_corrupt = RECMAP_ON_CORRUPT_RAISE;
     else if (!strcmp(text, "skip")) job->options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
-    else return args_usage_error(&job->args, "--on-corrupt is raise or skip, not '%s'", text);
+    else return args_usage_error(&job->args, "invalid --on-corrupt '%s': use raise or skip", text);
     return 0;
 }
 
-/* A name, or with a slash the path of a shared object. */
+/* A text with a slash is the path of a shared object; any other is the name of a framing. */
 static int set_framing(struct index_job *job, const char *text) {
     if (strchr(text, '/')) return args_load_framing(&job->options.framing, text);
     job->options.framing = text;
@@ -97,7 +97,7 @@ static int set_compression(struct index_job *job, const char *text) {
         job->options.compression = (recmap_compression)i;
         return 0;
     }
-    return args_usage_error(&job->args, "--compression is auto, none, gzip or zlib, not '%s'",
+    return args_usage_error(&job->args, "invalid --compression '%s': use auto, none, gzip or zlib",
                             text);
 }
 
@@ -105,7 +105,7 @@ static int set_option(struct index_job *job, int option) {
     switch (option) {
     case 'o':
         job->path = optarg;
-        return *optarg ? 0 : args_usage_error(&job->args, "-o names no file");
+        return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
     case OPTION_ID: return set_id(job, optarg);
     case OPTION_LIFT: return add_lift(job, optarg);
     case OPTION_THREADS: return set_threads(job, optarg);
@@ -119,7 +119,7 @@ static int set_option(struct index_job *job, int option) {
 
 static int list_shards(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
-    if (!job->args.operand_count) return args_usage_error(&job->args, "no shards are named");
+    if (!job->args.operand_count) return args_usage_error(&job->args, "no shards given");
     recmap_status status = recmap_shards_create(&job->shards, &error);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
         status = recmap_shards_add(job->shards, job->args.operands[i], &error);
@@ -135,14 +135,13 @@ static int choose_path(struct index_job *job) {
     return 0;
 }
 
-/* The index replaces what is at its path: that must not be a shard. */
+/* The index replaces the file at its path, so that file must not be one of the shards. */
 static int check_path(const struct index_job *job) {
     struct stat target, shard;
     const char *advice = "name the index with -o";
     if (stat(job->path, &target)) {
         if (!job->appends) return 0;
-        return message_error(RECMAP_INVALID, job->path, advice,
-                             "there is no such index to append to");
+        return message_error(RECMAP_INVALID, job->path, advice, "no such index to append to");
     }
     if (S_ISDIR(target.st_mode))
         return message_error(RECMAP_INVALID, job->path, advice, "is a folder");
@@ -150,11 +149,11 @@ static int check_path(const struct index_job *job) {
         if (!stat(recmap_shards_path(job->shards, i), &shard) && shard.st_dev == target.st_dev &&
             shard.st_ino == target.st_ino)
             return message_error(RECMAP_INVALID, job->path, advice,
-                                 "is one of the shards, and the index would replace it");
+                                 "is one of the shards and would be overwritten");
     return 0;
 }
 
-/* What is appended takes ids and columns from the index, unless the options name them again. */
+/* Appended shards get the ids and columns of the index, unless options name them again. */
 static int inherit_options(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = inherited_open(&job->appended, &job->options, job->path,
@@ -175,13 +174,13 @@ static recmap_status build(struct index_job *job, recmap_index_summary *summary,
     return status;
 }
 
-/* What is in the folders that were named and was not taken for shards. */
+/* Lists files in the given folders that were not indexed because of their names. */
 static void print_skipped_files(const struct index_job *job) {
     enum { SHOWN_MAX = 3 };
     size_t count = recmap_shards_left_out_count(job->shards);
     if (!count) return;
-    fprintf(stderr, "recmap: %zu file%s of folders left out as no shard%s:", count, plural(count),
-            plural(count));
+    fprintf(stderr, "recmap: skipped %zu file%s that %s not shards:", count, plural(count),
+            count == 1 ? "is" : "are");
     for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
         fputs(i ? ", " : " ", stderr);
         print_safe(stderr, recmap_shards_left_out_path(job->shards, i));
@@ -240,35 +239,35 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap index [OPTION]... SHARD|GLOB|FOLDER|NAME@N|@LISTFILE...\n"
     "\n"
-    "Scans TFRecord files, or files of other records (--framing), checks every byte, and writes\n"
-    "one index. The files stay where they are and as they are. Names are numbered in the order\n"
-    "given; those of a glob or a folder in natural order (part-2 before part-10). Folders in a\n"
-    "folder are not searched. train@2.gz is train-00000-of-00002.gz and the second of them.\n"
+    "Scans TFRecord files (or other files, see --framing) once, verifies every byte, and writes\n"
+    "one index. The files are not changed. Records are numbered in the order of the shards; files\n"
+    "of a glob or folder are sorted naturally (part-2 before part-10). Subfolders are not\n"
+    "searched. train@2.gz means train-00000-of-00002.gz and train-00001-of-00002.gz.\n"
     "\n"
-    "  -o, --output NAME.rmx    the index; without it, beside the first shard: a.tfrecord.gz\n"
-    "                           gives a.rmx, several files their common beginning, so that\n"
-    "                           train-00000-of-00004.tfrecord and the others give train.rmx\n"
-    "      --id FEATURE         find records by this bytes or int64 feature of tf.Example\n"
+    "  -o, --output NAME.rmx    the index; default: beside the first shard, named after the\n"
+    "                           common prefix of the shards (train-00000-of-00004.tfrecord and\n"
+    "                           so on: train.rmx)\n"
+    "      --id FEATURE         make records findable by this bytes or int64 feature\n"
     "      --lift FEATURE[=DEFAULT]\n"
-    "                           a column of this feature's values (once a record); DEFAULT is\n"
-    "                           for records that lack it, which are an error without\n"
-    "      --threads N          0, the default: one a core\n"
+    "                           copy this feature (one value per record) into a column of the\n"
+    "                           index; a record without it gets DEFAULT, or is an error\n"
+    "      --threads N          number of threads; 0 (default): one per core\n"
     "      --on-corrupt raise|skip\n"
-    "                           stop at the first damage (the default), or number the good\n"
-    "                           records and list the damage in the index\n"
-    "      --framing F          how records lie in the files:\n"
-    "                           auto or tfrecord: TFRecord\n"
-    "                           ofrecord: OneFlow's OFRecord\n"
-    "                           lines: a record a line, ended by LF or CR LF\n"
-    "                           tar: WebDataset's archives, a record a sample\n"
-    "                           fixed:HEADER,RECORD,FOOTER: records of RECORD bytes, behind\n"
-    "                           HEADER and before FOOTER bytes a file\n"
-    "                           ./PLUGIN.so: a framing of your own (recmap/framing.h)\n"
-    "      --compression C      auto, none, gzip or zlib; auto: by the files' first bytes\n"
-    "      --from-idx FOLDER    find records by text indexes in FOLDER (NAME.idx, as DALI's\n"
-    "                           tfrecord2idx writes them); checks headers, but not the data\n"
-    "      --append             add shards behind those of an index; no record changes its\n"
-    "                           number; ids and columns are as in the index\n"
-    "      --help\n";
+    "                           raise (default): stop at the first damaged record\n"
+    "                           skip: index the good records and list the damage in the index\n"
+    "      --framing F          how records are stored in the files:\n"
+    "                           auto, tfrecord: TFRecord (default)\n"
+    "                           ofrecord: OFRecord of OneFlow\n"
+    "                           lines: one record per line, ended by LF or CR LF\n"
+    "                           tar: archives of WebDataset, one record per sample\n"
+    "                           fixed:HEADER,RECORD,FOOTER: records of RECORD bytes, after\n"
+    "                           HEADER and before FOOTER bytes per file\n"
+    "                           ./PLUGIN.so: a custom framing (see recmap/framing.h)\n"
+    "      --compression C      auto (default: detect by content), none, gzip or zlib\n"
+    "      --from-idx FOLDER    read record offsets from text indexes in FOLDER (NAME.idx, as\n"
+    "                           DALI's tfrecord2idx writes them); verifies headers but not data\n"
+    "      --append             add shards to an existing index, with its ids and columns;\n"
+    "                           existing records keep their numbers\n"
+    "      --help               print this help\n";
 
 const struct command cmd_index = {"index", "build an index of TFRecord files", help, false, run};

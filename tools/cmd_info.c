@@ -1,4 +1,4 @@
-/* recmap info: what an index holds. */
+/* recmap info: describes an index. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { OPTION_SHARDS = ARGS_LONG, OPTION_JSON };
 
-/* A terminal page of damage; all of it is in the JSON. */
+/* Keeps the text output short; --json lists all damage. */
 enum { DAMAGE_SHOWN_MAX = 20 };
 
 static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHARDS},
@@ -38,14 +38,14 @@ static void print_totals(const char *path, const recmap_dataset_info *info) {
     printf("index bytes  %llu (%s", (unsigned long long)info->index_size,
            human_bytes(text, (double)info->index_size));
     if (info->record_count)
-        printf(", %.2f a record", (double)info->index_size / (double)info->record_count);
+        printf(", %.2f per record", (double)info->index_size / (double)info->record_count);
     fputs(")\nfingerprint  ", stdout);
     for (size_t i = 0; i < sizeof info->fingerprint.bytes; i++)
         printf("%02x", info->fingerprint.bytes[i]);
     fputs("\nids          ", stdout);
     print_safe(stdout, info->id_name ? info->id_name : "none");
     if (info->id_name)
-        printf(", of %llu record%s", (unsigned long long)info->id_count, plural(info->id_count));
+        printf(", %llu record%s", (unsigned long long)info->id_count, plural(info->id_count));
     putchar('\n');
 }
 
@@ -88,7 +88,7 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
         print_safe(stdout, damage.path);
         printf(": %llu byte%s at byte %llu%s: ", (unsigned long long)damage.length,
                plural(damage.length), (unsigned long long)damage.offset,
-               is_plain ? "" : " of what it inflates to");
+               is_plain ? "" : " of the inflated data");
         print_safe(stdout, damage.reason);
         putchar('\n');
     }
@@ -96,10 +96,10 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
     return RECMAP_OK;
 }
 
-/* From a span of this size on it takes long to reach one record: it is read in pieces. */
+/* A span of this size or more is read in pieces: reading one record of it can take long. */
 #define LARGE_SPAN ((uint64_t)64 << 20)
 
-/* That so many spans hold on average. */
+/* Returns how many records `count` spans hold on average, at least 1. */
 static uint64_t records_in_spans(const recmap_dataset *dataset, const recmap_span_info *spans,
                                  uint64_t count) {
     return recmap_dataset_count(dataset) * count / spans->span_count + 1;
@@ -181,7 +181,7 @@ static int run(int argc, char **argv) {
         if (option == OPTION_SHARDS) with_shards = true;
         else as_json = true;
     }
-    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be named");
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -195,11 +195,11 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap info [OPTION]... NAME.rmx\n"
     "\n"
-    "Tells what an index holds: records, shards, bytes, ids, columns, damage. No shard is read.\n"
+    "Describes an index: records, shards, bytes, ids, columns, damage. No shard is read.\n"
     "\n"
-    "      --shards    the shards too: where each begins, its records, its bytes, its path\n"
-    "      --json      as one JSON document\n"
-    "      --framing ./MY.so  the framing of your own in which its records lie\n"
-    "      --help\n";
+    "      --shards           also list the shards: first record, records, bytes, path\n"
+    "      --json             print one JSON document\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --help             print this help\n";
 
 const struct command cmd_info = {"info", "tell what an index holds", help, false, run};

@@ -1,4 +1,4 @@
-/* recmap merge: indexes of parts in, one index out, as if built over all shards at once. */
+/* recmap merge: merges indexes of parts of a data set into the index of all its shards. */
 #include <sys/stat.h>
 
 #include <recmap/index.h>
@@ -11,7 +11,7 @@
 
 struct merge_job {
     struct args args;
-    const char *path; /* of the index to be */
+    const char *path; /* of the merged index */
     recmap_index_options options;
     struct inherited first; /* the part that gives ids and columns; the others must have the same */
     struct progress_bar progress;
@@ -21,8 +21,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
-/* The merged index replaces what is at its path: that must not be one of the parts, which would be
- * lost with it. */
+/* The merged index replaces the file at its path, so that file must not be one of the parts. */
 static int check_path(const struct merge_job *job) {
     struct stat target, part;
     const char *advice = "name another file with -o";
@@ -33,7 +32,7 @@ static int check_path(const struct merge_job *job) {
         if (!stat(job->args.operands[i], &part) && part.st_dev == target.st_dev &&
             part.st_ino == target.st_ino)
             return message_error(RECMAP_INVALID, job->path, advice,
-                                 "is one of the parts, and the index would replace it");
+                                 "is one of the parts and would be overwritten");
     return 0;
 }
 
@@ -60,7 +59,7 @@ static int run_merge(struct merge_job *job) {
     if (status == RECMAP_OK) status = merge(job, &summary, &error);
     progress_bar_clear(&job->progress);
     if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
-    /* Rates would tell nothing: no shard was read. */
+    /* No shard was read, so rates would mean nothing. */
     message("%s: %llu record%s in %llu shard%s", job->path,
             (unsigned long long)summary.record_count, plural(summary.record_count),
             (unsigned long long)summary.shard_count, plural(summary.shard_count));
@@ -72,11 +71,11 @@ static int run(int argc, char **argv) {
     args_init(&job.args, &cmd_merge, options, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        if (!*optarg) return args_usage_error(&job.args, "-o names no file");
+        if (!*optarg) return args_usage_error(&job.args, "-o needs a file name");
         job.path = optarg;
     }
-    if (!job.path) return args_usage_error(&job.args, "no index to write is named (-o NAME.rmx)");
-    if (!job.args.operand_count) return args_usage_error(&job.args, "no parts are named");
+    if (!job.path) return args_usage_error(&job.args, "no output given (-o NAME.rmx)");
+    if (!job.args.operand_count) return args_usage_error(&job.args, "no parts given");
     int exit_status = check_path(&job);
     if (!exit_status) exit_status = run_merge(&job);
     inherited_close(&job.first);
@@ -86,14 +85,12 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap merge -o NAME.rmx PART.rmx...\n"
     "\n"
-    "Puts the indexes of parts of a data set together, in the order given, into the index that\n"
-    "'recmap index' makes of all their shards at once, byte for byte. No shard is read. So shards\n"
-    "can be indexed where they lie, by many machines. The parts have the same ids and columns, "
-    "and\n"
-    "no shard in common.\n"
+    "Merges the indexes of parts of a data set, in this order. The result is byte for byte the\n"
+    "index that 'recmap index' builds from all their shards. No shard is read, so each machine\n"
+    "can index its own shards. Parts must have the same ids and columns, and no common shard.\n"
     "\n"
-    "  -o, --output NAME.rmx    the index; it must not be one of the parts\n"
-    "      --framing ./MY.so    the framing of your own in which its records lie\n"
-    "      --help\n";
+    "  -o, --output NAME.rmx    the merged index (required); must not be one of the parts\n"
+    "      --framing ./MY.so    load the custom framing of the shards\n"
+    "      --help               print this help\n";
 
 const struct command cmd_merge = {"merge", "put indexes of parts together", help, false, run};

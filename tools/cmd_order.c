@@ -1,4 +1,4 @@
-/* recmap order: record numbers in order, and where in it a record comes. */
+/* recmap order: the record numbers of an epoch, and the position of a record in it. */
 #include <stdio.h>
 
 #include <recmap/dataset.h>
@@ -18,7 +18,7 @@ struct order_job {
     struct args args;
     struct order_options order;
     bool asks_position;
-    uint64_t number; /* the record whose position is asked */
+    uint64_t number; /* of the record whose position is asked */
 };
 
 static int set_option(struct order_job *job, int option) {
@@ -32,20 +32,25 @@ static int check_options(const struct order_job *job) {
     if (exit_status) return exit_status;
     if (job->asks_position && order_options_has_part(&job->order))
         return args_usage_error(
-            &job->args, "--position-of is about the whole epoch: only --shuffle, --seed and "
-                        "--epoch go with it");
+            &job->args, "--position-of can only be combined with --shuffle, --seed and --epoch");
     if (job->args.operand_count > 1)
-        return args_usage_error(&job->args, "only one index can be named");
+        return args_usage_error(&job->args, "only one index can be given");
     return 0;
 }
 
+static int out_of_range(const struct order_job *job, uint64_t record_count) {
+    char range[64] = "no records";
+    if (record_count == 1) snprintf(range, sizeof range, "only record 0");
+    if (record_count > 1)
+        snprintf(range, sizeof range, "records 0 to %llu", (unsigned long long)record_count - 1);
+    return message_error(RECMAP_NOT_FOUND, job->args.operands[0],
+                         "records are numbered from 0, in the order of the shards",
+                         "record %llu is out of range: the data set has %s",
+                         (unsigned long long)job->number, range);
+}
+
 static int print_position(const struct order_job *job, uint64_t record_count) {
-    if (job->number >= record_count)
-        return message_error(RECMAP_NOT_FOUND, job->args.operands[0],
-                             "numbers run from 0 on, in the order of the shards",
-                             "record %llu does not come: there %s %llu record%s",
-                             (unsigned long long)job->number, record_count == 1 ? "is" : "are",
-                             (unsigned long long)record_count, plural(record_count));
+    if (job->number >= record_count) return out_of_range(job, record_count);
     recmap_order *order = NULL;
     uint64_t position;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -96,21 +101,20 @@ static const char help[] =
     "usage: recmap order [OPTION]... NAME.rmx\n"
     "       recmap order --position-of NUMBER [--shuffle [--seed S] [--epoch E]] NAME.rmx\n"
     "\n"
-    "Prints the record numbers of an epoch in order, one a line. No data is read.\n"
+    "Prints the record numbers of an epoch in order, one per line. No shard is read.\n"
     "\n"
-    "      --shuffle               in an order that depends on seed and epoch, and on nothing "
-    "else\n"
-    "      --seed S                0 without it\n"
-    "      --epoch E               0 without it\n"
-    "      --from POSITION         begin there instead of at 0\n"
-    "      --count N               at most N numbers\n"
-    "      --rank R                with --world and --batch: only the share of this rank\n"
-    "      --world W               ranks in all\n"
-    "      --batch B               records a rank and step\n"
-    "      --last keep|drop|pad    what becomes of a last step that is not full: it is dealt\n"
-    "                              evenly (keep), left out, or filled up from the epoch's start\n"
-    "      --position-of NUMBER    print the position of this record; exit status 1: it has none\n"
-    "      --framing ./MY.so       the framing of your own in which its records lie\n"
-    "      --help\n";
+    "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
+    "      --seed S              seed of the shuffle (default 0)\n"
+    "      --epoch E             epoch of the shuffle (default 0)\n"
+    "      --from POSITION       start at this position of the epoch (default 0)\n"
+    "      --count N             print at most N numbers\n"
+    "      --rank R              print only the share of this rank; needs --world and --batch\n"
+    "      --world W             number of ranks\n"
+    "      --batch B             records per rank and step\n"
+    "      --last keep|drop|pad  what to do with a last step that is not full: share it evenly\n"
+    "                            (keep, the default), drop it, or fill it from the epoch's start\n"
+    "      --position-of NUMBER  print the position of this record; exit status 1 if it has none\n"
+    "      --framing ./MY.so     load the custom framing of the shards\n"
+    "      --help                print this help\n";
 
 const struct command cmd_order = {"order", "print record numbers in order", help, false, run};

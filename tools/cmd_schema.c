@@ -1,4 +1,4 @@
-/* recmap schema: the features that records hold. */
+/* recmap schema: lists the features of records. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,13 +25,14 @@ static const struct option options[] = {{"sample", required_argument, NULL, OPTI
 
 enum schema_form { FORM_TABLE, FORM_JSON, FORM_C };
 
-/* The numbers floor(i * count / sample), without ever computing i * count. */
+/* Generates floor(i * count / sample) for i = 0, 1, ... The product may overflow, so the quotient
+ * is added for each i, and the remainder is accumulated as in Bresenham's line algorithm. */
 struct spread {
     uint64_t number;
-    uint64_t sample;   /* numbers in all */
+    uint64_t sample;   /* how many numbers */
     uint64_t quotient; /* of count / sample */
     uint64_t remainder;
-    uint64_t carry; /* remainders added up, below sample */
+    uint64_t carry; /* accumulated remainders, less than sample */
 };
 
 static struct spread spread_over(uint64_t count, uint64_t sample) {
@@ -71,10 +72,10 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
     uint64_t seen = recmap_schema_record_count(schema);
     uint64_t others = recmap_schema_other_count(schema);
     if (seen < record_count)
-        message("%llu of %llu records were looked at, spread evenly; --sample 0 looks at all",
+        message("sampled %llu of %llu records, evenly spaced; --sample 0 reads all",
                 (unsigned long long)seen, (unsigned long long)record_count);
     if (others)
-        message("%llu of %llu records: neither tf.Example nor tf.SequenceExample, or more than one",
+        message("%llu of %llu records are not a single tf.Example or tf.SequenceExample",
                 (unsigned long long)others, (unsigned long long)seen);
 }
 
@@ -115,16 +116,16 @@ static int run_schema(recmap_dataset *dataset, uint64_t sample, enum schema_form
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
-/* Returns 0, or the exit status of wrong usage. */
+/* Returns 0, or the exit status after printing the error. */
 static int set_option(const struct args *args, int option, uint64_t *sample,
                       enum schema_form *form) {
     if (option == OPTION_SAMPLE)
         return args_number(args, "--sample", optarg, UINT64_MAX, sample) ? 0 : 2;
     enum schema_form wanted = option == OPTION_JSON ? FORM_JSON : FORM_C;
     if (wanted == FORM_C && strcmp(optarg, "c") != 0)
-        return args_usage_error(args, "--features is c, not '%s'", optarg);
+        return args_usage_error(args, "invalid --features '%s': use c", optarg);
     if (*form != FORM_TABLE && *form != wanted)
-        return args_usage_error(args, "--json and --features exclude each other");
+        return args_usage_error(args, "--json and --features cannot be combined");
     *form = wanted;
     return 0;
 }
@@ -139,7 +140,7 @@ static int run(int argc, char **argv) {
         int exit_status = set_option(&args, option, &sample, &form);
         if (exit_status) return exit_status;
     }
-    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be named");
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -151,18 +152,18 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap schema [OPTION]... NAME.rmx\n"
     "\n"
-    "Lists the features that records hold, of tf.Example and tf.SequenceExample: kind of values,\n"
-    "share of the records that have the feature, least and most values in one record, and the\n"
-    "range of the values (of bytes: of their sizes). Feature lists come in a table of their own,\n"
-    "with least and most steps in one record, and values in one step.\n"
+    "Lists the features of tf.Example and tf.SequenceExample records: kind of values, share of\n"
+    "records that have the feature, minimum and maximum number of values per record, and range of\n"
+    "the values (for bytes: of their sizes). Feature lists follow in a second table, with the\n"
+    "minimum and maximum number of steps per record and of values per step.\n"
     "\n"
-    "      --sample N    look at N records, spread evenly (1000); 0: at all\n"
-    "      --json        {NAME: {\"kind\", \"share\", \"min_length\", \"max_length\", ...}}\n"
-    "      --features c  source text to paste: the features that a parser is made from\n"
-    "      --access A    map (the default) or pread: how the bytes of shards are reached\n"
-    "      --check C     data (the default) or header: what of a record is checked\n"
-    "      --framing ./MY.so  the framing of your own in which its records lie\n"
-    "      --help\n";
+    "      --sample N         read N records, evenly spaced (default 1000); 0: all\n"
+    "      --json             print JSON: {NAME: {\"kind\", \"share\", \"min_length\", ...}}\n"
+    "      --features c       print C source text: an array of features for recmap's parser\n"
+    "      --access A         how to read shards: map (default), read or direct\n"
+    "      --check C          what to verify in a record: data (default) or header\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --help             print this help\n";
 
 const struct command cmd_schema = {"schema", "list the features of tf.Example records", help, true,
                                    run};

@@ -1,4 +1,4 @@
-/* recmap verify: every byte checked, each damage named. */
+/* recmap verify: verifies every byte of an index and its shards. */
 #include <stdio.h>
 
 #include <recmap/dataset.h>
@@ -18,7 +18,8 @@ static const struct option options[] = {{"index-only", no_argument, NULL, OPTION
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {NULL, 0, NULL, 0}};
 
-/* PATH: record N at byte B: REASON; a length of 0 means the whole shard. */
+/* Prints PATH: record N at byte B: REASON. A length of 0 means the whole shard: no byte is printed.
+ */
 static void print_damage(const recmap_damage *damage) {
     print_safe(stdout, damage->path);
     fputs(": ", stdout);
@@ -77,7 +78,8 @@ static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, co
     }
     recmap_report_destroy(report);
     if (status == RECMAP_CANCELLED)
-        exit_status = message_error(status, path, NULL, "interrupted before all was checked");
+        exit_status =
+            message_error(status, path, NULL, "interrupted before everything was checked");
     else if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
     return interrupt_finish(exit_status);
 }
@@ -95,7 +97,7 @@ static int run(int argc, char **argv) {
         else if (!args_number(&args, "--threads", optarg, THREADS_MAX, &threads)) return 2;
     }
     verify.thread_count = (unsigned)threads;
-    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be named");
+    if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
     recmap_dataset *dataset;
     int exit_status = args_open(&dataset, &args);
     if (exit_status) return exit_status;
@@ -107,15 +109,15 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap verify [OPTION]... NAME.rmx\n"
     "\n"
-    "Checks every byte of the index and of its shards, and names each damage that the index does\n"
-    "not list. The exit status is 0 when there is none, 1 when there is, 3 when the index itself\n"
-    "is damaged.\n"
+    "Verifies every byte of the index and of its shards, and prints all damage that the index\n"
+    "does not list. The exit status is 0 if there is none, 1 if there is some, 3 if the index\n"
+    "itself is damaged.\n"
     "\n"
-    "      --index-only    check the index alone\n"
-    "      --json          as one JSON document\n"
-    "      --threads N     0, the default: one a core\n"
-    "      --framing ./MY.so  the framing of your own in which its records lie\n"
-    "      --help\n";
+    "      --index-only       verify only the index\n"
+    "      --json             print one JSON document\n"
+    "      --threads N        number of threads; 0 (default): one per core\n"
+    "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --help             print this help\n";
 
 const struct command cmd_verify = {"verify", "check every byte of index and shards", help, false,
                                    run};

@@ -49,9 +49,9 @@ static recmap_status init(struct order_iterator *iterator, const struct order_op
 int order_iterator_init(struct order_iterator *iterator, const struct order_options *options,
                         uint64_t record_count, const struct args *args) {
     if (options->from > record_count)
-        return args_usage_error(args, "--from is at most %llu, the number of records, not %llu",
-                                (unsigned long long)record_count,
-                                (unsigned long long)options->from);
+        return args_usage_error(
+            args, "--from must be at most %llu, the number of records, not %llu",
+            (unsigned long long)record_count, (unsigned long long)options->from);
     *iterator = (struct order_iterator){.rank = (uint32_t)options->rank};
     recmap_error error = RECMAP_ERROR_INIT;
     if (init(iterator, options, record_count, &error) != RECMAP_OK) {

@@ -45,7 +45,7 @@ int order_options_set(struct order_options *options, const struct args *args, in
     if (option == SHUFFLE) return 0;
     if (option == LAST) {
         if (parse_last(&options->last, optarg)) return 0;
-        return args_usage_error(args, "--last is keep, drop or pad, not '%s'", optarg);
+        return args_usage_error(args, "invalid --last '%s': use keep, drop or pad", optarg);
     }
     char name[16] = "--";
     strncat(name, rows[option - SHUFFLE].name, sizeof name - 3);
@@ -69,16 +69,16 @@ int order_options_check(const struct order_options *options, const struct args *
     const unsigned ranks = bit(RANK) | bit(WORLD) | bit(BATCH);
     const unsigned given = options->given;
     if (!order_options_is_shuffled(options) && given & (bit(SEED) | bit(EPOCH)))
-        return args_usage_error(args, "%s is of a shuffled order: give --shuffle too",
+        return args_usage_error(args, "%s requires --shuffle",
                                 given & bit(SEED) ? "--seed" : "--epoch");
     if (given & ranks && (given & ranks) != ranks)
-        return args_usage_error(args, "--rank, --world and --batch go together");
+        return args_usage_error(args, "--rank, --world and --batch must be given together");
     if (given & bit(LAST) && !(given & ranks))
-        return args_usage_error(args, "--last is for ranks: give --rank, --world and --batch too");
-    if (!options->world_size) return args_usage_error(args, "--world is at least 1, not 0");
-    if (!options->batch_size) return args_usage_error(args, "--batch is at least 1, not 0");
+        return args_usage_error(args, "--last requires --rank, --world and --batch");
+    if (!options->world_size) return args_usage_error(args, "--world must be at least 1");
+    if (!options->batch_size) return args_usage_error(args, "--batch must be at least 1");
     if (options->rank >= options->world_size)
-        return args_usage_error(args, "--rank is below --world, not %llu of %llu",
+        return args_usage_error(args, "--rank must be less than --world, not %llu of %llu",
                                 (unsigned long long)options->rank,
                                 (unsigned long long)options->world_size);
     return 0;

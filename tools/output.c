@@ -64,8 +64,7 @@ static recmap_status open_regular(struct output *output, const struct stat *old,
 static recmap_status open_path(struct output *output, recmap_error *error) {
     struct stat old;
     bool exists = !stat(output->path, &old);
-    if (!exists && errno != ENOENT)
-        return message_fail_errno(error, output->path, "look at the file");
+    if (!exists && errno != ENOENT) return message_fail_errno(error, output->path, "stat the file");
     if (!exists || S_ISREG(old.st_mode)) return open_regular(output, exists ? &old : NULL, error);
     output->stream = fopen(output->path, "w");
     if (output->stream) return RECMAP_OK;
@@ -92,14 +91,14 @@ int output_check(const char *path, const char *index_path, const recmap_dataset 
     const char *advice = "name another file with -o";
     if (!stat(index_path, &index) && is_same_file(&file, &index))
         return message_error(RECMAP_INVALID, path, advice,
-                             "is the index itself, and the output would replace it");
+                             "is the index itself and would be overwritten");
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
     for (uint64_t i = 0; i < count; i++) {
         recmap_shard_info shard;
         if (recmap_dataset_get_shard(&shard, dataset, i, NULL) == RECMAP_OK &&
             is_shard(&file, shard.path, index_path))
             return message_error(RECMAP_INVALID, path, advice,
-                                 "is one of the shards, and the output would replace it");
+                                 "is one of the shards and would be overwritten");
     }
     return 0;
 }

@@ -36,7 +36,7 @@ static int print_help(void) {
 
 static int run(int argc, char **argv) {
     const char *advice = "try 'recmap --help'";
-    if (argc < 2) return message_error(RECMAP_INVALID, NULL, advice, "no command is named");
+    if (argc < 2) return message_error(RECMAP_INVALID, NULL, advice, "no command given");
     const char *word = argv[1];
     if (!strcmp(word, "--help") || !strcmp(word, "-h")) return print_help();
     if (!strcmp(word, "--version")) return printf("recmap %s\n", recmap_version()) < 0;

@@ -74,7 +74,7 @@ static void print_array(FILE *stream, const recmap_schema *schema, bool is_list,
 
 void schema_features_print_c(FILE *stream, const recmap_schema *schema) {
     unsigned long long count = recmap_schema_record_count(schema);
-    fprintf(stream, "/* As %llu record%s had them. */\n", count, count == 1 ? "" : "s");
+    fprintf(stream, "/* The features of %llu record%s. */\n", count, count == 1 ? "" : "s");
     print_array(stream, schema, false, "features");
     print_array(stream, schema, true, "feature_lists");
 }

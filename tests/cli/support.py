@@ -179,7 +179,7 @@ class CliTest(unittest.TestCase):
         line, rest = result.err.decode().split("\n", 1)
         number = r"\d+(\.\d+)?(e[+-]?\d+)?"
         match = re.fullmatch(
-            rf"recmap: (?P<what>.*); index {number} k?M?B, {number} bytes a record; "
+            rf"recmap: (?P<what>.*); index {number} k?M?B, {number} bytes per record; "
             rf"{number} s, {number} [kMG]?B/s, {number} records/s", line)
         self.assertTrue(match, line)
         self.assertEqual(rest, err)

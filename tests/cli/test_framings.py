@@ -262,7 +262,7 @@ class Damage(FramingTest):
             self.assertEqual(result.status, 2, name)
             self.assertIn(b'there is no framing "%s"' % name.encode(), result.err)
         self.check_wrong("index", "--compression", "lz4", "a",
-                         what="--compression is auto, none, gzip or zlib, not 'lz4'")
+                         what="invalid --compression 'lz4': use auto, none, gzip or zlib")
 
 
 @unittest.skipUnless("RECMAP_PLUGIN" in os.environ, "skipped: no plugin was built")
@@ -301,8 +301,8 @@ class Plugin(FramingTest):
                        "recmap cannot read\n  if it is a framing of your own, load it with "
                        "`--framing ./PLUGIN.so` or recmap_framing_load; else use a newer recmap\n")
         self.check_wrong("get", "--framing", "lines", "a.rmx", "0",
-                         what="the index knows its framings; --framing is the path of one of your "
-                         "own (./mine.so), not 'lines'")
+                         what="--framing must be the path of a custom framing (./mine.so), not "
+                         "'lines'; the index names the others")
         result = self.run_recmap("get", "--framing", "./none.so", "a.rmx", "0")
         self.assertEqual(result.status, 4)
         self.assertTrue(result.err.startswith(b"recmap: ./none.so: cannot load the shared object"))
@@ -343,7 +343,7 @@ class TextIndexes(CliTest):
                        err="recmap: 3 text indexes written to idx\n")
         result = self.run_recmap("export", "t.rmx", "--to", "idx", "-o", "none/idx")
         self.assertEqual(result.status, 4)
-        self.assertTrue(result.err.startswith(b"recmap: none/idx: cannot make the folder: No such"))
+        self.assertTrue(result.err.startswith(b"recmap: none/idx: cannot create the folder: No such"))
         self.check("export", "t.rmx", "--to", "idx",
                    err="recmap: 3 text indexes written beside the shards\n")
         for name in self.names():
@@ -390,9 +390,9 @@ class TextIndexes(CliTest):
         self.index("--framing", "lines", "a.txt", "-o", "txt.rmx")
         for name, index in (("a.gz", "gz.rmx"), ("a.txt", "txt.rmx")):
             self.check("export", index, "--to", "idx", status=3,
-                       err=f"recmap: {name}: text indexes are of TFRecord files that are not "
-                       "compressed\n  'recmap cat --format tfrecord' writes records as such a file\n")
-        self.check_wrong("export", "gz.rmx", what="--to is idx, and must be given")
+                       err=f"recmap: {name}: text indexes require uncompressed TFRecord "
+                       "files\n  convert the records with 'recmap cat --format tfrecord'\n")
+        self.check_wrong("export", "gz.rmx", what="--to idx is required")
 
     def test_an_index_by_them_is_the_same(self):
         self.make()

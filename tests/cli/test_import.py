@@ -139,14 +139,14 @@ class Errors(ImportTest):
 
     def test_wrong_usage(self):
         self.write("a.json", b"{}\n")
-        self.check_wrong("import", "--format", "xml", "a.json", what="--format is json, not 'xml'")
+        self.check_wrong("import", "--format", "xml", "a.json", what="invalid --format 'xml': use json")
         self.check_wrong("import", "-o", what="option '-o' needs an argument")
-        self.check_wrong("import", "--output=", what="-o names no file")
+        self.check_wrong("import", "--output=", what="-o needs a file name")
         os.symlink("a.json", self.path("link"))
         for output in ("a.json", "./a.json", "link"):
             self.check("import", "-o", output, "a.json", status=2,
-                       err=f"recmap: {output}: is one of the inputs, and the output would replace "
-                           "it\n  name another file with -o\n")
+                       err=f"recmap: {output}: is one of the inputs and would be "
+                           "overwritten\n  name another file with -o\n")
         self.assertEqual(self.read("a.json"), b"{}\n")
 
     def test_a_full_device(self):
@@ -196,7 +196,7 @@ class Schema(ImportTest):
 
     def test_features_of_c(self):
         self.check("schema", "a.rmx", "--features", "c", out=(
-            "/* As 4 records had them. */\n"
+            "/* The features of 4 records. */\n"
             "static const recmap_feature features[] = {\n"
             '    {.name = "id", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_BYTES},\n'
             '    {.name = "n", .kind = RECMAP_FEATURE_VAR_LEN, .element = RECMAP_ELEMENT_INT64}, '
@@ -211,9 +211,9 @@ class Schema(ImportTest):
             ".dimension_count = 1}, /* in 50.00 % */\n"
             '    /* "t" is of several kinds */\n'
             "};\n"))
-        self.check_wrong("schema", "a.rmx", "--features", "java", what="--features is c, not 'java'")
+        self.check_wrong("schema", "a.rmx", "--features", "java", what="invalid --features 'java': use c")
         self.check_wrong("schema", "a.rmx", "--features", "c", "--json",
-                         what="--json and --features exclude each other")
+                         what="--json and --features cannot be combined")
 
     @unittest.skipUnless(shutil.which("cc"), "no C compiler")
     def test_features_of_c_compile(self):

@@ -53,7 +53,7 @@ class Naming(CliTest):
             self.write(f"d/{name}", b"no shard")
         self.write("d/inner/y", b"no shard")
         os.mkfifo(self.path("d/fifo"))
-        self.index("d", "-o", "d.rmx", err="recmap: 7 files of folders left out as no shards: "
+        self.index("d", "-o", "d.rmx", err="recmap: skipped 7 files that are not shards: "
                    "d/.hidden, d/_SUCCESS, d/a.crc, ...\n")
         self.assertEqual(self.payloads("d.rmx"), [b"2", b"10", b"x.tfrecord"])
 
@@ -63,7 +63,7 @@ class Naming(CliTest):
         self.write("out/_SUCCESS", b"")
         self.write("out/.part-r-00000.tfrecord.gz.crc", b"crc")
         os.mkdir(self.path("out/_temporary"))
-        self.index("out", "-o", "out.rmx", err="recmap: 2 files of folders left out as no shards: "
+        self.index("out", "-o", "out.rmx", err="recmap: skipped 2 files that are not shards: "
                    "out/.part-r-00000.tfrecord.gz.crc, out/_SUCCESS\n")
         self.assertEqual(self.payloads("out.rmx"), [b"%d" % i for i in range(12)])
 
@@ -142,7 +142,7 @@ class Naming(CliTest):
         self.write("a.rmx", shard("a"))
         self.write("b", shard("b"))
         os.link(self.path("b"), self.path("c"))
-        error = ("is one of the shards, and the index would replace it\n"
+        error = ("is one of the shards and would be overwritten\n"
                  "  name the index with -o\n")
         self.check("index", "a.rmx", status=2, err=f"recmap: a.rmx: {error}")
         self.check("index", "b", "-o", "c", status=2, err=f"recmap: c: {error}")
@@ -264,7 +264,7 @@ class Ids(CliTest):
         for text in (str(2**63), "07x", "0x7", " 7", "+7", ""):
             self.check("find", "a.rmx", "--", text, status=1,
                        err=f"recmap: a.rmx: no record has the id '{text}'\n  ids are compared byte "
-                       "for byte; 'recmap info' tells which feature holds them\n")
+                       "for byte; 'recmap info' shows which feature they are from\n")
 
     def test_bytes_go_before_integers(self):
         self.write("a", tfrecord([example(key=7), example(key="7")]))
@@ -276,7 +276,7 @@ class Ids(CliTest):
         self.index("a", "--id", "id")
         self.check("find", "a.rmx", "id-1", "no\x1b", "id-2", out="id-1\t1\nid-2\t2\n", status=1,
                    err="recmap: a.rmx: no record has the id 'no?'\n  ids are compared byte for "
-                   "byte; 'recmap info' tells which feature holds them\n")
+                   "byte; 'recmap info' shows which feature they are from\n")
 
     def test_an_index_without_ids(self):
         self.write("a", tfrecord(EXAMPLES))
@@ -322,7 +322,7 @@ class Appending(CliTest):
 
     def test_nothing_to_append_to(self):
         self.check("index", "--append", "s-1", status=2,
-                   err="recmap: s-1.rmx: there is no such index to append to\n"
+                   err="recmap: s-1.rmx: no such index to append to\n"
                    "  name the index with -o\n")
 
     def test_other_columns_do_not_fit(self):
@@ -384,7 +384,7 @@ class Stopping(CliTest):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual((out, process.returncode), (b"", -signal.SIGINT))
-        self.assertEqual(err, b"recmap: big.rmx: interrupted before all was checked\n")
+        self.assertEqual(err, b"recmap: big.rmx: interrupted before everything was checked\n")
 
     def test_a_signal_that_is_ignored_stays_ignored(self):
         def ignore():

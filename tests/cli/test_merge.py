@@ -86,14 +86,14 @@ class Merging(CliTest):
         parts = self.parts()
         before = self.read(parts[0])
         self.check("merge", "-o", parts[0], *parts, status=2, err=(
-            "recmap: part-0.rmx: is one of the parts, and the index would replace it\n"
+            "recmap: part-0.rmx: is one of the parts and would be overwritten\n"
             "  name another file with -o\n"))
         self.assertEqual(self.read(parts[0]), before)
 
     def test_wrong_usage(self):
-        self.check_wrong("merge", "a.rmx", what="no index to write is named (-o NAME.rmx)")
-        self.check_wrong("merge", "-o", "a.rmx", what="no parts are named")
-        self.check_wrong("merge", "-o", "", "a.rmx", what="-o names no file")
+        self.check_wrong("merge", "a.rmx", what="no output given (-o NAME.rmx)")
+        self.check_wrong("merge", "-o", "a.rmx", what="no parts given")
+        self.check_wrong("merge", "-o", "", "a.rmx", what="-o needs a file name")
 
     def test_a_part_that_is_no_index(self):
         before = self.files()

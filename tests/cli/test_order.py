@@ -194,8 +194,9 @@ class Orders(CliTest):
                            out=f"{position}\n")
             for absent in (DIGIT_COUNT, 2**64 - 1):
                 self.check("order", "d.rmx", *order, "--position-of", str(absent), status=1,
-                           err=f"recmap: d.rmx: record {absent} does not come: there are 1797 "
-                           "records\n  numbers run from 0 on, in the order of the shards\n")
+                           err=f"recmap: d.rmx: record {absent} is out of range: the data set "
+                           "has records 0 to 1796\n  records are numbered from 0, in the order "
+                           "of the shards\n")
 
 
 class SmallOrders(CliTest):
@@ -229,8 +230,8 @@ class SmallOrders(CliTest):
             for command in (["order"], ["cat"], ["cat", "--format=number"]):
                 self.check(*command, "a.rmx", *words, out="")
         self.check("order", "a.rmx", "--position-of=0", status=1,
-                   err="recmap: a.rmx: record 0 does not come: there are 0 records\n"
-                   "  numbers run from 0 on, in the order of the shards\n")
+                   err="recmap: a.rmx: record 0 is out of range: the data set has no records\n"
+                   "  records are numbered from 0, in the order of the shards\n")
 
     def test_batches_of_large_records(self):
         """A batch ends at 16 MiB too."""
@@ -299,38 +300,37 @@ class WrongOrders(CliTest):
     def test_what_goes_together(self):
         for option in ("seed", "epoch"):
             self.check_both(f"--{option}=1",
-                            what=f"--{option} is of a shuffled order: give --shuffle too")
+                            what=f"--{option} requires --shuffle")
         ranks = ["--rank=0", "--world=2", "--batch=1"]
         for words in (ranks[:1], ranks[1:2], ranks[2:], ranks[:2], ranks[1:], ranks[::2]):
-            self.check_both(*words, "--last=pad", what="--rank, --world and --batch go together")
+            self.check_both(*words, "--last=pad", what="--rank, --world and --batch must be given together")
         self.check_both("--last=drop",
-                        what="--last is for ranks: give --rank, --world and --batch too")
+                        what="--last requires --rank, --world and --batch")
         for word in ("--from=1", "--count=1", *ranks, "--last=keep"):
             others = [other for other in ranks if other != word]
             words = [word, *(others if word in (*ranks, "--last=keep") else [])]
             self.check_wrong("order", "a.rmx", "--position-of=1", *words, what=(
-                "--position-of is about the whole epoch: only --shuffle, --seed and --epoch go "
-                "with it"))
+                "--position-of can only be combined with --shuffle, --seed and --epoch"))
 
     def test_values(self):
         self.check_both("--rank=2", "--world=2", "--batch=1",
-                        what="--rank is below --world, not 2 of 2")
-        self.check_both("--rank=0", "--world=0", "--batch=1", what="--world is at least 1, not 0")
-        self.check_both("--rank=0", "--world=1", "--batch=0", what="--batch is at least 1, not 0")
-        self.check_both("--last=none", what="--last is keep, drop or pad, not 'none'")
-        self.check_both("--last=", what="--last is keep, drop or pad, not ''")
-        self.check_both("--from=4", what="--from is at most 3, the number of records, not 4")
+                        what="--rank must be less than --world, not 2 of 2")
+        self.check_both("--rank=0", "--world=0", "--batch=1", what="--world must be at least 1")
+        self.check_both("--rank=0", "--world=1", "--batch=0", what="--batch must be at least 1")
+        self.check_both("--last=none", what="invalid --last 'none': use keep, drop or pad")
+        self.check_both("--last=", what="invalid --last '': use keep, drop or pad")
+        self.check_both("--from=4", what="--from must be at most 3, the number of records, not 4")
         self.check_both("--world=4294967296",
-                        what="--world is at most 4294967295, not 4294967296")
+                        what="--world must be at most 4294967295, not 4294967296")
         for name in ("seed", "epoch", "from", "count", "rank", "world", "batch"):
             self.check_both("--shuffle", f"--{name}=-1",
-                            what=f"--{name} is a decimal number, not '-1'")
+                            what=f"--{name} must be a decimal number, not '-1'")
             self.check_both(f"--{name}", what=f"option '--{name}' needs an argument")
         self.check_wrong("order", "a.rmx", "--position-of", "x",
-                         what="--position-of is a decimal number, not 'x'")
+                         what="--position-of must be a decimal number, not 'x'")
         self.check_both("--shuffle=7", what="option '--shuffle' takes no argument")
-        self.check_wrong("order", what="no index is named")
-        self.check_wrong("order", "a.rmx", "b.rmx", what="only one index can be named")
+        self.check_wrong("order", what="no index given")
+        self.check_wrong("order", "a.rmx", "b.rmx", what="only one index can be given")
         for command in ("order", "cat"):
             self.check(command, "a.rmx", "--rank=0", "--world=2", f"--batch={2**62}", status=2,
                        err=f"recmap: batches of {2**62} records on 2 ranks are too large\n")

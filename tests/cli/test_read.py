@@ -61,9 +61,9 @@ class Digits(CliTest):
                        f"  {n}\n" for i, n in enumerate(self.names))
         text = (f"index        digits.rmx\nrecords      1797\nshards       4\n"
                 f"bytes        {document['bytes']} (244 kB)\n"
-                f"index bytes  {size} ({size / 1000:.1f} kB, {size / 1797:.2f} a record)\n"
+                f"index bytes  {size} ({size / 1000:.1f} kB, {size / 1797:.2f} per record)\n"
                 f"fingerprint  {document['fingerprint']}\n"
-                "ids          id, of 1797 records\ncolumns      @length, int64\n"
+                "ids          id, 1797 records\ncolumns      @length, int64\n"
                 "             label, int64\ndamage       none\n")
         self.check("info", "digits.rmx", out=text)
         self.check("info", "digits.rmx", "--shards", out=text + "\n" + bar + rows)
@@ -74,8 +74,7 @@ class Digits(CliTest):
         expected = {"id": {"kind": "bytes", **one, "min_size": 11, "max_size": 11},
                     "image": {"kind": "bytes", **one, "min_size": 64, "max_size": 64},
                     "label": {"kind": "int64", **one, "min": 0, "max": 9}}
-        sampled = ("recmap: 1000 of 1797 records were looked at, spread evenly; --sample 0 looks "
-                   "at all\n")
+        sampled = ("recmap: sampled 1000 of 1797 records, evenly spaced; --sample 0 reads all\n")
         for words, err in ((["--sample", "0"], ""), (["--sample", "1797"], ""),
                            (["--sample", "9999"], ""), ([], sampled),
                            (["--sample", "1"], sampled.replace("1000", "1"))):
@@ -170,8 +169,8 @@ class Formats(CliTest):
 
     def test_a_schema_of_other_records(self):
         result = self.run_recmap("schema", "a.rmx", "--json")
-        self.assertEqual(result.err, b"recmap: 1 of 8 records: neither tf.Example nor "
-                                     b"tf.SequenceExample, or more than one\n")
+        self.assertEqual(result.err, b"recmap: 1 of 8 records are not a single tf.Example or "
+                                     b"tf.SequenceExample\n")
         self.assertEqual(json.loads(result.out)["weights"],
                          {"kind": "float", "share": 5 / 8, "min_length": 2, "max_length": 2,
                           "unset_share": 0, "missing_share": 3 / 8, "shape": None, "min": 0,
@@ -275,7 +274,7 @@ class OutputFiles(CliTest):
                 ("far/a.rmx", "in/b", "is one of the shards")):
             for words in (["cat"], ["get", "0"]):
                 self.check(*words[:1], index, *words[1:], "-o", name, status=2, err=(
-                    f"recmap: {name}: {what}, and the output would replace it\n"
+                    f"recmap: {name}: {what} and would be overwritten\n"
                     "  name another file with -o\n"))
         self.assertEqual(self.read("in/b"), tfrecord(EXAMPLES))
         self.check("cat", "a.rmx", "-o", "other")

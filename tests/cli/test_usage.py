@@ -84,7 +84,7 @@ class WrongUsage(CliTest):
 
     def test_of_the_tool(self):
         advice = "  try 'recmap --help'\n"
-        self.check(err=f"recmap: no command is named\n{advice}", status=2)
+        self.check(err=f"recmap: no command given\n{advice}", status=2)
         self.check("walk", err=f"recmap: unknown command 'walk'\n{advice}", status=2)
         self.check("--json", err=f"recmap: unknown option '--json'\n{advice}", status=2)
         self.check("a\n\x1b[1m", err=f"recmap: unknown command 'a??[1m'\n{advice}", status=2)
@@ -95,15 +95,15 @@ class WrongUsage(CliTest):
             self.check_wrong(command, "-x", what="unknown option '-x'")
             self.check_wrong(command, "--help=3", what="option '--help' takes no argument")
         for command in READERS:
-            self.check_wrong(command, "--access", "x", what="--access is map or pread, not 'x'")
-            self.check_wrong(command, "--check", "x", what="--check is data or header, not 'x'")
+            self.check_wrong(command, "--access", "x", what="invalid --access 'x': use map, read or direct")
+            self.check_wrong(command, "--check", "x", what="invalid --check 'x': use data or header")
         for command in ("index", "get", "cat"):
             self.check_wrong(command, "-o", what="option '-o' needs an argument")
-            self.check_wrong(command, "a.rmx", "--output=", what="-o names no file")
+            self.check_wrong(command, "a.rmx", "--output=", what="-o needs a file name")
         for command in ("get", "cat"):
             self.check_wrong(command, "--format", what="option '--format' needs an argument")
             self.check_wrong(command, "--format", "xml",
-                             what="--format is raw, tfrecord, json or number, not 'xml'")
+                             what="invalid --format 'xml': use raw, tfrecord, json or number")
         self.check_wrong("info", "--json=1", "a.rmx", what="option '--json' takes no argument")
         self.check_wrong("cat", "--f", "raw", "a.rmx", what="option '--f' is ambiguous")
         for word in ("-7", "-500", "-5x"):
@@ -112,39 +112,39 @@ class WrongUsage(CliTest):
 
     def test_of_operands(self):
         for command in (*READERS, "info", "verify"):
-            self.check_wrong(command, what="no index is named")
+            self.check_wrong(command, what="no index given")
         for command in ("info", "schema", "cat", "verify"):
-            self.check_wrong(command, "a.rmx", "b", what="only one index can be named")
-        self.check_wrong("get", "a.rmx", what="no record number is given")
-        self.check_wrong("find", "a.rmx", what="no id is given")
-        self.check_wrong("index", what="no shards are named")
+            self.check_wrong(command, "a.rmx", "b", what="only one index can be given")
+        self.check_wrong("get", "a.rmx", what="no record number given")
+        self.check_wrong("find", "a.rmx", what="no id given")
+        self.check_wrong("index", what="no shards given")
 
     def test_of_numbers(self):
         for text in ("", "x", "1x", " 1", "+1", "1.0", "0x1", "1,000"):
-            self.check_wrong("get", "a.rmx", text, what=f"NUMBER is a decimal number, not '{text}'")
+            self.check_wrong("get", "a.rmx", text, what=f"NUMBER must be a decimal number, not '{text}'")
             self.check_wrong("cat", "a.rmx", "--from", text,
-                             what=f"--from is a decimal number, not '{text}'")
+                             what=f"--from must be a decimal number, not '{text}'")
         for number in (2**64, 10**30):
             self.check_wrong("get", "a.rmx", str(number),
-                             what=f"NUMBER is at most {2**64 - 1}, not {number}")
+                             what=f"NUMBER must be at most {2**64 - 1}, not {number}")
         self.check_wrong("get", "a.rmx", "0", "--", "-1",
-                         what="NUMBER is a decimal number, not '-1'")
+                         what="NUMBER must be a decimal number, not '-1'")
         self.check_wrong("cat", "a.rmx", "--count", "-1",
-                         what="--count is a decimal number, not '-1'")
+                         what="--count must be a decimal number, not '-1'")
         self.check_wrong("schema", "a.rmx", "--sample", "all",
-                         what="--sample is a decimal number, not 'all'")
+                         what="--sample must be a decimal number, not 'all'")
         self.check_wrong("verify", "a.rmx", "--threads", "4097",
-                         what="--threads is at most 4096, not 4097")
+                         what="--threads must be at most 4096, not 4097")
         self.check_wrong("cat", "a.rmx", "--from", "2",
-                         what="--from is at most 1, the number of records, not 2")
+                         what="--from must be at most 1, the number of records, not 2")
 
     def test_of_index_options(self):
-        self.check_wrong("index", "a.tfrecord", "--id", "", what="--id names no feature")
-        self.check_wrong("index", "a.tfrecord", "--lift", "=3", what="--lift names no feature")
+        self.check_wrong("index", "a.tfrecord", "--id", "", what="--id needs a feature name")
+        self.check_wrong("index", "a.tfrecord", "--lift", "=3", what="--lift needs a feature name")
         self.check_wrong("index", "a.tfrecord", "--on-corrupt", "stop",
-                         what="--on-corrupt is raise or skip, not 'stop'")
+                         what="invalid --on-corrupt 'stop': use raise or skip")
         self.check_wrong("index", "a.tfrecord", "--threads", "many",
-                         what="--threads is a decimal number, not 'many'")
+                         what="--threads must be a decimal number, not 'many'")
 
     def test_options_stand_anywhere(self):
         for words in (["--format", "number", "a.rmx", "0"], ["a.rmx", "--format", "number", "0"],
@@ -178,7 +178,7 @@ class Streams(CliTest):
             if ignored:
                 self.assertEqual(result.status, 4)
                 self.assertEqual(result.err, b"recmap: standard output: cannot write: Broken pipe\n"
-                                 b"  who was reading has stopped\n")
+                                 b"  the reader of the output has exited\n")
             else:
                 self.assertEqual((result.status, result.err), (-13, b""))
 
