@@ -107,6 +107,8 @@ static bool set_check(struct args *args, const char *text) {
     return true;
 }
 
+/* Handles the options that commands share here, and returns the command's own. The shared options
+ * only fill args->dataset_options, so their order does not matter. */
 int args_next(struct args *args) {
     for (;;) {
         int option = getopt_long(args->argc, args->argv, args->letters, args->table, NULL);
@@ -142,7 +144,10 @@ int args_next(struct args *args) {
     }
 }
 
-bool args_number(const struct args *args, const char *what, const char *text, uint64_t limit,
+/* Does not use strtoull, which accepts leading spaces, signs and, with a locale, group separators.
+ * The loop continues after an overflow, so that `12x` is reported as malformed whatever its length.
+ */
+bool args_number(const struct args *args, const char *name, const char *text, uint64_t limit,
                  uint64_t *number) {
     uint64_t value = 0;
     bool too_large = false;
@@ -153,11 +158,11 @@ bool args_number(const struct args *args, const char *what, const char *text, ui
         value = value * 10 + digit;
     }
     if (*c || c == text) {
-        args_usage_error(args, "%s must be a decimal number, not '%s'", what, text);
+        args_usage_error(args, "%s must be a decimal number, not '%s'", name, text);
         return false;
     }
     if (too_large || value > limit) {
-        args_usage_error(args, "%s must be at most %llu, not %s", what, (unsigned long long)limit,
+        args_usage_error(args, "%s must be at most %llu, not %s", name, (unsigned long long)limit,
                          text);
         return false;
     }

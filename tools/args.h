@@ -1,4 +1,4 @@
-/* The words behind `recmap COMMAND`: GNU options before, between and behind the operands. */
+/* Command line arguments: GNU options and operands in any order. */
 #ifndef RECMAP_ARGS_H
 #define RECMAP_ARGS_H
 
@@ -8,19 +8,19 @@
 
 #include <recmap/dataset.h>
 
-/* One command of the tool. */
+/* A command, such as `recmap index`. */
 struct command {
     const char *name;
-    const char *summary;               /* one line, for the list of commands */
-    const char *help;                  /* the whole answer to --help */
-    bool reads;                        /* reads records, and so takes --access and --check */
+    const char *summary;               /* one line, printed by recmap --help */
+    const char *help;                  /* printed by recmap COMMAND --help */
+    bool reads;                        /* true: it takes --access and --check */
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns the exit status */
 };
 
 enum { ARGS_END = -1, ARGS_STOP = -2 };
 
-/* Values for options without a letter start here; the last is that of --framing, for commands that
- * open an index: args_next takes it. */
+/* Options without a letter have values from ARGS_LONG. args_next handles ARGS_FRAMING, the
+ * --framing option of commands that open an index. */
 enum { ARGS_LONG = 256, ARGS_FRAMING = 999 };
 
 enum { ARGS_OPTIONS_MAX = 20 };
@@ -29,39 +29,40 @@ struct args {
     const struct command *command;
     int argc;
     char **argv;
-    struct option table[ARGS_OPTIONS_MAX]; /* the command's own, --help, --access, --check */
+    struct option table[ARGS_OPTIONS_MAX]; /* the command's, --help, --access, --check */
     char letters[2 * ARGS_OPTIONS_MAX + 2];
-    char **operands; /* when the options are at their end */
+    char **operands; /* set when args_next returns ARGS_END */
     int operand_count;
-    int exit_status;                        /* when they stop early */
-    recmap_dataset_options dataset_options; /* how the index will be opened */
+    int exit_status;                        /* set when args_next returns ARGS_STOP */
+    recmap_dataset_options dataset_options; /* for opening the index */
 };
 
-/* `options` end with a row of zeros; a value below ARGS_LONG is also the option's letter. */
+/* The last element of `options` is all zeros. A value below ARGS_LONG is the option's letter. */
 void args_init(struct args *args, const struct command *command, const struct option *options,
                int argc, char **argv);
 
-/* More options of the command, from a table of several commands. */
+/* Adds options that several commands share. */
 void args_add(struct args *args, const struct option *options);
 
-/* The next option's value, its argument in `optarg`; ARGS_END when only operands are left;
- * ARGS_STOP when the command ends here with args->exit_status (--help, or a wrong option). */
+/* Returns the next option's value, with its argument in `optarg`; ARGS_END if only operands are
+ * left; ARGS_STOP if the command must exit with args->exit_status (after --help or an error). */
 int args_next(struct args *args);
 
-/* Says what is wrong and where help is. Returns the exit status of wrong usage. */
+/* Prints the error and a hint to --help. Returns the exit status. */
 int args_usage_error(const struct args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A decimal number up to `limit`; says what is wrong with `text` otherwise. `what` names it. */
-bool args_number(const struct args *args, const char *what, const char *text, uint64_t limit,
+/* Parses a decimal number up to `limit`. Prints an error that calls it `name`, and returns false,
+ * if `text` is not one. */
+bool args_number(const struct args *args, const char *name, const char *text, uint64_t limit,
                  uint64_t *number);
 
-/* Loads a framing of the user's own; *name is then its name, and stays. Returns 0, or the exit
- * status after saying what is wrong. */
+/* Loads a custom framing from a shared object; *name is valid until exit. Returns 0, or the exit
+ * status after printing the error. */
 int args_load_framing(const char **name, const char *path);
 
-/* Opens the index that the first operand names, with the guard. Returns 0, or the exit status after
- * saying what is wrong. */
+/* Opens the index named by the first operand, with the SIGBUS guard installed. Returns 0, or the
+ * exit status after printing the error. */
 int args_open(recmap_dataset **dataset, const struct args *args);
 
 #endif

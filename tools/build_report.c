@@ -4,6 +4,7 @@
 
 #include "message.h"
 
+/* Rates cover only what was scanned: reused records would make them look better than they are. */
 void build_report(const char *path, const recmap_index_summary *summary, struct build_reused reused,
                   bool has_ids, const struct progress_bar *progress) {
     struct stat index;

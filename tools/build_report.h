@@ -1,4 +1,4 @@
-/* What a build of an index tells when it is done. */
+/* The summary that is printed after an index was built. */
 #ifndef RECMAP_BUILD_REPORT_H
 #define RECMAP_BUILD_REPORT_H
 
@@ -6,13 +6,13 @@
 
 #include "progress_bar.h"
 
-/* What was taken over from older indexes and so not scanned. */
+/* Records taken from an existing index without reading their shards. */
 struct build_reused {
     uint64_t record_count;
     uint64_t byte_count;
 };
 
-/* One line of what was done; then what the user may not expect. */
+/* Prints one line with sizes and rates, then lines about records without id and about damage. */
 void build_report(const char *path, const recmap_index_summary *summary, struct build_reused reused,
                   bool has_ids, const struct progress_bar *progress);
 

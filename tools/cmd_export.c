@@ -147,6 +147,8 @@ static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const cha
     return exit_status;
 }
 
+/* All shards are checked before the first text index is written, so that a shard that cannot have
+ * one leaves no partial result. */
 static int run(int argc, char **argv) {
     struct args args;
     const char *folder = NULL, *form = NULL;

@@ -65,6 +65,8 @@ static void print_match(const char *id, uint64_t number) {
     printf("\t%llu\n", (unsigned long long)number);
 }
 
+/* An id without a record is reported and the search continues, so that a script gets all matches;
+ * any other error ends it. */
 static int find_operands(recmap_dataset *dataset, const struct args *args) {
     struct match_list matches = {NULL, 0, 0};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -113,4 +115,4 @@ static const char help[] =
     "      --help             print this help\n"
     "      --                 end of options: the next ID may begin with a dash\n";
 
-const struct command cmd_find = {"find", "find the numbers of records by id", help, true, run};
+const struct command cmd_find = {"find", "find record numbers by id", help, true, run};

@@ -212,5 +212,5 @@ static const char help[] =
     "                         default: standard output\n"
     "      --help             print this help\n";
 
-const struct command cmd_import = {"import", "write a TFRecord file of records given as JSON", help,
-                                   false, run};
+const struct command cmd_import = {"import", "write a TFRecord file of JSON records", help, false,
+                                   run};

@@ -27,6 +27,7 @@ static const char *type_name(recmap_type type) {
     return "none";
 }
 
+/* Prints the fixed lines. The labels are padded by hand to a column of 13 characters. */
 static void print_totals(const char *path, const recmap_dataset_info *info) {
     char text[HUMAN_SIZE];
     fputs("index        ", stdout);
@@ -67,6 +68,8 @@ static recmap_status print_columns(recmap_dataset *dataset, const recmap_dataset
     return RECMAP_OK;
 }
 
+/* Prints one line per damaged range, as verify does. In a compressed shard the offset counts
+ * inflated bytes, and the line says so: seeking there in the file would find something else. */
 static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_info *info,
                                   recmap_error *error) {
     if (!info->damage_count) {
@@ -105,6 +108,8 @@ static uint64_t records_in_spans(const recmap_dataset *dataset, const recmap_spa
     return recmap_dataset_count(dataset) * count / spans->span_count + 1;
 }
 
+/* Prints how compressed shards are read, then warns of the two cases in which reading is slow: more
+ * inflated bytes than are kept, and a span that is too large. Both have the same remedies. */
 static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *error) {
     recmap_span_info spans;
     char text[HUMAN_SIZE];
@@ -117,23 +122,24 @@ static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *err
     printf(" of %s on average",
            human_bytes(text, (double)spans.inflated_size / (double)spans.span_count));
     printf(", %s at most\n", human_bytes(text, (double)spans.largest_size));
-    bool is_slow = spans.inflated_size > spans.keep_size,
-         is_large = spans.largest_size > LARGE_SPAN;
+    bool is_slow = spans.inflated_size > spans.keep_size;
+    bool is_large = spans.largest_size > LARGE_SPAN;
     if (is_large)
-        puts("             in a span that large, one deflate block, a record costs inflating what "
-             "lies "
-             "before\n             it, until its parts were passed once");
+        puts(
+            "             the largest span is one deflate block: reading a record in it the first\n"
+            "             time inflates everything before the record");
     if (is_slow)
         printf(
-            "             a true shuffle is slow: it inflates a span for %.0f %% of the records, "
-            "since %s are kept\n",
-            100 - 100 * (double)spans.keep_size / (double)spans.inflated_size,
-            human_bytes(text, (double)spans.keep_size));
+            "             a true shuffle is slow: %s are kept inflated, so %.0f %% of the records\n"
+            "             need a span inflated again\n",
+            human_bytes(text, (double)spans.keep_size),
+            100 - 100 * (double)spans.keep_size / (double)spans.inflated_size);
     if (is_slow || is_large)
-        printf("             `recmap cat --format tfrecord` writes the records plain; an order of "
-               "windows (in C and\n             Python) inflates span after span, with blocks of "
-               "four spans: %llu records\n",
-               (unsigned long long)records_in_spans(dataset, &spans, 4));
+        printf(
+            "             remedies: write the records uncompressed (recmap cat --format "
+            "tfrecord),\n"
+            "             or use a windowed order (in Python or C) with blocks of %llu records\n",
+            (unsigned long long)records_in_spans(dataset, &spans, 4));
     return RECMAP_OK;
 }
 
@@ -202,4 +208,4 @@ static const char help[] =
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --help             print this help\n";
 
-const struct command cmd_info = {"info", "tell what an index holds", help, false, run};
+const struct command cmd_info = {"info", "describe an index", help, false, run};

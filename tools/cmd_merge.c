@@ -93,4 +93,5 @@ static const char help[] =
     "      --framing ./MY.so    load the custom framing of the shards\n"
     "      --help               print this help\n";
 
-const struct command cmd_merge = {"merge", "put indexes of parts together", help, false, run};
+const struct command cmd_merge = {"merge", "merge indexes of parts of a data set", help, false,
+                                  run};

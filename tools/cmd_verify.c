@@ -31,6 +31,7 @@ static void print_damage(const recmap_damage *damage) {
     putchar('\n');
 }
 
+/* Prints the damage first and the summary last, where a terminal shows it. */
 static void print_human(const recmap_report *report, const recmap_dataset_info *info,
                         const char *path, bool index_only) {
     size_t count = recmap_report_damage_count(report);
@@ -60,6 +61,8 @@ static recmap_status print_json(const recmap_report *report, recmap_error *error
     return status;
 }
 
+/* Damage is a result, not an error: the exit status 1 comes from the report, and an error status
+ * only from a verification that could not finish. */
 static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, const char *path,
                       bool as_json) {
     recmap_report *report = NULL;
@@ -119,5 +122,5 @@ static const char help[] =
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --help             print this help\n";
 
-const struct command cmd_verify = {"verify", "check every byte of index and shards", help, false,
-                                   run};
+const struct command cmd_verify = {"verify", "verify every byte of an index and its shards", help,
+                                   false, run};

@@ -1,4 +1,4 @@
-/* The commands, one file each: cmd_NAME.c. */
+/* The commands. Each is defined in cmd_NAME.c. */
 #ifndef RECMAP_COMMANDS_H
 #define RECMAP_COMMANDS_H
 

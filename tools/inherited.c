@@ -27,7 +27,7 @@ static recmap_status inherit_columns(struct inherited *inherited, recmap_index_o
     return RECMAP_OK;
 }
 
-/* What is added lies as in the last shard. */
+/* New shards are assumed to have the framing of the last one. */
 static recmap_status inherit_framing(struct inherited *inherited, recmap_index_options *options,
                                      recmap_error *error) {
     recmap_shard_info last;

@@ -1,5 +1,4 @@
-/* The options of an index build that are taken from an index: its framing, ids and lifted columns.
- */
+/* Index options taken from an existing index: its framing, id feature and lifted columns. */
 #ifndef RECMAP_INHERITED_H
 #define RECMAP_INHERITED_H
 
@@ -7,12 +6,12 @@
 #include <recmap/index.h>
 
 struct inherited {
-    recmap_dataset *dataset; /* its strings are the options' */
+    recmap_dataset *dataset; /* owns the strings that the options borrow */
     recmap_lift *lifts;
 };
 
-/* Opens the index at `path` and sets framing, id and lifts of `options`, unless they name any
- * already. Errors: as recmap_dataset_open; what was opened is then still to be ended. */
+/* Opens the index at `path` and sets framing, id and lifts of `options` unless they are set
+ * already. The options borrow from `inherited`. Close `inherited` also after an error. */
 recmap_status inherited_open(struct inherited *inherited, recmap_index_options *options,
                              const char *path, const recmap_dataset_options *dataset_options,
                              recmap_error *error);

@@ -6,16 +6,16 @@
 
 static volatile sig_atomic_t pending_signal;
 
-static void note(int number) {
+static void record_signal(int number) {
     pending_signal = number;
 }
 
 void interrupt_watch(void) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction old, action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction old, action = {.sa_handler = record_signal, .sa_flags = (int)SA_RESETHAND};
         sigemptyset(&action.sa_mask);
-        /* What the parent ignores for us (nohup) stays ignored. */
+        /* A signal that the parent process ignores (nohup) stays ignored. */
         if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
     }

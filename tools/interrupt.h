@@ -1,5 +1,5 @@
-/* SIGINT, SIGTERM and SIGHUP as a wish to stop: what was begun is cleaned up before the process
- * ends by the signal. */
+/* SIGINT, SIGTERM and SIGHUP request a stop: the command removes temporary files, then dies by the
+ * signal. */
 #ifndef RECMAP_INTERRUPT_H
 #define RECMAP_INTERRUPT_H
 
@@ -7,16 +7,16 @@
 
 #include <recmap/status.h>
 
-/* From now on these signals are only noted. The second one of a kind ends the process at once. */
+/* From now on these signals are only recorded. A second one of the same kind kills the process. */
 void interrupt_watch(void);
 
 bool interrupt_is_pending(void);
 
-/* Sets `error` for what was stopped. Returns RECMAP_CANCELLED. */
+/* Sets `error` to RECMAP_CANCELLED and returns that. */
 recmap_status interrupt_fail(recmap_error *error);
 
-/* Ends the process by the signal that came, so that the shell sees it; returns `exit_status` when
- * none did. */
+/* If a signal was recorded, raises it again with its default action, so that the shell sees how the
+ * process ended. Otherwise returns `exit_status`. */
 int interrupt_finish(int exit_status);
 
 #endif

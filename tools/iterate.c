@@ -4,34 +4,35 @@
 
 #include "interrupt.h"
 
-/* A batch ends at either limit; with pread it is all in memory. */
+/* A batch ends at either limit. Unless shards are mapped, all of it is copied to memory. */
 enum { BATCH_RECORDS_MAX = 256, BATCH_BYTES_MAX = 16 << 20 };
 
 struct iteration {
     recmap_dataset *dataset;
     recmap_batch *batch;
-    uint64_t count; /* records in all */
+    uint64_t count; /* of the source */
     record_visit_fn visit;
     void *context;
     recmap_progress_fn report;
     void *report_context;
-    uint64_t bytes_passed;
-    uint64_t records_passed;
+    uint64_t bytes_visited;
+    uint64_t records_visited;
 };
 
-/* How many of the numbers make a batch: at least one. */
+/* Counts how many of the numbers fit into a batch; at least one does. */
 static recmap_status count_fitting(size_t *fit_count, recmap_dataset *dataset,
                                    const uint64_t *numbers, size_t count, recmap_error *error) {
     uint64_t room = BATCH_BYTES_MAX;
-    size_t taken = 0;
-    for (; taken < count; taken++) {
+    size_t fitting = 0;
+    for (; fitting < count; fitting++) {
         recmap_location location;
-        recmap_status status = recmap_dataset_locate(&location, dataset, numbers[taken], 1, error);
+        recmap_status status =
+            recmap_dataset_locate(&location, dataset, numbers[fitting], 1, error);
         if (status != RECMAP_OK) return status;
-        if (taken && location.size > room) break;
+        if (fitting && location.size > room) break;
         room -= location.size < room ? location.size : room;
     }
-    *fit_count = taken;
+    *fit_count = fitting;
     return RECMAP_OK;
 }
 
@@ -40,40 +41,41 @@ static recmap_status visit_batch(struct iteration *iteration, recmap_error *erro
     for (size_t i = 0; i < recmap_batch_count(iteration->batch); i++) {
         recmap_status status = iteration->visit(iteration->context, &records[i], error);
         if (status != RECMAP_OK) return status;
-        iteration->bytes_passed += records[i].size;
-        iteration->records_passed++;
+        iteration->bytes_visited += records[i].size;
+        iteration->records_visited++;
     }
     return RECMAP_OK;
 }
 
-/* The bytes in all are not known before they are read: the records passed tell how far it is. */
+/* The total size of the records is unknown; it is estimated from the mean of those visited. */
 static bool is_cancelled(const struct iteration *iteration) {
     if (!iteration->report) return false;
-    double mean = (double)iteration->bytes_passed / (double)iteration->records_passed;
-    recmap_progress progress = {.bytes_done = iteration->bytes_passed,
+    double mean = (double)iteration->bytes_visited / (double)iteration->records_visited;
+    recmap_progress progress = {.bytes_done = iteration->bytes_visited,
                                 .bytes_total = (uint64_t)(mean * (double)iteration->count),
-                                .record_count = iteration->records_passed};
+                                .record_count = iteration->records_visited};
     return iteration->report(iteration->report_context, &progress) != 0;
 }
 
-/* In as many batches as they need. */
 static recmap_status visit_numbers(struct iteration *iteration, const uint64_t *numbers,
                                    size_t count, recmap_error *error) {
     for (size_t done = 0; done < count;) {
-        size_t batch_count = 0;
+        size_t batch_size = 0;
         recmap_status status =
-            count_fitting(&batch_count, iteration->dataset, numbers + done, count - done, error);
+            count_fitting(&batch_size, iteration->dataset, numbers + done, count - done, error);
         if (status == RECMAP_OK)
             status = recmap_dataset_gather(iteration->batch, iteration->dataset, numbers + done,
-                                           batch_count, error);
+                                           batch_size, error);
         if (status == RECMAP_OK) status = visit_batch(iteration, error);
         if (status != RECMAP_OK) return status;
         if (is_cancelled(iteration)) return interrupt_fail(error);
-        done += batch_count;
+        done += batch_size;
     }
     return RECMAP_OK;
 }
 
+/* Numbers are requested in groups of BATCH_RECORDS_MAX, and visit_numbers splits a group further if
+ * its records are large. */
 recmap_status iterate_records(recmap_dataset *dataset, struct number_source source,
                               record_visit_fn visit, void *context, recmap_progress_fn report,
                               void *report_context, recmap_error *error) {

@@ -1,4 +1,4 @@
-/* What the tool says on stderr, and how it writes sizes and names for people. */
+/* Messages on stderr, and formatting of sizes, plurals and untrusted text. */
 #ifndef RECMAP_MESSAGE_H
 #define RECMAP_MESSAGE_H
 
@@ -7,11 +7,11 @@
 
 #include <recmap/status.h>
 
-/* `recmap: ...` on stderr. */
+/* Prints `recmap: ...` to stderr. */
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* An error of the tool's own, in the form of the library's: `path` and `advice` may be NULL.
- * Returns the exit status. */
+/* Prints an error in the form of the library's. `path` and `advice` may be NULL. Returns the exit
+ * status. */
 int message_error(recmap_status status, const char *path, const char *advice, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
@@ -20,16 +20,16 @@ recmap_status message_fail_errno(recmap_error *error, const char *path, const ch
 
 enum { HUMAN_SIZE = 24 };
 
-/* 999 B, 1.23 kB, 45.6 MB; returns `text`. */
+/* Formats 999 B, 1.23 kB, 45.6 MB. Returns `text`. */
 const char *human_bytes(char text[HUMAN_SIZE], double bytes);
 
-/* The s behind a noun: "" for one. */
+/* Returns "" if `count` is 1, else "s". */
 const char *plural(uint64_t count);
 
-/* Text from files, with `?` for what a terminal would obey. */
+/* Prints text with control bytes replaced by `?`, so that file names cannot control a terminal. */
 void print_safe(FILE *stream, const char *text);
 
-/* The same, with \t and \u001b for them. */
+/* Prints text with control bytes escaped as \t, \n or \u001b. */
 void print_readable(FILE *stream, const char *text, size_t size);
 
 #endif

@@ -1,13 +1,13 @@
 #include "order_iterator.h"
 
-/* What is computed at once. */
+/* Numbers are computed in batches of this size. */
 enum { NUMBERS_MAX = 1024 };
 
 static recmap_deal_options deal_options_from(const struct order_options *options,
                                              uint64_t record_count) {
     recmap_deal_options deal_options = RECMAP_DEAL_OPTIONS_INIT;
     if (!order_options_has_ranks(options)) {
-        /* All that is left is one step. */
+        /* Without ranks, the rest of the epoch is one step. */
         deal_options.batch_size = record_count ? record_count : 1;
         return deal_options;
     }
@@ -17,7 +17,7 @@ static recmap_deal_options deal_options_from(const struct order_options *options
     return deal_options;
 }
 
-/* All steps but the last one are full. */
+/* Counts the numbers of this rank. All steps but the last are full. */
 static recmap_status count_numbers(uint64_t *count, const struct order_iterator *iterator,
                                    recmap_error *error) {
     const recmap_deal *deal = &iterator->deal;
@@ -66,7 +66,8 @@ void order_iterator_deinit(struct order_iterator *iterator) {
     iterator->order = NULL;
 }
 
-/* Takes from the share until it is used up, then from the next step's. */
+/* Returns numbers of the current share until it is exhausted, then of the next step's share. A
+ * share may be empty: with few positions left, the last ranks get none. */
 recmap_status order_iterator_next(void *context, uint64_t *numbers, size_t count,
                                   recmap_error *error) {
     struct order_iterator *iterator = context;

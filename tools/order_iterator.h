@@ -1,4 +1,4 @@
-/* The record numbers that ORDER options ask for, from the first to the last. */
+/* Iterates over the record numbers that order options select. */
 #ifndef RECMAP_ORDER_ITERATOR_H
 #define RECMAP_ORDER_ITERATOR_H
 
@@ -9,22 +9,21 @@ struct order_iterator {
     recmap_order *order;
     recmap_deal deal;
     uint32_t rank;
-    uint64_t step;      /* the next one */
-    recmap_share share; /* what is left of the one before it */
-    uint64_t left;      /* numbers to come */
+    uint64_t step;      /* the next step */
+    recmap_share share; /* the rest of the current step */
+    uint64_t left;      /* numbers not yet returned */
 };
 
-/* Returns 0, or the exit status after saying what is wrong. */
+/* Returns 0, or the exit status after printing the error. */
 int order_iterator_init(struct order_iterator *iterator, const struct order_options *options,
                         uint64_t record_count, const struct args *args);
 void order_iterator_deinit(struct order_iterator *iterator);
 
-/* The next `count` numbers, at most iterator->left. A number_source_next_fn over an struct
- * order_iterator. */
+/* Returns the next `count` numbers, at most iterator->left. A number_source_next_fn. */
 recmap_status order_iterator_next(void *iterator, uint64_t *numbers, size_t count,
                                   recmap_error *error);
 
-/* Writes all numbers to an output of that format. No data is read. */
+/* Writes all numbers to an output of format OUTPUT_NUMBER. No shard is read. */
 recmap_status order_iterator_print(struct order_iterator *iterator, struct output *output,
                                    recmap_error *error);
 

@@ -37,7 +37,7 @@ static const char *display_name(const struct output *output) {
     return output->path ? output->path : stdout_name;
 }
 
-/* The rights that writing to the path itself would leave. */
+/* Returns the permissions that opening the path for writing would have given the file. */
 static mode_t output_mode(const struct stat *old) {
     if (old) return old->st_mode & 0777;
     mode_t mask = umask(0);
@@ -47,10 +47,10 @@ static mode_t output_mode(const struct stat *old) {
 
 static recmap_status open_regular(struct output *output, const struct stat *old,
                                   recmap_error *error) {
-    /* A link stays a link: the file behind it is replaced. */
+    /* If the path is a symbolic link, its target is replaced, not the link. */
     output->target = old ? realpath(output->path, NULL) : strdup(output->path);
     if (!output->target) return message_fail_errno(error, output->path, "resolve the path");
-    /* From here on a signal must not end the process before the file is removed. */
+    /* From here on, a signal must not kill the process before the temporary file is removed. */
     interrupt_watch();
     int fd = partial_create(&output->temporary, output->target, output_mode(old));
     if (fd < 0) return message_fail_errno(error, output->path, "create the file");
@@ -75,7 +75,7 @@ static bool is_same_file(const struct stat *one, const struct stat *other) {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-/* Whether `file` is the shard `name`, as an index in the folder of `index_path` names it. */
+/* Returns true if `file` is the shard `name`. A relative name is relative to the index's folder. */
 static bool is_shard(const struct stat *file, const char *name, const char *index_path) {
     const char *slash = strrchr(index_path, '/');
     int folder_size = name[0] == '/' || !slash ? 0 : (int)(slash - index_path) + 1;
@@ -186,7 +186,7 @@ void output_close(struct output *output) {
 int output_check_stdout(int exit_status) {
     errno = 0;
     if (!fflush(stdout) && !ferror(stdout)) return exit_status;
-    /* What failed before has been said. */
+    /* An I/O error was printed already. */
     if (exit_status == recmap_status_exit(RECMAP_IO)) return exit_status;
     recmap_error error = RECMAP_ERROR_INIT;
     if (!errno) errno = EIO;

@@ -1,4 +1,4 @@
-/* Where records go, and how they are written. */
+/* Writes records to a file or standard output, in one of several formats. */
 #ifndef RECMAP_OUTPUT_H
 #define RECMAP_OUTPUT_H
 
@@ -9,7 +9,7 @@
 #include <recmap/text.h>
 
 enum output_format {
-    OUTPUT_DEFAULT, /* raw into a file or pipe, a preview on a terminal */
+    OUTPUT_DEFAULT, /* raw to a file or pipe, a preview to a terminal */
     OUTPUT_RAW,
     OUTPUT_TFRECORD,
     OUTPUT_JSON,
@@ -17,40 +17,40 @@ enum output_format {
     OUTPUT_PREVIEW,
 };
 
-/* False for a name that is none of raw, tfrecord, json, number. */
+/* Parses raw, tfrecord, json or number. Returns false for any other name. */
 bool output_format_parse(enum output_format *format, const char *name);
 
-/* A file appears whole, by renaming, when it is finished; signals are watched meanwhile, and
- * writing after one is CANCELLED. What is no regular file (a FIFO, a device) is written to as it
- * is. */
+/* A regular file is written under a temporary name and renamed by output_finish. Until then signals
+ * are only recorded, and output_write returns CANCELLED after one. FIFOs and devices are written
+ * directly. */
 struct output {
     FILE *stream;
-    const char *path; /* as the user named it; NULL: stdout */
-    char *target;     /* the file to replace; NULL: written in place */
-    char *temporary;  /* where its bytes are until then */
+    const char *path; /* as given by the user; NULL: stdout */
+    char *target;     /* the file to replace; NULL: written directly */
+    char *temporary;  /* path of the temporary file */
     enum output_format format;
     bool has_colour;
     recmap_text text;
 };
 
-/* What is written must replace neither the index nor a shard. Returns 0, or the exit status of
- * wrong usage after saying so. Nothing is wrong with a `path` of NULL. */
+/* Checks that `path` (NULL: stdout) is neither the index nor one of its shards. Returns 0, or the
+ * exit status after printing the error. */
 int output_check(const char *path, const char *index_path, const recmap_dataset *dataset);
 
-/* After an error too, the output is to be closed. */
+/* Close the output also after an error. */
 recmap_status output_open(struct output *output, const char *path, enum output_format format,
                           recmap_error *error);
 
-/* OUTPUT_NUMBER needs nothing of the record but its number. */
+/* With OUTPUT_NUMBER only record->number is used. */
 recmap_status output_write(struct output *output, const recmap_record *record, recmap_error *error);
 
-/* Brings all bytes to their place. The output is still to be closed. */
+/* Flushes, syncs and renames the file. Close the output afterwards. */
 recmap_status output_finish(struct output *output, recmap_error *error);
 
-/* Frees what the output holds; a file that was not finished vanishes. */
+/* Closes the output and frees its memory. Removes a file that was not finished. */
 void output_close(struct output *output);
 
-/* Whether stdout took all that was written to it; says so otherwise. Returns the exit status. */
+/* Flushes stdout. Returns `exit_status`, or that of an I/O error after printing the error. */
 int output_check_stdout(int exit_status);
 
 #endif

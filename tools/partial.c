@@ -18,7 +18,7 @@ static const char infix[] = ".tmp-";
 
 enum { INFIX_SIZE = sizeof infix - 1, DIGIT_COUNT = 16 };
 
-/* Whether `name` is one that partial_create gives for a target called `target`. */
+/* Returns true if partial_create could have named a temporary file of `target` so. */
 static bool is_partial(const char *name, const char *target, size_t target_size) {
     if (strncmp(name, target, target_size)) return false;
     const char *rest = name + target_size;
@@ -27,10 +27,10 @@ static bool is_partial(const char *name, const char *target, size_t target_size)
     return strlen(rest) == DIGIT_COUNT && strspn(rest, "0123456789abcdef") == DIGIT_COUNT;
 }
 
-/* Removes `folder/name` when no living writer holds its lock. */
+/* Removes `folder/name` if no process holds its lock. */
 static void remove_if_abandoned(int folder, const char *name) {
     int flags = O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
-    /* Network file systems lock only what is open for writing. */
+    /* Network file systems can lock a file only if it is open for writing. */
     int fd = openat(folder, name, O_RDWR | flags);
     if (fd < 0) fd = openat(folder, name, O_RDONLY | flags);
     if (fd < 0) return;
@@ -65,15 +65,16 @@ static char *make_path(const char *target) {
     return path;
 }
 
-/* Locks a file that was just created. Between the two another process may take it for a dead one
- * and remove it: false then. Where nothing can be locked, nothing is removed either. */
+/* Locks a file that was just created. Before the lock is taken, another process may find the file
+ * unlocked, treat it as abandoned and remove it; returns false in that case. On a file system
+ * without locks nobody can take one to remove a file, so failing to lock is not an error. */
 static bool lock(int fd) {
     struct stat st;
     if (flock(fd, LOCK_EX | LOCK_NB)) return errno != EWOULDBLOCK;
     return fstat(fd, &st) || st.st_nlink > 0;
 }
 
-/* One try; *vanished tells that there has to be another. */
+/* Tries once. *vanished is set if another process removed the file: the caller must try again. */
 static int create_once(const char *path, mode_t mode, bool *vanished) {
     *vanished = false;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

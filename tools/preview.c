@@ -12,8 +12,8 @@ enum {
     ROWS_SHOWN_MAX = 4,
 };
 
-/* A place in JSON that the library wrote: no white space, no surprises; but every step is checked,
- * and what does not fit ends the walk. */
+/* A cursor in JSON that the library wrote: there is no white space, and the order of members is
+ * known. Each function checks what it reads and returns false if it is not as expected. */
 struct json_cursor {
     const char *next;
 };
@@ -25,7 +25,7 @@ static bool take(struct json_cursor *json, const char *text) {
     return true;
 }
 
-/* A string or a number; `token` is what stands between the quotes, or the number. */
+/* Reads a string or number. `token` is the text between the quotes, or the number. */
 static bool take_scalar(struct json_cursor *json, const char **token, size_t *size) {
     bool is_quoted = take(json, "\"");
     const char *start = json->next;
@@ -53,7 +53,7 @@ static size_t base64_size(const char *text, size_t size) {
     return size / 4 * 3 - padding;
 }
 
-/* The first bytes of what base64 stands for; returns how many. */
+/* Decodes the first bytes of base64 text. Returns how many. */
 static size_t decode_start(uint8_t *bytes, size_t capacity, const char *text, size_t size) {
     size_t whole = base64_size(text, size);
     size_t count = whole < capacity ? whole : capacity;
@@ -100,7 +100,7 @@ static void print_bytes(FILE *stream, const char *text, size_t size) {
     if (count < whole) fprintf(stream, "... (%zu bytes)", whole);
 }
 
-/* `"value":[...]`: the first values, then how many there are. */
+/* Reads `"value":[...]`. Prints the first values, and how many there are if not all are printed. */
 static bool print_values(FILE *stream, struct json_cursor *json, bool is_bytes) {
     size_t shown = is_bytes ? BYTES_VALUES_SHOWN_MAX : VALUES_SHOWN_MAX;
     size_t count = 0;
@@ -119,7 +119,7 @@ static bool print_values(FILE *stream, struct json_cursor *json, bool is_bytes) 
     return true;
 }
 
-/* What stands behind `"name":{`: `}`, or `"int64List":{"value":[...]}}`. */
+/* Reads the rest of a feature after `"name":{`: `}`, or `"int64List":{"value":[...]}}`. */
 static bool print_list(FILE *stream, struct json_cursor *json) {
     static const struct {
         const char *key;
@@ -146,7 +146,7 @@ static bool skip_step(struct json_cursor *json) {
     return !depth;
 }
 
-/* What a line is about: a feature, or a feature list and perhaps a step of it. */
+/* The label of a line: the name of a feature or feature list. */
 struct label {
     const char *name;
     int size;
@@ -161,7 +161,8 @@ static void print_label(FILE *stream, const struct label *label, const char *ste
             width < WIDTH ? WIDTH - width : 0, "");
 }
 
-/* What stands behind `"name":{` of a feature list: `}`, or `"feature":[{...},...]}`. */
+/* Reads the rest of a feature list after `"name":{`: `}`, or `"feature":[{...},...]}`. Prints the
+ * first steps; the others are only counted. */
 static bool print_steps(FILE *stream, struct json_cursor *json, const struct label *label) {
     size_t count = 0;
     bool has_steps = take(json, "\"feature\":[");
@@ -185,7 +186,7 @@ static bool print_steps(FILE *stream, struct json_cursor *json, const struct lab
     return take(json, "}");
 }
 
-/* Features, or feature lists, up to the `}` behind them. */
+/* Reads features or feature lists, up to and including the closing `}`. */
 static bool print_members(FILE *stream, struct json_cursor *json, bool are_lists, bool has_colour) {
     for (size_t count = 0; !take(json, "}"); count++) {
         const char *name;

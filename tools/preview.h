@@ -1,6 +1,6 @@
-/* A record for people: its number and size, then the features of a tf.Example with their first
- * values, those of a tf.SequenceExample with the first steps of its lists, or else its first
- * bytes. */
+/* A readable preview of a record: number, size, and the first values of each feature (and the first
+ * steps of each feature list), or the first bytes if it is not a tf.Example or tf.SequenceExample.
+ */
 #ifndef RECMAP_PREVIEW_H
 #define RECMAP_PREVIEW_H
 
@@ -9,7 +9,7 @@
 
 #include <recmap/record.h>
 
-/* `json` is what recmap_record_to_json says of the record. */
+/* `json` is the result of recmap_record_to_json. */
 void preview_print(FILE *stream, const recmap_record *record, const char *json, bool has_colour);
 
 #endif

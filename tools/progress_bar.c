@@ -52,7 +52,7 @@ static void draw(const struct progress_bar *progress, const recmap_progress *rep
     int size = snprintf(line, sizeof line, "%s [%s] %3.0f %%  %s of %s  %s/s  %s left",
                         progress->label, bar, share * 100, human_bytes(done_text, done),
                         human_bytes(total_text, total), human_bytes(rate_text, rate), left_text);
-    /* A line as wide as the terminal would wrap and could not be drawn over. */
+    /* A line as wide as the terminal would wrap, and \r could not return to its start. */
     size_t width = terminal_width() - 1;
     if (size >= 0 && (size_t)size > width && width < sizeof line) line[width] = 0;
     fprintf(stderr, "\r%s\033[K", line);

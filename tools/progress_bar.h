@@ -8,20 +8,21 @@
 
 struct progress_bar {
     bool is_shown;
-    const char *label; /* what goes on: "indexing" */
+    const char *label; /* for example "indexing" */
     double started;    /* seconds */
-    double drawn;      /* when the bar was drawn last; 0: never */
+    double drawn;      /* time of the last drawing; 0: never */
 };
 
-/* Seconds from some start. */
+/* Returns seconds of a monotonic clock. */
 double progress_now(void);
 
 struct progress_bar progress_bar_start(const char *label);
 
-/* A recmap_progress_fn over a `progress`: draws, and stops the operation after an interrupt. */
+/* A recmap_progress_fn; the context is a struct progress_bar. Draws the bar at most ten times a
+ * second, and cancels the operation after an interrupt. */
 int progress_bar_report(void *context, const recmap_progress *report);
 
-/* Wipes the bar away, so that messages stand alone. */
+/* Erases the bar before other messages are printed. */
 void progress_bar_clear(struct progress_bar *progress);
 
 #endif

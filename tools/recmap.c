@@ -1,4 +1,4 @@
-/* recmap: the command line. It finds the command and runs it. */
+/* The recmap executable: finds the command and runs it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,17 +19,17 @@ static int print_help(void) {
     fputs("usage: recmap COMMAND [OPTION]... NAME.rmx|SHARD...\n"
           "       recmap --help | --version\n"
           "\n"
-          "Any record of TFRecord files by number or by id, where they lie.\n"
+          "Random access, true shuffling and exact resume for TFRecord files.\n"
           "\n"
           "commands:\n",
           stdout);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n"
-          "'recmap COMMAND --help' tells what a command takes; 'man recmap' tells all.\n"
+          "'recmap COMMAND --help' lists the options of a command; 'man recmap' is the manual.\n"
           "\n"
-          "exit status: 0 done; 1 the answer is no (id not found, damage found); 2 wrong usage;\n"
-          "3 the data or the index is bad or does not fit; 4 the system failed (I/O, memory)\n",
+          "exit status: 0 success; 1 negative result (id not found, damage found); 2 wrong usage;\n"
+          "3 damaged or mismatched data or index; 4 system error (I/O, memory)\n",
           stdout);
     return 0;
 }

@@ -3,7 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A string of C, which may stand in a comment too: it never closes one. */
+/* Prints a C string literal that is also safe inside a comment: it never contains the end of one.
+ */
 static void print_string(FILE *stream, const char *text, size_t size) {
     putc('"', stream);
     for (size_t i = 0; i < size; i++) {
@@ -30,7 +31,7 @@ static const char *kind_name(const recmap_schema_feature *feature) {
     return feature->is_list ? "RECMAP_FEATURE_FIXED_LEN_SEQUENCE" : "RECMAP_FEATURE_FIXED_LEN";
 }
 
-/* Why there is no element of an array for it; NULL where there is. */
+/* Returns why a parser cannot read the feature, or NULL if it can. */
 static const char *reason_unsupported(const recmap_schema_feature *feature) {
     if (memchr(feature->name, 0, feature->name_size)) return "has a NUL in its name";
     if (!strcmp(feature->kind, "mixed")) return "is of several kinds";

@@ -1,4 +1,4 @@
-/* A schema as source text: the features that a parser is made from, to be pasted into a program. */
+/* Prints a schema as source text: the array of features that a parser is created from. */
 #ifndef RECMAP_SCHEMA_FEATURES_H
 #define RECMAP_SCHEMA_FEATURES_H
 
@@ -6,7 +6,7 @@
 
 #include <recmap/example.h>
 
-/* C: arrays of recmap_feature. What a parser cannot read is told in comments. */
+/* Prints C arrays of recmap_feature. Features that a parser cannot read become comments. */
 void schema_features_print_c(FILE *stream, const recmap_schema *schema);
 
 #endif

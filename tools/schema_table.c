@@ -7,7 +7,7 @@
 
 enum { TEXT_SIZE = 64 };
 
-/* Digits of the min and the max of a column of spans, so that all rows are aligned. */
+/* Digits of the minima and maxima of a column of ranges MIN..MAX, so that all rows are aligned. */
 struct span_width {
     int min;
     int max;
@@ -50,8 +50,8 @@ static int format_floats(char *text, const recmap_schema_feature *feature) {
     return snprintf(text, TEXT_SIZE, "%g..%g%s%s", min, max, comma, nan);
 }
 
-/* Between what values lie: of numbers their own range, of bytes that of their sizes. Nothing where
- * there are none, or several kinds. Returns the text's size. */
+/* Formats the range of numbers, or of the sizes of bytes values. The text is empty if there are no
+ * values or several kinds. Returns the length of the text. */
 static int format_range(char *text, const recmap_schema_feature *feature) {
     long long min = feature->min_int64, max = feature->max_int64;
     unsigned long long small = feature->min_size, large = feature->max_size;
@@ -78,7 +78,7 @@ static void print_row(FILE *stream, const recmap_schema_feature *feature,
     putc('\n', stream);
 }
 
-/* The columns that the rows of these features, or lists, need. Returns how many rows there are. */
+/* Computes the column widths for all features, or all feature lists. Returns the number of rows. */
 static size_t measure(struct table_widths *widths, const recmap_schema *schema, bool is_list) {
     size_t rows = 0;
     *widths = (struct table_widths){{5, 5}, {5, 5}, (int)strlen("range")};

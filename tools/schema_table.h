@@ -1,4 +1,4 @@
-/* A schema as tables for people: features, and feature lists where there are any. */
+/* Prints a schema as a table of features, and one of feature lists if there are any. */
 #ifndef RECMAP_SCHEMA_TABLE_H
 #define RECMAP_SCHEMA_TABLE_H
 

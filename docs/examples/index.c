@@ -8,6 +8,7 @@ static int show(void *context, const recmap_progress *progress) {
     return 0; /* anything else would stop the build */
 }
 
+/* Expands the names to shards first, so that a misspelled name fails before anything is scanned. */
 static recmap_status build(const char *path, char **names, int name_count,
                            recmap_index_summary *summary, recmap_error *error) {
     recmap_lift label = {.name = "label", .default_value = "-1"};
