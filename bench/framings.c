@@ -108,7 +108,7 @@ static void make_set(const char *folder, const layout *by) {
     snprintf(path, sizeof path, "%s/%s", folder, by->set);
     mkdir(path, 0777);
     for (unsigned s = 0; s < SHARDS; s++) {
-        file_stat stat;
+        struct file_stat stat;
         shard_path(path, folder, by, s);
         if (!file_stat_path(&stat, path))
             write_shard(path, by, from, count * s / SHARDS, count * (s + 1) / SHARDS);
@@ -124,7 +124,7 @@ typedef struct known_record {
 
 /* The shards, mapped, and where each record lies if that was asked for. */
 typedef struct bare_set {
-    file_map *maps[SHARDS];
+    struct file_map *maps[SHARDS];
     known_record *records;
     uint64_t count;
 } bare_set;
@@ -134,7 +134,7 @@ static void bare_open(bare_set *bare, const char *folder, const layout *by) {
     char path[SET_PATH_SIZE];
     *bare = (bare_set){.count = 0};
     for (unsigned s = 0; s < SHARDS; s++) {
-        file_stat stat;
+        struct file_stat stat;
         int fd;
         shard_path(path, folder, by, s);
         must(file_open(&fd, path, &error), &error);

@@ -65,7 +65,7 @@ uint64_t inflate_set(const char *folder, const char *set, unsigned thread_count)
     if (!set_find(&pass.shards, folder, set)) exit(2);
     if (thread_count > 1) {
         recmap_error error = RECMAP_ERROR_INIT;
-        worker_group workers = WORKER_GROUP_INIT;
+        struct worker_group workers = WORKER_GROUP_INIT;
         must(workers_start(&workers, thread_count, run_inflate, &pass, &error), &error);
         workers_join(&workers);
     } else {

@@ -151,7 +151,7 @@ static void write_shard(const recipe *recipe, const char *folder, unsigned shard
                         uint64_t end) {
     recmap_error error = RECMAP_ERROR_INIT;
     char path[SET_PATH_SIZE];
-    file_stat stat;
+    struct file_stat stat;
     set_shard_path(path, folder, recipe->name, shard, SET_SHARD_COUNT);
     if (file_stat_path(&stat, path)) return;
     recmap_writer *writer;

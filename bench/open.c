@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         char path[SET_PATH_SIZE];
-        file_stat stat;
+        struct file_stat stat;
         snprintf(path, sizeof path, "%s/%s", argv[1], sets[i]);
         if (file_stat_path(&stat, path)) measure(argv[1], sets[i], parse_repeats(argv[2], 25));
     }

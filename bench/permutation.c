@@ -65,7 +65,7 @@ static void measure_paths(uint64_t n, int repeats) {
         [PERMUTATION_AVX2] = AT_MOST(n >= 1000000 ? 5 : 8),
         [PERMUTATION_AVX512] = AT_MOST(n >= 1000000 ? 5 : 8),
     };
-    permutation p;
+    struct permutation p;
     permutation_init(&p, n, 42, 0, 0);
     for (int i = 0; i < PERMUTATION_PATH_COUNT; i++) {
         permutation_path path = (permutation_path)i;

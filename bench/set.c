@@ -21,7 +21,7 @@ bool set_find(recmap_shards **shards, const char *folder, const char *name) {
     recmap_error error = RECMAP_ERROR_INIT;
     char path[SET_PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    file_stat stat;
+    struct file_stat stat;
     if (!file_stat_path(&stat, path)) return false;
     must(recmap_shards_create(shards, &error), &error);
     must(recmap_shards_add(*shards, path, &error), &error);
@@ -54,7 +54,7 @@ recmap_dataset *set_open(const char *folder, const char *name, bool with_ids,
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options building = RECMAP_INDEX_OPTIONS_INIT;
     char path[SET_PATH_SIZE];
-    file_stat stat;
+    struct file_stat stat;
     set_index_path(path, folder, name, with_ids ? "-ids" : "");
     if (with_ids) building.id_feature = "id";
     if (!file_stat_path(&stat, path)) set_build(NULL, folder, name, path, &building);

@@ -22,7 +22,7 @@ static void map_set(mapped_set *set, const char *folder, const char *name) {
     set->maps = must_have(calloc(set->map_count, sizeof *set->maps));
     for (size_t i = 0; i < set->map_count; i++) {
         const char *path = recmap_shards_path(shards, i);
-        file_stat stat;
+        struct file_stat stat;
         int fd;
         must(file_open(&fd, path, &error), &error);
         must(file_get_stat(&stat, fd, path, &error), &error);
@@ -45,7 +45,7 @@ typedef struct crc_pass {
     atomic_uint sum;    /* so that no CRC can be left out */
 } crc_pass;
 
-static size_t piece_count(const file_map *map) {
+static size_t piece_count(const struct file_map *map) {
     return (map->size + PIECE_SIZE - 1) / PIECE_SIZE;
 }
 
@@ -56,7 +56,7 @@ static void *run_crc(void *context) {
         while (map < pass->set.map_count && piece >= piece_count(pass->set.maps[map]))
             piece -= piece_count(pass->set.maps[map++]);
         if (map == pass->set.map_count) return NULL;
-        const file_map *at = pass->set.maps[map];
+        const struct file_map *at = pass->set.maps[map];
         size_t offset = piece * PIECE_SIZE;
         pass->sum += crc32c(at->data + offset, (size_t)min_u64(at->size - offset, PIECE_SIZE));
     }
@@ -69,7 +69,7 @@ void crc_all_bytes(const char *folder, const char *name, unsigned thread_count) 
         map_advise(pass.set.maps[i], 0, pass.set.maps[i]->size, MAP_ADVICE_SEQUENTIAL);
     if (thread_count > 1) {
         recmap_error error = RECMAP_ERROR_INIT;
-        worker_group workers = WORKER_GROUP_INIT;
+        struct worker_group workers = WORKER_GROUP_INIT;
         must(workers_start(&workers, thread_count, run_crc, &pass, &error), &error);
         workers_join(&workers);
     } else {

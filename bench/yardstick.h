@@ -18,7 +18,7 @@ uint64_t crc_all_frames(const char *folder, const char *name);
 
 /* A set whose shards are all mapped, and where each of its frames lies. */
 typedef struct mapped_set {
-    file_map **maps;
+    struct file_map **maps;
     size_t map_count;
     uint64_t *addresses; /* of the frames */
     uint64_t record_count;

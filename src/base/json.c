@@ -28,48 +28,48 @@ bool text_append(recmap_text *text, const char *data, size_t size) {
     return true;
 }
 
-json_writer json_begin(recmap_text *text) {
-    return (json_writer){.text = text, .start = text->size};
+struct json_writer json_begin(recmap_text *text) {
+    return (struct json_writer){.text = text, .start = text->size};
 }
 
-void json_restart(json_writer *json) {
+void json_restart(struct json_writer *json) {
     recmap_text *text = json->text;
     text->size = json->start;
     if (text->data) text->data[text->size] = 0;
     *json = json_begin(text);
 }
 
-recmap_status json_end(json_writer *json, recmap_error *error) {
+recmap_status json_end(struct json_writer *json, recmap_error *error) {
     if (!json->failed) return RECMAP_OK;
     json_restart(json);
     return fail_memory(error);
 }
 
-static void put(json_writer *json, const char *data, size_t size) {
+static void put(struct json_writer *json, const char *data, size_t size) {
     if (!json->failed && !text_append(json->text, data, size)) json->failed = true;
 }
 
-static void put_text(json_writer *json, const char *text) {
+static void put_text(struct json_writer *json, const char *text) {
     put(json, text, strlen(text));
 }
 
-static void separate(json_writer *json) {
+static void separate(struct json_writer *json) {
     if (json->needs_comma) put(json, ",", 1);
     json->needs_comma = true;
 }
 
-static void scalar(json_writer *json, const char *text) {
+static void scalar(struct json_writer *json, const char *text) {
     separate(json);
     put_text(json, text);
 }
 
-void json_open(json_writer *json, char bracket) {
+void json_open(struct json_writer *json, char bracket) {
     separate(json);
     put(json, &bracket, 1);
     json->needs_comma = false;
 }
 
-void json_close(json_writer *json, char bracket) {
+void json_close(struct json_writer *json, char bracket) {
     put(json, &bracket, 1);
     json->needs_comma = true;
 }
@@ -105,7 +105,7 @@ bool utf8_valid(const uint8_t *data, size_t size) {
     return true;
 }
 
-static void put_escaped(json_writer *json, uint8_t c) {
+static void put_escaped(struct json_writer *json, uint8_t c) {
     char escape[8];
     switch (c) {
     case '"': put_text(json, "\\\""); return;
@@ -123,7 +123,7 @@ static bool is_plain(uint8_t c) {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void put_string(json_writer *json, const uint8_t *data, size_t size) {
+static void put_string(struct json_writer *json, const uint8_t *data, size_t size) {
     put(json, "\"", 1);
     for (size_t i = 0; i < size;) {
         size_t run = 0;
@@ -144,18 +144,18 @@ static void put_string(json_writer *json, const uint8_t *data, size_t size) {
     put(json, "\"", 1);
 }
 
-void json_key_sized(json_writer *json, const void *key, size_t size) {
+void json_key_sized(struct json_writer *json, const void *key, size_t size) {
     separate(json);
     put_string(json, key, size);
     put(json, ":", 1);
     json->needs_comma = false;
 }
 
-void json_key(json_writer *json, const char *key) {
+void json_key(struct json_writer *json, const char *key) {
     json_key_sized(json, key, strlen(key));
 }
 
-void json_text(json_writer *json, const char *value) {
+void json_text(struct json_writer *json, const char *value) {
     separate(json);
     put_string(json, (const uint8_t *)value, strlen(value));
 }
@@ -172,7 +172,7 @@ static void encode_three(char *four, const uint8_t *bytes, size_t size) {
     four[3] = size > 2 ? digits[group & 63] : '=';
 }
 
-void json_base64(json_writer *json, const void *data, size_t size) {
+void json_base64(struct json_writer *json, const void *data, size_t size) {
     const uint8_t *bytes = data;
     separate(json);
     put(json, "\"", 1);
@@ -187,19 +187,19 @@ void json_base64(json_writer *json, const void *data, size_t size) {
     put(json, "\"", 1);
 }
 
-void json_uint64(json_writer *json, uint64_t value) {
+void json_uint64(struct json_writer *json, uint64_t value) {
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
     scalar(json, text);
 }
 
-void json_int64(json_writer *json, int64_t value) {
+void json_int64(struct json_writer *json, int64_t value) {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)value);
     scalar(json, text);
 }
 
-void json_int64_string(json_writer *json, int64_t value) {
+void json_int64_string(struct json_writer *json, int64_t value) {
     char text[32];
     snprintf(text, sizeof text, "\"%lld\"", (long long)value);
     scalar(json, text);
@@ -208,7 +208,8 @@ void json_int64_string(json_writer *json, int64_t value) {
 /* The shortest of the decimals of `least` to `most` digits that reads back as `value`, written as
  * Python writes floats: 1.0, 0.0001, 1e-05, 1e+16. printf and strtod follow the process's locale,
  * so its decimal point is only passed over here, and ours is put. */
-static void put_shortest(json_writer *json, double value, bool is_float, int least, int most) {
+static void put_shortest(struct json_writer *json, double value, bool is_float, int least,
+                         int most) {
     char text[48], digits[24], result[48];
     for (int count = least; count <= most; count++) {
         snprintf(text, sizeof text, "%.*e", count - 1, value);
@@ -235,22 +236,22 @@ static void put_shortest(json_writer *json, double value, bool is_float, int lea
     scalar(json, result);
 }
 
-void json_double(json_writer *json, double value) {
+void json_double(struct json_writer *json, double value) {
     if (isfinite(value)) put_shortest(json, value, false, 15, 17);
     else json_none(json);
 }
 
-void json_float(json_writer *json, float value) {
+void json_float(struct json_writer *json, float value) {
     if (isnan(value)) scalar(json, "\"NaN\"");
     else if (isinf(value)) scalar(json, value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
     else put_shortest(json, (double)value, true, 6, 9);
 }
 
-void json_none(json_writer *json) {
+void json_none(struct json_writer *json) {
     scalar(json, "null");
 }
 
-void json_hex(json_writer *json, const uint8_t *bytes, size_t size) {
+void json_hex(struct json_writer *json, const uint8_t *bytes, size_t size) {
     static const char digits[] = "0123456789abcdef";
     separate(json);
     put(json, "\"", 1);

@@ -13,19 +13,19 @@ enum { DIGITS_MOST = 800 };
 /* Far beyond what any double reaches. */
 enum { EXPONENT_MOST = 100000 };
 
-static bool pass_digits(json_reader *reader) {
+static bool pass_digits(struct json_reader *reader) {
     const char *first = reader->at;
     while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9') reader->at++;
     return reader->at > first;
 }
 
-static bool pass(json_reader *reader, const char *any_of) {
+static bool pass(struct json_reader *reader, const char *any_of) {
     if (reader->at == reader->end || !*reader->at || !strchr(any_of, *reader->at)) return false;
     reader->at++;
     return true;
 }
 
-bool json_read_number(json_number *number, json_reader *reader) {
+bool json_read_number(struct json_number *number, struct json_reader *reader) {
     json_peek(reader);
     const char *start = reader->at;
     pass(reader, "-");
@@ -35,17 +35,17 @@ bool json_read_number(json_number *number, json_reader *reader) {
         pass(reader, "+-");
         if (!pass_digits(reader)) return false;
     }
-    *number = (json_number){start, (size_t)(reader->at - start)};
+    *number = (struct json_number){start, (size_t)(reader->at - start)};
     return true;
 }
 
 /* A number as digits, without zeros before and behind, times a power of ten. */
-typedef struct decimal {
+struct decimal {
     bool is_negative;
     char digits[DIGITS_MOST + 2];
     size_t digit_count;
     int64_t exponent;
-} decimal;
+};
 
 /* The power of ten behind `e`: large ones are all alike. */
 static int64_t read_exponent(const char *at, const char *end) {
@@ -57,7 +57,7 @@ static int64_t read_exponent(const char *at, const char *end) {
     return is_negative ? -value : value;
 }
 
-static void take_digit(decimal *taken, char digit, bool is_fraction) {
+static void take_digit(struct decimal *taken, char digit, bool is_fraction) {
     taken->exponent -= is_fraction;
     if (digit == '0' && !taken->digit_count) return;
     if (taken->digit_count < DIGITS_MOST) {
@@ -73,9 +73,9 @@ static void take_digit(decimal *taken, char digit, bool is_fraction) {
     }
 }
 
-static decimal decimal_of(const json_number *number) {
+static struct decimal decimal_of(const struct json_number *number) {
     const char *at = number->data, *end = at + number->size;
-    decimal taken = {.is_negative = *at == '-'};
+    struct decimal taken = {.is_negative = *at == '-'};
     bool is_fraction = false;
     for (at += taken.is_negative; at < end && *at != 'e' && *at != 'E'; at++) {
         if (*at == '.') is_fraction = true;
@@ -97,7 +97,7 @@ static bool add_digit(uint64_t *sum, uint64_t digit) {
 }
 
 /* Most numbers have neither fraction nor exponent. */
-static bool add_plain(uint64_t *sum, const json_number *number) {
+static bool add_plain(uint64_t *sum, const struct json_number *number) {
     for (size_t i = *number->data == '-'; i < number->size; i++) {
         char digit = number->data[i];
         if (digit < '0' || digit > '9') return false;
@@ -106,8 +106,8 @@ static bool add_plain(uint64_t *sum, const json_number *number) {
     return true;
 }
 
-static bool add_any(uint64_t *sum, const json_number *number) {
-    decimal taken = decimal_of(number);
+static bool add_any(uint64_t *sum, const struct json_number *number) {
+    struct decimal taken = decimal_of(number);
     *sum = 0;
     if (!taken.digit_count) return true;
     if (taken.exponent < 0 || taken.exponent > 19) return false;
@@ -118,7 +118,7 @@ static bool add_any(uint64_t *sum, const json_number *number) {
     return true;
 }
 
-bool json_number_to_int64(int64_t *value, const json_number *number) {
+bool json_number_to_int64(int64_t *value, const struct json_number *number) {
     uint64_t sum = 0;
     if (!add_plain(&sum, number) && !add_any(&sum, number)) return false;
     if (*number->data == '-') {
@@ -131,8 +131,8 @@ bool json_number_to_int64(int64_t *value, const json_number *number) {
 }
 
 /* strtod follows the process's locale, but only in the point: so it is given none. */
-double json_number_to_double(const json_number *number) {
-    decimal taken = decimal_of(number);
+double json_number_to_double(const struct json_number *number) {
+    struct decimal taken = decimal_of(number);
     char text[DIGITS_MOST + 32];
     double value = 0;
     if (taken.exponent > EXPONENT_MOST) taken.exponent = EXPONENT_MOST;

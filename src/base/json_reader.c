@@ -4,18 +4,18 @@
 
 #include "base/json.h"
 
-char json_peek(json_reader *reader) {
+char json_peek(struct json_reader *reader) {
     while (reader->at < reader->end && memchr(" \t\r\n", *reader->at, 4)) reader->at++;
     return reader->at < reader->end ? *reader->at : 0;
 }
 
-bool json_take(json_reader *reader, char wanted) {
+bool json_take(struct json_reader *reader, char wanted) {
     if (json_peek(reader) != wanted || reader->at == reader->end) return false;
     reader->at++;
     return true;
 }
 
-bool json_take_word(json_reader *reader, const char *word) {
+bool json_take_word(struct json_reader *reader, const char *word) {
     size_t size = strlen(word);
     json_peek(reader);
     if ((size_t)(reader->end - reader->at) < size || memcmp(reader->at, word, size)) return false;
@@ -23,13 +23,13 @@ bool json_take_word(json_reader *reader, const char *word) {
     return true;
 }
 
-bool json_at_end(json_reader *reader) {
+bool json_at_end(struct json_reader *reader) {
     json_peek(reader);
     return reader->at == reader->end;
 }
 
 /* The four digits of \uXXXX. */
-static bool read_unit(json_reader *reader, uint32_t *unit) {
+static bool read_unit(struct json_reader *reader, uint32_t *unit) {
     static const char digits[] = "0123456789abcdefABCDEF";
     *unit = 0;
     for (int i = 0; i < 4; i++) {
@@ -43,7 +43,7 @@ static bool read_unit(json_reader *reader, uint32_t *unit) {
     return true;
 }
 
-static bool read_code(json_reader *reader, uint32_t *code) {
+static bool read_code(struct json_reader *reader, uint32_t *code) {
     uint32_t low;
     if (!read_unit(reader, code)) return false;
     if (*code < 0xd800 || *code > 0xdfff) return true;
@@ -65,7 +65,7 @@ static size_t put_code(char bytes[4], uint32_t code) {
 }
 
 /* What stands behind a backslash. */
-static bool read_escape(json_reader *reader, char bytes[4], size_t *size) {
+static bool read_escape(struct json_reader *reader, char bytes[4], size_t *size) {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
     if (reader->at == reader->end) return false;
     const char *found = memchr(names, *reader->at, sizeof names - 1);
@@ -80,7 +80,7 @@ static bool read_escape(json_reader *reader, char bytes[4], size_t *size) {
     return true;
 }
 
-bool json_read_string(json_string *string, json_reader *reader) {
+bool json_read_string(struct json_string *string, struct json_reader *reader) {
     char bytes[4];
     size_t size;
     bool has_escapes = false;
@@ -96,7 +96,7 @@ bool json_read_string(json_string *string, json_reader *reader) {
         if (!read_escape(reader, bytes, &size)) return false;
         reader->at--;
     }
-    *string = (json_string){start, (size_t)(reader->at - start), has_escapes};
+    *string = (struct json_string){start, (size_t)(reader->at - start), has_escapes};
     if (!utf8_valid((const uint8_t *)start, string->size)) {
         reader->at = start;
         return false;
@@ -105,8 +105,8 @@ bool json_read_string(json_string *string, json_reader *reader) {
     return true;
 }
 
-size_t json_string_decode(char *text, size_t capacity, const json_string *string) {
-    json_reader reader = {string->data, string->data + string->size};
+size_t json_string_decode(char *text, size_t capacity, const struct json_string *string) {
+    struct json_reader reader = {string->data, string->data + string->size};
     size_t filled = 0;
     if (!string->has_escapes) {
         if (string->size > capacity) return SIZE_MAX;
@@ -124,14 +124,14 @@ size_t json_string_decode(char *text, size_t capacity, const json_string *string
     return filled;
 }
 
-bool json_string_is(const json_string *string, const char *text) {
+bool json_string_is(const struct json_string *string, const char *text) {
     char decoded[64];
     size_t size = json_string_decode(decoded, sizeof decoded, string);
     return size == strlen(text) && !memcmp(decoded, text, size);
 }
 
-bool json_read_text(json_reader *reader, char *text, size_t capacity) {
-    json_string string;
+bool json_read_text(struct json_reader *reader, char *text, size_t capacity) {
+    struct json_string string;
     if (!json_read_string(&string, reader)) return false;
     size_t size = json_string_decode(text, capacity - 1, &string);
     if (size == SIZE_MAX || memchr(text, 0, size)) return false;
@@ -139,11 +139,11 @@ bool json_read_text(json_reader *reader, char *text, size_t capacity) {
     return true;
 }
 
-static bool is_digit(const json_reader *reader) {
+static bool is_digit(const struct json_reader *reader) {
     return reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9';
 }
 
-bool json_read_uint64(json_reader *reader, uint64_t *value) {
+bool json_read_uint64(struct json_reader *reader, uint64_t *value) {
     json_peek(reader);
     const char *first = reader->at;
     uint64_t sum = 0;
@@ -157,7 +157,7 @@ bool json_read_uint64(json_reader *reader, uint64_t *value) {
     return true;
 }
 
-void json_skip_value(json_reader *reader) {
+void json_skip_value(struct json_reader *reader) {
     size_t depth = 0;
     bool in_string = false;
     for (; reader->at < reader->end; reader->at++) {

@@ -19,11 +19,11 @@
 #include "shards/framings.h"
 
 /* A part is a shard file, or an index that is taken over. */
-typedef struct build_part {
-    char *path;        /* as the caller named it */
-    char *resolved;    /* absolute, without links; of an index its folder */
-    index_file *index; /* NULL: a shard */
-} build_part;
+struct build_part {
+    char *path;               /* as the caller named it */
+    char *resolved;           /* absolute, without links; of an index its folder */
+    struct index_file *index; /* NULL: a shard */
+};
 
 struct recmap_index_builder {
     char *path;
@@ -31,14 +31,14 @@ struct recmap_index_builder {
     char *id_feature;
     char *idx_folder;
     recmap_lift *lifts;
-    extractor *extractor;
-    framing framing;
-    build_part *parts;
+    struct extractor *extractor;
+    struct framing framing;
+    struct build_part *parts;
     size_t part_count;
     size_t part_capacity;
-    packer *packer;
+    struct packer *packer;
     int replaced_fd; /* the index that is appended to, locked while building; else -1 */
-    file_stat replaced;
+    struct file_stat replaced;
     recmap_progress progress;
     bool is_finished;
 };
@@ -82,9 +82,9 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
         status = extractor_create(&made->extractor, made->options.id_feature, made->options.lifts,
                                   made->options.lift_count, options->extract,
                                   options->extract_context, error);
-    packer_options packing = {made->options.id_feature, options->extract != NULL,
-                              options->on_corrupt == RECMAP_ON_CORRUPT_SKIP, made->options.lifts,
-                              made->options.lift_count};
+    struct packer_options packing = {made->options.id_feature, options->extract != NULL,
+                                     options->on_corrupt == RECMAP_ON_CORRUPT_SKIP,
+                                     made->options.lifts, made->options.lift_count};
     if (status == RECMAP_OK) status = framings_choose(&made->framing, options->framing, error);
     made->options.framing = made->framing.name;
     if (status == RECMAP_OK) status = target_check(path, error);
@@ -122,14 +122,14 @@ static recmap_status check_unfinished(const recmap_index_builder *builder, recma
     return fail(error, RECMAP_INVALID, "the index was finished before, or failed");
 }
 
-static recmap_status add_part(recmap_index_builder *builder, const char *path, index_file *index,
-                              recmap_error *error) {
+static recmap_status add_part(recmap_index_builder *builder, const char *path,
+                              struct index_file *index, recmap_error *error) {
     recmap_status status = check_unfinished(builder, error);
     if (status != RECMAP_OK) return status;
     if (!array_reserve(&builder->parts, &builder->part_capacity, builder->part_count + 1,
                        sizeof *builder->parts))
         return fail_memory(error);
-    build_part part = {.path = strdup(path)};
+    struct build_part part = {.path = strdup(path)};
     if (!part.path) return fail_memory(error);
     part.index = index;
     builder->parts[builder->part_count++] = part;
@@ -146,9 +146,9 @@ static bool same_text(const char *a, const char *b) {
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-static recmap_status check_fits(const recmap_index_builder *builder, const index_file *index,
+static recmap_status check_fits(const recmap_index_builder *builder, const struct index_file *index,
                                 const char *path, recmap_error *error) {
-    const manifest *part = index_manifest(index);
+    const struct manifest *part = index_manifest(index);
     const recmap_index_options *options = &builder->options;
     bool fits = same_text(part->id_name, options->id_feature) &&
                 part->column_count == options->lift_count &&
@@ -167,9 +167,9 @@ static recmap_status check_fits(const recmap_index_builder *builder, const index
     return RECMAP_MISMATCH;
 }
 
-static recmap_status is_named(bool *is, const char *path, const file_stat *file,
+static recmap_status is_named(bool *is, const char *path, const struct file_stat *file,
                               recmap_error *error) {
-    file_stat now;
+    struct file_stat now;
     bool is_there;
     recmap_status status = file_find_stat(&now, &is_there, path, error);
     if (status == RECMAP_OK)
@@ -199,7 +199,7 @@ static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *
 }
 
 static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap_error *error) {
-    file_stat stat_b;
+    struct file_stat stat_b;
     bool is_there;
     recmap_status status = file_find_stat(&stat_b, &is_there, b, error);
     if (status != RECMAP_OK) return status;
@@ -216,7 +216,7 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
         status = is_same_path(&is_replaced, path, builder->path, error);
     if (status == RECMAP_OK && is_replaced) status = lock_replaced(builder, error);
     if (status != RECMAP_OK) return status;
-    index_file *index = NULL;
+    struct index_file *index = NULL;
     char *folder = NULL;
     status = index_open(&index, path, NULL, error);
     if (status == RECMAP_OK) status = check_fits(builder, index, path, error);
@@ -232,14 +232,14 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
 }
 
 /* Of a shard; an index's folder was resolved when it was opened. */
-static recmap_status resolve_part(build_part *part, recmap_error *error) {
+static recmap_status resolve_part(struct build_part *part, recmap_error *error) {
     return part->index ? RECMAP_OK : path_resolve(&part->resolved, part->path, error);
 }
 
 /* An index must never take the place of a shard that it is made of. */
 static recmap_status check_target(const recmap_index_builder *builder, recmap_error *error) {
     for (size_t i = 0; i < builder->part_count; i++) {
-        const build_part *part = &builder->parts[i];
+        const struct build_part *part = &builder->parts[i];
         bool is_target = false;
         recmap_status status = RECMAP_OK;
         if (!part->index) status = is_same_path(&is_target, part->path, builder->path, error);
@@ -275,7 +275,7 @@ static recmap_status check_shards_differ(const recmap_index_builder *builder, re
     if (!paths) return fail_memory(error);
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; i < builder->part_count; i++) {
-        const build_part *part = &builder->parts[i];
+        const struct build_part *part = &builder->parts[i];
         size_t shards = part->index ? (size_t)index_manifest(part->index)->shard_count : 1;
         for (size_t s = 0; s < shards; s++)
             paths[filled++] = part->index
@@ -297,7 +297,8 @@ static recmap_status sink_begin_shard(void *context, const char *path, recmap_er
     return packer_begin_shard(builder->packer, path, builder->framing.name, error);
 }
 
-static recmap_status sink_add_run(void *builder, const record_run *run, recmap_error *error) {
+static recmap_status sink_add_run(void *builder, const struct record_run *run,
+                                  recmap_error *error) {
     return packer_add_run(((recmap_index_builder *)builder)->packer, run, error);
 }
 
@@ -307,7 +308,8 @@ static recmap_status sink_add_damage(void *builder, uint64_t offset, uint64_t le
                              error);
 }
 
-static recmap_status sink_end_shard(void *builder, const shard_end *end, recmap_error *error) {
+static recmap_status sink_end_shard(void *builder, const struct shard_end *end,
+                                    recmap_error *error) {
     return packer_end_shard(((recmap_index_builder *)builder)->packer, end, NULL, error);
 }
 
@@ -317,14 +319,14 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
     const char **paths = calloc(end - first + 1, sizeof *paths);
     if (!paths) return fail_memory(error);
     for (size_t i = first; i < end; i++) paths[i - first] = builder->parts[i].resolved;
-    scan_sink sink = {
+    struct scan_sink sink = {
         .context = builder,
         .begin_shard = sink_begin_shard,
         .add_run = sink_add_run,
         .add_damage = sink_add_damage,
         .end_shard = sink_end_shard,
     };
-    scan_options options = {
+    struct scan_options options = {
         .form = {&builder->framing, builder->options.compression},
         .thread_count = builder->options.thread_count,
         .on_corrupt = builder->options.on_corrupt,
@@ -346,7 +348,7 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
 static recmap_status add_parts(recmap_index_builder *builder, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < builder->part_count;) {
-        build_part *part = &builder->parts[i];
+        struct build_part *part = &builder->parts[i];
         size_t end = i + 1;
         if (part->index) {
             status = replay_index(builder->packer, part->index, part->resolved, error);
@@ -376,7 +378,7 @@ static recmap_status check_not_replaced(void *context, recmap_error *error) {
 static void name_as_given(const recmap_index_builder *builder, recmap_error *error) {
     if (!error) return;
     for (size_t i = 0; i < builder->part_count; i++) {
-        const build_part *part = &builder->parts[i];
+        const struct build_part *part = &builder->parts[i];
         if (part->index || !part->resolved || strcmp(error->path, part->resolved)) continue;
         fail_at(error, part->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
         return;

@@ -21,8 +21,8 @@ struct column_stage {
     size_t bytes_capacity;
 };
 
-column_stage *column_stage_create(const recmap_lift *lift) {
-    column_stage *stage = calloc(1, sizeof *stage);
+struct column_stage *column_stage_create(const recmap_lift *lift) {
+    struct column_stage *stage = calloc(1, sizeof *stage);
     if (!stage) return NULL;
     stage->name = strdup(lift->name);
     stage->default_value = lift->default_value ? strdup(lift->default_value) : NULL;
@@ -31,7 +31,7 @@ column_stage *column_stage_create(const recmap_lift *lift) {
     return NULL;
 }
 
-void column_stage_destroy(column_stage *stage) {
+void column_stage_destroy(struct column_stage *stage) {
     if (!stage) return;
     free(stage->name);
     free(stage->default_value);
@@ -39,26 +39,26 @@ void column_stage_destroy(column_stage *stage) {
     free(stage);
 }
 
-const char *column_stage_name(const column_stage *stage) {
+const char *column_stage_name(const struct column_stage *stage) {
     return stage->name;
 }
 
-const char *column_stage_default(const column_stage *stage) {
+const char *column_stage_default(const struct column_stage *stage) {
     return stage->default_value;
 }
 
-recmap_type column_stage_type(const column_stage *stage) {
+recmap_type column_stage_type(const struct column_stage *stage) {
     recmap_value value = {.type = RECMAP_TYPE_NONE};
     if (stage->type == RECMAP_TYPE_NONE && stage->default_value)
         column_parse_default(&value, RECMAP_TYPE_NONE, stage->default_value);
     return stage->type != RECMAP_TYPE_NONE ? stage->type : value.type;
 }
 
-uint64_t column_stage_first_value(const column_stage *stage) {
+uint64_t column_stage_first_value(const struct column_stage *stage) {
     return stage->first_value;
 }
 
-static recmap_status set_type(column_stage *stage, recmap_type type, recmap_error *error) {
+static recmap_status set_type(struct column_stage *stage, recmap_type type, recmap_error *error) {
     if (stage->default_value && !column_parse_default(&stage->filler, type, stage->default_value)) {
         fail(error, RECMAP_INVALID,
              "the default \"%s\" of column \"%s\" is no %s, as its values are",
@@ -71,7 +71,7 @@ static recmap_status set_type(column_stage *stage, recmap_type type, recmap_erro
     return RECMAP_OK;
 }
 
-static recmap_status check_value(column_stage *stage, const recmap_value *value,
+static recmap_status check_value(struct column_stage *stage, const recmap_value *value,
                                  recmap_error *error) {
     if (value->type == RECMAP_TYPE_NONE) {
         if (stage->default_value) return RECMAP_OK;
@@ -90,7 +90,7 @@ static recmap_status check_value(column_stage *stage, const recmap_value *value,
     return RECMAP_FEATURE;
 }
 
-static uint64_t append_word(column_stage *stage, const recmap_value *value) {
+static uint64_t append_word(struct column_stage *stage, const recmap_value *value) {
     uint32_t bits;
     switch (value->type) {
     case RECMAP_TYPE_INT64: return (uint64_t)value->as.int64;
@@ -105,7 +105,7 @@ static uint64_t append_word(column_stage *stage, const recmap_value *value) {
     return stage->bytes_size; /* ends of bytes ascend over missing values too */
 }
 
-recmap_status column_stage_add(column_stage *stage, const recmap_value *value,
+recmap_status column_stage_add(struct column_stage *stage, const recmap_value *value,
                                recmap_error *error) {
     recmap_status status = check_value(stage, value, error);
     if (status != RECMAP_OK) return status;
@@ -118,11 +118,11 @@ recmap_status column_stage_add(column_stage *stage, const recmap_value *value,
     return RECMAP_OK;
 }
 
-bool column_stage_is_full(const column_stage *stage) {
+bool column_stage_is_full(const struct column_stage *stage) {
     return stage->count == COLUMN_CHUNK_RECORDS;
 }
 
-size_t column_stage_count(const column_stage *stage) {
+size_t column_stage_count(const struct column_stage *stage) {
     return stage->count;
 }
 
@@ -134,7 +134,7 @@ static uint64_t filler_word(const recmap_value *filler) {
 }
 
 /* The values of bytes once more, with the default where one is missing. */
-static uint8_t *fill_bytes(column_stage *stage) {
+static uint8_t *fill_bytes(struct column_stage *stage) {
     size_t filler_size = stage->default_value ? stage->filler.as.bytes.size : 0;
     uint8_t *filled = malloc(stage->bytes_size + stage->count * filler_size + 1);
     if (!filled) return NULL;
@@ -156,7 +156,7 @@ static uint8_t *fill_bytes(column_stage *stage) {
     return filled;
 }
 
-uint8_t *column_stage_pack(column_stage *stage, size_t *size) {
+uint8_t *column_stage_pack(struct column_stage *stage, size_t *size) {
     uint8_t *filled = NULL;
     if (stage->type == RECMAP_TYPE_BYTES) {
         filled = fill_bytes(stage);
@@ -165,7 +165,7 @@ uint8_t *column_stage_pack(column_stage *stage, size_t *size) {
         for (size_t i = 0; i < stage->count; i++)
             if (stage->missing[i]) stage->words[i] = filler_word(&stage->filler);
     }
-    column_values values = {stage->type, stage->count, stage->words, filled};
+    struct column_values values = {stage->type, stage->count, stage->words, filled};
     *size = column_packed_size(&values);
     uint8_t *packed = malloc(*size);
     if (packed) column_pack(packed, &values);

@@ -13,28 +13,28 @@ enum {
 };
 
 /* A sorted run in the file, and the part of it that was read. */
-typedef struct spilled_run {
+struct spilled_run {
     uint64_t next, end; /* pairs in the file not yet read */
-    id_pair *window;
+    struct id_pair *window;
     size_t window_next, window_count;
-} spilled_run;
+};
 
 struct idsort {
     char *target;
     int fd; /* -1 until something is spilled */
     uint64_t count;
-    id_pair *buffer, *scratch;
+    struct id_pair *buffer, *scratch;
     size_t buffered;
     size_t buffer_next; /* when everything stayed in the buffer */
     uint64_t spilled;   /* pairs in the file */
-    spilled_run *runs;
+    struct spilled_run *runs;
     size_t run_count, run_capacity;
     size_t *heap; /* runs, the one with the smallest pair first */
     size_t heap_count;
 };
 
-recmap_status idsort_create(idsort **sorter, const char *target, recmap_error *error) {
-    idsort *made = calloc(1, sizeof *made);
+recmap_status idsort_create(struct idsort **sorter, const char *target, recmap_error *error) {
+    struct idsort *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
     made->fd = -1;
     made->target = strdup(target);
@@ -48,7 +48,7 @@ recmap_status idsort_create(idsort **sorter, const char *target, recmap_error *e
     return RECMAP_OK;
 }
 
-void idsort_destroy(idsort *sorter) {
+void idsort_destroy(struct idsort *sorter) {
     if (!sorter) return;
     for (size_t i = 0; i < sorter->run_count; i++) free(sorter->runs[i].window);
     free(sorter->runs);
@@ -61,7 +61,7 @@ void idsort_destroy(idsort *sorter) {
 }
 
 /* One pass of a stable radix sort by 16 bits of the hash. */
-static void sort_by(id_pair *to, const id_pair *from, size_t count, unsigned shift,
+static void sort_by(struct id_pair *to, const struct id_pair *from, size_t count, unsigned shift,
                     size_t *starts) {
     memset(starts, 0, ((size_t)1 << 16) * sizeof *starts);
     for (size_t i = 0; i < count; i++) starts[from[i].hash >> shift & 0xffff]++;
@@ -75,20 +75,20 @@ static void sort_by(id_pair *to, const id_pair *from, size_t count, unsigned shi
 }
 
 /* Stable, and numbers come ascending: so equal hashes stay in the order of their numbers. */
-static bool sort_buffer(idsort *sorter) {
+static bool sort_buffer(struct idsort *sorter) {
     size_t *starts = malloc(((size_t)1 << 16) * sizeof *starts);
     if (!starts) return false;
     sort_by(sorter->scratch, sorter->buffer, sorter->buffered, 0, starts);
     sort_by(sorter->buffer, sorter->scratch, sorter->buffered, 16, starts);
     sort_by(sorter->scratch, sorter->buffer, sorter->buffered, 32, starts);
     free(starts);
-    id_pair *sorted = sorter->scratch;
+    struct id_pair *sorted = sorter->scratch;
     sorter->scratch = sorter->buffer;
     sorter->buffer = sorted;
     return true;
 }
 
-static recmap_status spill(idsort *sorter, recmap_error *error) {
+static recmap_status spill(struct idsort *sorter, recmap_error *error) {
     if (!sort_buffer(sorter)) return fail_memory(error);
     if (sorter->fd < 0) {
         recmap_status status = file_create_unnamed(&sorter->fd, sorter->target, error);
@@ -102,13 +102,13 @@ static recmap_status spill(idsort *sorter, recmap_error *error) {
                       sorter->spilled * sizeof *sorter->buffer, sorter->target, error);
     if (status != RECMAP_OK) return status;
     sorter->runs[sorter->run_count++] =
-        (spilled_run){.next = sorter->spilled, .end = sorter->spilled + sorter->buffered};
+        (struct spilled_run){.next = sorter->spilled, .end = sorter->spilled + sorter->buffered};
     sorter->spilled += sorter->buffered;
     sorter->buffered = 0;
     return RECMAP_OK;
 }
 
-recmap_status idsort_add(idsort *sorter, id_pair pair, recmap_error *error) {
+recmap_status idsort_add(struct idsort *sorter, struct id_pair pair, recmap_error *error) {
     if (sorter->buffered == BUFFER_PAIRS) {
         recmap_status status = spill(sorter, error);
         if (status != RECMAP_OK) return status;
@@ -118,11 +118,12 @@ recmap_status idsort_add(idsort *sorter, id_pair pair, recmap_error *error) {
     return RECMAP_OK;
 }
 
-uint64_t idsort_count(const idsort *sorter) {
+uint64_t idsort_count(const struct idsort *sorter) {
     return sorter->count;
 }
 
-static recmap_status read_window(idsort *sorter, spilled_run *run, recmap_error *error) {
+static recmap_status read_window(struct idsort *sorter, struct spilled_run *run,
+                                 recmap_error *error) {
     uint64_t left = run->end - run->next;
     size_t count = left < READ_PAIRS ? (size_t)left : READ_PAIRS;
     run->window_next = 0;
@@ -133,15 +134,15 @@ static recmap_status read_window(idsort *sorter, spilled_run *run, recmap_error 
                         sorter->target, error);
 }
 
-static bool comes_before(const idsort *sorter, size_t a, size_t b) {
-    const spilled_run *run_a = &sorter->runs[a], *run_b = &sorter->runs[b];
+static bool comes_before(const struct idsort *sorter, size_t a, size_t b) {
+    const struct spilled_run *run_a = &sorter->runs[a], *run_b = &sorter->runs[b];
     uint64_t hash_a = run_a->window[run_a->window_next].hash;
     uint64_t hash_b = run_b->window[run_b->window_next].hash;
     /* Of equal hashes the earlier run has the smaller numbers. */
     return hash_a != hash_b ? hash_a < hash_b : a < b;
 }
 
-static void sift_down(idsort *sorter, size_t at) {
+static void sift_down(struct idsort *sorter, size_t at) {
     size_t *heap = sorter->heap;
     for (;;) {
         size_t least = at;
@@ -155,11 +156,11 @@ static void sift_down(idsort *sorter, size_t at) {
     }
 }
 
-static recmap_status begin_merge(idsort *sorter, recmap_error *error) {
+static recmap_status begin_merge(struct idsort *sorter, recmap_error *error) {
     sorter->heap = malloc(sorter->run_count * sizeof *sorter->heap);
     if (!sorter->heap) return fail_memory(error);
     for (size_t i = 0; i < sorter->run_count; i++) {
-        spilled_run *run = &sorter->runs[i];
+        struct spilled_run *run = &sorter->runs[i];
         run->window = malloc(READ_PAIRS * sizeof *run->window);
         if (!run->window) return fail_memory(error);
         recmap_status status = read_window(sorter, run, error);
@@ -171,7 +172,7 @@ static recmap_status begin_merge(idsort *sorter, recmap_error *error) {
     return RECMAP_OK;
 }
 
-recmap_status idsort_finish(idsort *sorter, recmap_error *error) {
+recmap_status idsort_finish(struct idsort *sorter, recmap_error *error) {
     if (!sorter->run_count) return sort_buffer(sorter) ? RECMAP_OK : fail_memory(error);
     if (sorter->buffered) {
         recmap_status status = spill(sorter, error);
@@ -184,8 +185,9 @@ recmap_status idsort_finish(idsort *sorter, recmap_error *error) {
     return begin_merge(sorter, error);
 }
 
-static recmap_status take_smallest(idsort *sorter, id_pair *pair, recmap_error *error) {
-    spilled_run *run = &sorter->runs[sorter->heap[0]];
+static recmap_status take_smallest(struct idsort *sorter, struct id_pair *pair,
+                                   recmap_error *error) {
+    struct spilled_run *run = &sorter->runs[sorter->heap[0]];
     *pair = run->window[run->window_next++];
     recmap_status status = RECMAP_OK;
     if (run->window_next == run->window_count) {
@@ -196,8 +198,8 @@ static recmap_status take_smallest(idsort *sorter, id_pair *pair, recmap_error *
     return status;
 }
 
-recmap_status idsort_next(idsort *sorter, id_pair *pairs, size_t capacity, size_t *count,
-                          recmap_error *error) {
+recmap_status idsort_next(struct idsort *sorter, struct id_pair *pairs, size_t capacity,
+                          size_t *count, recmap_error *error) {
     size_t taken = 0;
     if (!sorter->run_count) {
         size_t left = sorter->buffered - sorter->buffer_next;

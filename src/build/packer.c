@@ -14,29 +14,30 @@
 
 struct packer {
     char *folder; /* of the index, resolved: shards are named relative to it */
-    store_writer *store;
-    packer_options options; /* only its flags; the strings are in `manifest` and `stages` */
-    manifest manifest;
-    shard_entry *shards;
+    struct store_writer *store;
+    struct packer_options options; /* only its flags; the strings are in `manifest` and `stages` */
+    struct manifest manifest;
+    struct shard_entry *shards;
     size_t shard_capacity;
     uint64_t shard_base; /* of the shard at hand in the concatenation of all */
-    identity_builder *identity;
+    struct identity_builder *identity;
     uint64_t offset_chunk;
     size_t staged; /* offsets that wait to fill a chunk */
     uint64_t *offsets;
     uint32_t *offset_shards;
     uint8_t *packed;
-    column_stage **stages;
+    struct column_stage **stages;
     uint64_t column_chunk;
-    idsort *ids;
-    damage_entry *damages; /* those that wait to fill a table, and those of the shard at hand */
+    struct idsort *ids;
+    struct damage_entry
+        *damages; /* those that wait to fill a table, and those of the shard at hand */
     size_t damage_count;
     size_t damage_capacity;
     uint64_t damage_table;
     uint64_t points_value;
 };
 
-static bool allocate_parts(packer *packer, const packer_options *options) {
+static bool allocate_parts(struct packer *packer, const struct packer_options *options) {
     packer->identity = identity_create();
     packer->offsets = malloc(OFFSETS_CHUNK_RECORDS * sizeof *packer->offsets);
     packer->offset_shards = malloc(OFFSETS_CHUNK_RECORDS * sizeof *packer->offset_shards);
@@ -54,9 +55,9 @@ static bool allocate_parts(packer *packer, const packer_options *options) {
     return packer->manifest.id_name || !options->id_name;
 }
 
-recmap_status packer_create(packer **made, const char *path, const packer_options *options,
-                            recmap_error *error) {
-    packer *fresh = calloc(1, sizeof *fresh);
+recmap_status packer_create(struct packer **made, const char *path,
+                            const struct packer_options *options, recmap_error *error) {
+    struct packer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->manifest.format_version = INDEX_FORMAT_VERSION;
     fresh->manifest.extracted_by_caller = options->extracted_by_caller;
@@ -73,14 +74,14 @@ recmap_status packer_create(packer **made, const char *path, const packer_option
 }
 
 /* Drops the first `count` of the waiting damages. */
-static void drop_damages(packer *packer, size_t count) {
+static void drop_damages(struct packer *packer, size_t count) {
     for (size_t i = 0; i < count; i++) free(packer->damages[i].reason);
     packer->damage_count -= count;
     memmove(packer->damages, packer->damages + count,
             packer->damage_count * sizeof *packer->damages);
 }
 
-void packer_destroy(packer *packer) {
+void packer_destroy(struct packer *packer) {
     if (!packer) return;
     store_writer_destroy(packer->store);
     idsort_destroy(packer->ids);
@@ -101,34 +102,34 @@ void packer_destroy(packer *packer) {
     free(packer);
 }
 
-uint64_t packer_record_count(const packer *packer) {
+uint64_t packer_record_count(const struct packer *packer) {
     return packer->manifest.record_count;
 }
 
-void packer_note_skips(packer *packer) {
+void packer_note_skips(struct packer *packer) {
     packer->manifest.skips_damage = true;
 }
 
 /* What the index calls a shard: its path from the index's folder on where it lies in there, so that
  * both can move together; else its absolute path. */
-static const char *name_from_folder(const packer *packer, const char *path) {
+static const char *name_from_folder(const struct packer *packer, const char *path) {
     size_t size = strlen(packer->folder);
     if (size == 1) return path + 1; /* the folder is "/" */
     return !strncmp(path, packer->folder, size) && path[size] == '/' ? path + size + 1 : path;
 }
 
-static shard_entry *current_shard(packer *packer) {
+static struct shard_entry *current_shard(struct packer *packer) {
     return &packer->shards[packer->manifest.shard_count - 1];
 }
 
-recmap_status packer_begin_shard(packer *packer, const char *path, const char *framing,
+recmap_status packer_begin_shard(struct packer *packer, const char *path, const char *framing,
                                  recmap_error *error) {
     size_t count = (size_t)packer->manifest.shard_count;
     if (count == UINT32_MAX) return fail(error, RECMAP_INVALID, "too many shards: 2^32");
     if (!array_reserve(&packer->shards, &packer->shard_capacity, count + 1, sizeof *packer->shards))
         return fail_memory(error);
-    shard_entry shard = {.path = strdup(name_from_folder(packer, path)),
-                         .framing = strdup(framing)};
+    struct shard_entry shard = {.path = strdup(name_from_folder(packer, path)),
+                                .framing = strdup(framing)};
     if (!shard.path || !shard.framing) {
         shard_entry_free(&shard);
         return fail_memory(error);
@@ -139,39 +140,40 @@ recmap_status packer_begin_shard(packer *packer, const char *path, const char *f
     return RECMAP_OK;
 }
 
-static recmap_status flush_offsets(packer *packer, recmap_error *error) {
+static recmap_status flush_offsets(struct packer *packer, recmap_error *error) {
     if (!packer->staged) return RECMAP_OK;
     size_t size =
         offsets_pack(packer->packed, packer->offsets, packer->offset_shards, packer->staged);
     packer->staged = 0;
-    return store_writer_put(packer->store, STORE_OFFSETS, (store_key){packer->offset_chunk++, 0},
-                            packer->packed, size, error);
+    return store_writer_put(packer->store, STORE_OFFSETS,
+                            (struct store_key){packer->offset_chunk++, 0}, packer->packed, size,
+                            error);
 }
 
 /* Puts malloc'ed bytes and frees them; NULL stands for memory that was out. */
-static recmap_status put_packed(packer *packer, store_table table, store_key key, uint8_t *packed,
-                                size_t size, recmap_error *error) {
+static recmap_status put_packed(struct packer *packer, store_table table, struct store_key key,
+                                uint8_t *packed, size_t size, recmap_error *error) {
     if (!packed) return fail_memory(error);
     recmap_status status = store_writer_put(packer->store, table, key, packed, size, error);
     free(packed);
     return status;
 }
 
-static recmap_status flush_columns(packer *packer, recmap_error *error) {
+static recmap_status flush_columns(struct packer *packer, recmap_error *error) {
     if (!packer->options.lift_count || !column_stage_count(packer->stages[0])) return RECMAP_OK;
     for (size_t i = 0; i < packer->options.lift_count; i++) {
         size_t size;
         uint8_t *packed = column_stage_pack(packer->stages[i], &size);
         recmap_status status = put_packed(packer, STORE_COLUMNS,
-                                          (store_key){packer->column_chunk, (uint32_t)i}, packed,
-                                          size, error);
+                                          (struct store_key){packer->column_chunk, (uint32_t)i},
+                                          packed, size, error);
         if (status != RECMAP_OK) return status;
     }
     packer->column_chunk++;
     return RECMAP_OK;
 }
 
-static recmap_status add_columns(packer *packer, const record_run *run, size_t i,
+static recmap_status add_columns(struct packer *packer, const struct record_run *run, size_t i,
                                  recmap_error *error) {
     for (size_t c = 0; c < packer->options.lift_count; c++) {
         recmap_value value = run_column_at(run, c, i);
@@ -183,7 +185,7 @@ static recmap_status add_columns(packer *packer, const record_run *run, size_t i
     return RECMAP_OK;
 }
 
-static recmap_status add_record(packer *packer, const record_run *run, size_t i,
+static recmap_status add_record(struct packer *packer, const struct record_run *run, size_t i,
                                 recmap_error *error) {
     identity_add(packer->identity, run->offsets[i], run->sizes[i], run->checks[i]);
     packer->offsets[packer->staged] = packer->shard_base + run->offsets[i];
@@ -191,14 +193,15 @@ static recmap_status add_record(packer *packer, const record_run *run, size_t i,
     recmap_status status = RECMAP_OK;
     if (++packer->staged == OFFSETS_CHUNK_RECORDS) status = flush_offsets(packer, error);
     if (status == RECMAP_OK && run->has_ids && run->ids[i] != IDS_NONE)
-        status =
-            idsort_add(packer->ids, (id_pair){run->ids[i], packer->manifest.record_count}, error);
+        status = idsort_add(packer->ids,
+                            (struct id_pair){run->ids[i], packer->manifest.record_count}, error);
     if (status == RECMAP_OK) status = add_columns(packer, run, i, error);
     packer->manifest.record_count++;
     return status;
 }
 
-recmap_status packer_add_run(packer *packer, const record_run *run, recmap_error *error) {
+recmap_status packer_add_run(struct packer *packer, const struct record_run *run,
+                             recmap_error *error) {
     for (size_t i = 0; i < run->count; i++) {
         recmap_status status = add_record(packer, run, i, error);
         if (status == RECMAP_OK) continue;
@@ -211,28 +214,28 @@ recmap_status packer_add_run(packer *packer, const record_run *run, recmap_error
 }
 
 /* Puts the first `count` of the waiting damages as one table. */
-static recmap_status put_damages(packer *packer, size_t count, recmap_error *error) {
+static recmap_status put_damages(struct packer *packer, size_t count, recmap_error *error) {
     size_t size;
     uint8_t *packed = damages_encode(&size, packer->damages, count);
     drop_damages(packer, count);
-    return put_packed(packer, STORE_DAMAGE, (store_key){packer->damage_table++, 0}, packed, size,
-                      error);
+    return put_packed(packer, STORE_DAMAGE, (struct store_key){packer->damage_table++, 0}, packed,
+                      size, error);
 }
 
 /* Full tables go out at the end of a shard, never in the middle: the order in which values are put
  * must not depend on how the shard was scanned. */
-static recmap_status put_full_damages(packer *packer, recmap_error *error) {
+static recmap_status put_full_damages(struct packer *packer, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     while (status == RECMAP_OK && packer->damage_count >= DAMAGES_PER_TABLE)
         status = put_damages(packer, DAMAGES_PER_TABLE, error);
     return status;
 }
 
-static recmap_status flush_damages(packer *packer, recmap_error *error) {
+static recmap_status flush_damages(struct packer *packer, recmap_error *error) {
     return packer->damage_count ? put_damages(packer, packer->damage_count, error) : RECMAP_OK;
 }
 
-recmap_status packer_add_damage(packer *packer, uint64_t offset, uint64_t length,
+recmap_status packer_add_damage(struct packer *packer, uint64_t offset, uint64_t length,
                                 const char *reason, recmap_error *error) {
     if (!array_reserve(&packer->damages, &packer->damage_capacity, packer->damage_count + 1,
                        sizeof *packer->damages))
@@ -240,28 +243,30 @@ recmap_status packer_add_damage(packer *packer, uint64_t offset, uint64_t length
     char *kept = strndup(reason, REASON_MOST);
     if (!kept) return fail_memory(error);
     packer->damages[packer->damage_count++] =
-        (damage_entry){packer->manifest.shard_count - 1, offset, length, kept};
+        (struct damage_entry){packer->manifest.shard_count - 1, offset, length, kept};
     packer->manifest.damage_count++;
     packer->manifest.damaged_byte_count += length;
     current_shard(packer)->damage_count++;
     return RECMAP_OK;
 }
 
-static recmap_status put_points(packer *packer, const point_list *points, recmap_error *error) {
+static recmap_status put_points(struct packer *packer, const struct point_list *points,
+                                recmap_error *error) {
     for (size_t first = 0; first < points->count; first += POINTS_PER_VALUE) {
         size_t left = points->count - first, size;
         uint8_t *packed =
             points_encode(&size, points, first, left < POINTS_PER_VALUE ? left : POINTS_PER_VALUE);
-        recmap_status status = put_packed(
-            packer, STORE_POINTS, (store_key){packer->points_value++, 0}, packed, size, error);
+        recmap_status status = put_packed(packer, STORE_POINTS,
+                                          (struct store_key){packer->points_value++, 0}, packed,
+                                          size, error);
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
 }
 
-recmap_status packer_end_shard(packer *packer, const shard_end *end, const shard_identity *known,
-                               recmap_error *error) {
-    shard_entry *shard = current_shard(packer);
+recmap_status packer_end_shard(struct packer *packer, const struct shard_end *end,
+                               const struct shard_identity *known, recmap_error *error) {
+    struct shard_entry *shard = current_shard(packer);
     shard->file_size = end->file_size;
     shard->size = end->size;
     shard->compression = end->compression;
@@ -277,12 +282,12 @@ recmap_status packer_end_shard(packer *packer, const shard_end *end, const shard
     return status == RECMAP_OK ? put_full_damages(packer, error) : status;
 }
 
-recmap_status packer_add_id(packer *packer, id_pair pair, recmap_error *error) {
+recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_error *error) {
     return idsort_add(packer->ids, pair, error);
 }
 
 /* Chunks of sorted pairs, then the first hash of each chunk: the fences. */
-static recmap_status put_id_chunks(packer *packer, id_pair *pairs, uint8_t *packed,
+static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs, uint8_t *packed,
                                    uint8_t **fences, size_t *fence_count, recmap_error *error) {
     unsigned number_size = ids_number_size(packer->manifest.record_count);
     size_t capacity = 0;
@@ -294,18 +299,18 @@ static recmap_status put_id_chunks(packer *packer, id_pair *pairs, uint8_t *pack
         store64(*fences + *fence_count * 8, pairs[0].hash);
         ++*fence_count;
         ids_pack(packed, pairs, count, number_size);
-        status = store_writer_put(packer->store, STORE_IDS, (store_key){chunk, 0}, packed,
+        status = store_writer_put(packer->store, STORE_IDS, (struct store_key){chunk, 0}, packed,
                                   ids_packed_size(count, number_size), error);
         if (status != RECMAP_OK) return status;
     }
 }
 
-static recmap_status put_ids(packer *packer, recmap_error *error) {
+static recmap_status put_ids(struct packer *packer, recmap_error *error) {
     if (!packer->ids) return RECMAP_OK;
     packer->manifest.id_count = idsort_count(packer->ids);
     recmap_status status = idsort_finish(packer->ids, error);
     if (status != RECMAP_OK) return status;
-    id_pair *pairs = malloc(IDS_CHUNK_PAIRS * sizeof *pairs);
+    struct id_pair *pairs = malloc(IDS_CHUNK_PAIRS * sizeof *pairs);
     uint8_t *packed = malloc(ids_packed_size(IDS_CHUNK_PAIRS, 8));
     uint8_t *fences = NULL;
     size_t fence_count = 0;
@@ -313,7 +318,7 @@ static recmap_status put_ids(packer *packer, recmap_error *error) {
     if (status == RECMAP_OK)
         status = put_id_chunks(packer, pairs, packed, &fences, &fence_count, error);
     if (status == RECMAP_OK)
-        status = store_writer_put(packer->store, STORE_IDS, (store_key){IDS_FENCES_CHUNK, 0},
+        status = store_writer_put(packer->store, STORE_IDS, (struct store_key){IDS_FENCES_CHUNK, 0},
                                   fences, fence_count * 8, error);
     free(fences);
     free(packed);
@@ -321,20 +326,21 @@ static recmap_status put_ids(packer *packer, recmap_error *error) {
     return status;
 }
 
-static recmap_status put_shards(packer *packer, recmap_error *error) {
+static recmap_status put_shards(struct packer *packer, recmap_error *error) {
     size_t count = (size_t)packer->manifest.shard_count;
     for (size_t first = 0; first < count; first += SHARDS_PER_TABLE) {
         size_t here = count - first < SHARDS_PER_TABLE ? count - first : SHARDS_PER_TABLE;
         size_t size;
         uint8_t *packed = shards_encode(&size, packer->shards + first, here);
-        recmap_status status = put_packed(
-            packer, STORE_SHARDS, (store_key){first / SHARDS_PER_TABLE, 0}, packed, size, error);
+        recmap_status status = put_packed(packer, STORE_SHARDS,
+                                          (struct store_key){first / SHARDS_PER_TABLE, 0}, packed,
+                                          size, error);
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
 }
 
-static recmap_status set_fingerprint(packer *packer, recmap_error *error) {
+static recmap_status set_fingerprint(struct packer *packer, recmap_error *error) {
     size_t count = (size_t)packer->manifest.shard_count;
     uint8_t *hashes = malloc(count * IDENTITY_HASH_SIZE + 1);
     if (!hashes) return fail_memory(error);
@@ -346,18 +352,18 @@ static recmap_status set_fingerprint(packer *packer, recmap_error *error) {
     return RECMAP_OK;
 }
 
-static recmap_status put_manifest(packer *packer, recmap_error *error) {
-    manifest *described = &packer->manifest;
+static recmap_status put_manifest(struct packer *packer, recmap_error *error) {
+    struct manifest *described = &packer->manifest;
     recmap_status status = set_fingerprint(packer, error);
     if (status != RECMAP_OK) return status;
     size_t count = packer->options.lift_count;
-    manifest_column *columns = calloc(count + 1, sizeof *columns);
+    struct manifest_column *columns = calloc(count + 1, sizeof *columns);
     if (!columns) return fail_memory(error);
     for (size_t i = 0; i < count; i++)
-        columns[i] = (manifest_column){(char *)column_stage_name(packer->stages[i]),
-                                       (char *)column_stage_default(packer->stages[i]),
-                                       column_stage_type(packer->stages[i]),
-                                       column_stage_first_value(packer->stages[i])};
+        columns[i] = (struct manifest_column){(char *)column_stage_name(packer->stages[i]),
+                                              (char *)column_stage_default(packer->stages[i]),
+                                              column_stage_type(packer->stages[i]),
+                                              column_stage_first_value(packer->stages[i])};
     described->columns = columns;
     described->column_count = count;
     size_t size;
@@ -365,11 +371,11 @@ static recmap_status put_manifest(packer *packer, recmap_error *error) {
     described->columns = NULL;
     described->column_count = 0;
     free(columns);
-    return put_packed(packer, STORE_MANIFEST, (store_key){0, 0}, packed, size, error);
+    return put_packed(packer, STORE_MANIFEST, (struct store_key){0, 0}, packed, size, error);
 }
 
-recmap_status packer_finish(packer *packer, store_publish_check before_publish, void *context,
-                            recmap_index_summary *summary, recmap_error *error) {
+recmap_status packer_finish(struct packer *packer, store_publish_check before_publish,
+                            void *context, recmap_index_summary *summary, recmap_error *error) {
     recmap_status (*const parts[])(struct packer *, recmap_error *) = {
         flush_offsets, flush_columns, put_ids, flush_damages, put_shards, put_manifest,
     };
@@ -377,7 +383,7 @@ recmap_status packer_finish(packer *packer, store_publish_check before_publish, 
         recmap_status status = parts[i](packer, error);
         if (status != RECMAP_OK) return status;
     }
-    const manifest *done = &packer->manifest;
+    const struct manifest *done = &packer->manifest;
     if (summary)
         *summary = (recmap_index_summary){
             .record_count = done->record_count,

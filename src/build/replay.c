@@ -10,7 +10,7 @@
 
 enum { RUN_RECORDS = 1 << 14 };
 
-char *replay_shard_path(const index_shard *shard, const char *folder) {
+char *replay_shard_path(const struct index_shard *shard, const char *folder) {
     const char *path = shard->entry.path;
     return path[0] == '/' ? strdup(path) : path_join(folder, path);
 }
@@ -18,9 +18,9 @@ char *replay_shard_path(const index_shard *shard, const char *folder) {
 /* The value that record `number` had. The chunks have the default in place of missing ones; but
  * those before the column's first value stay missing, since they must not give the column its type
  * sooner than the records themselves would. */
-static recmap_status read_column(recmap_value *value, index_file *index, size_t c, uint64_t number,
-                                 recmap_error *error) {
-    column_chunk chunk;
+static recmap_status read_column(recmap_value *value, struct index_file *index, size_t c,
+                                 uint64_t number, recmap_error *error) {
+    struct column_chunk chunk;
     recmap_status status =
         index_column_chunk(&chunk, index, c, (size_t)(number >> COLUMN_CHUNK_SHIFT), error);
     if (status != RECMAP_OK) return status;
@@ -30,7 +30,7 @@ static recmap_status read_column(recmap_value *value, index_file *index, size_t 
     return RECMAP_OK;
 }
 
-static recmap_status add_columns(record_run *run, index_file *index, uint64_t number,
+static recmap_status add_columns(struct record_run *run, struct index_file *index, uint64_t number,
                                  recmap_error *error) {
     for (size_t c = 0; c < run->column_count; c++) {
         recmap_value value;
@@ -43,11 +43,11 @@ static recmap_status add_columns(record_run *run, index_file *index, uint64_t nu
     return RECMAP_OK;
 }
 
-static recmap_status fill_run(record_run *run, index_file *index, uint64_t first, uint64_t count,
-                              uint64_t overhead, recmap_error *error) {
+static recmap_status fill_run(struct record_run *run, struct index_file *index, uint64_t first,
+                              uint64_t count, uint64_t overhead, recmap_error *error) {
     run_clear(run);
     for (uint64_t number = first; number < first + count; number++) {
-        index_place place;
+        struct index_place place;
         recmap_status status = index_locate(&place, index, number, error);
         if (status != RECMAP_OK) return status;
         /* The stored CRCs and, in some framings, the sizes of payloads are not in the index, nor
@@ -59,8 +59,9 @@ static recmap_status fill_run(record_run *run, index_file *index, uint64_t first
     return RECMAP_OK;
 }
 
-static recmap_status add_records(packer *packer, record_run *run, index_file *index,
-                                 const index_shard *shard, recmap_error *error) {
+static recmap_status add_records(struct packer *packer, struct record_run *run,
+                                 struct index_file *index, const struct index_shard *shard,
+                                 recmap_error *error) {
     uint64_t overhead = shard->framing->overhead;
     uint64_t end = shard->first_record + shard->entry.record_count;
     for (uint64_t first = shard->first_record; first < end;) {
@@ -73,35 +74,36 @@ static recmap_status add_records(packer *packer, record_run *run, index_file *in
     return RECMAP_OK;
 }
 
-static recmap_status add_shard(packer *packer, record_run *run, index_file *index,
-                               const index_shard *shard, const char *folder, recmap_error *error) {
+static recmap_status add_shard(struct packer *packer, struct record_run *run,
+                               struct index_file *index, const struct index_shard *shard,
+                               const char *folder, recmap_error *error) {
     char *path = replay_shard_path(shard, folder);
     if (!path) return fail_memory(error);
-    const shard_entry *entry = &shard->entry;
+    const struct shard_entry *entry = &shard->entry;
     recmap_status status = packer_begin_shard(packer, path, entry->framing, error);
     free(path);
     if (status == RECMAP_OK) status = add_records(packer, run, index, shard, error);
-    const damage_entry *damages = index_damages(index) + shard->first_damage;
+    const struct damage_entry *damages = index_damages(index) + shard->first_damage;
     for (uint64_t d = 0; status == RECMAP_OK && d < entry->damage_count; d++)
         status = packer_add_damage(packer, damages[d].offset, damages[d].length, damages[d].reason,
                                    error);
     if (status != RECMAP_OK) return status;
-    point_list points = {0};
+    struct point_list points = {0};
     status = index_points(&points, index, (size_t)(shard - index_shards(index)), error);
-    shard_end end = {entry->file_size, entry->size,      entry->compression,
-                     entry->mtime_ns,  entry->tail_size, &points};
+    struct shard_end end = {entry->file_size, entry->size,      entry->compression,
+                            entry->mtime_ns,  entry->tail_size, &points};
     if (status == RECMAP_OK) status = packer_end_shard(packer, &end, &entry->identity, error);
     points_free(&points);
     return status;
 }
 
-static recmap_status add_ids(packer *packer, index_file *index, uint64_t first_number,
+static recmap_status add_ids(struct packer *packer, struct index_file *index, uint64_t first_number,
                              recmap_error *error) {
     for (size_t i = 0; i < index_id_chunk_count(index); i++) {
-        ids_chunk chunk;
+        struct ids_chunk chunk;
         recmap_status status = index_id_chunk(&chunk, index, i, error);
         for (size_t p = 0; status == RECMAP_OK && p < chunk.pair_count; p++) {
-            id_pair pair = ids_at(&chunk, p);
+            struct id_pair pair = ids_at(&chunk, p);
             pair.number += first_number;
             status = packer_add_id(packer, pair, error);
         }
@@ -110,11 +112,11 @@ static recmap_status add_ids(packer *packer, index_file *index, uint64_t first_n
     return RECMAP_OK;
 }
 
-recmap_status replay_index(packer *packer, index_file *index, const char *folder,
+recmap_status replay_index(struct packer *packer, struct index_file *index, const char *folder,
                            recmap_error *error) {
-    const manifest *described = index_manifest(index);
+    const struct manifest *described = index_manifest(index);
     uint64_t first_number = packer_record_count(packer);
-    record_run run;
+    struct record_run run;
     recmap_status status = RECMAP_OK;
     if (described->skips_damage) packer_note_skips(packer);
     if (!run_init(&run, false, described->column_count)) status = fail_memory(error);

@@ -7,10 +7,10 @@
 
 /* Adds all shards of `index`, which lies in `folder` (resolved), to the packer: the same bytes come
  * out as if they were scanned. Errors: CORRUPT (the index), and the packer's. */
-recmap_status replay_index(packer *packer, index_file *index, const char *folder,
+recmap_status replay_index(struct packer *packer, struct index_file *index, const char *folder,
                            recmap_error *error);
 
 /* The absolute path of a shard of an index in `folder`; malloc'ed, NULL when memory is out. */
-char *replay_shard_path(const index_shard *shard, const char *folder);
+char *replay_shard_path(const struct index_shard *shard, const char *folder);
 
 #endif

@@ -15,7 +15,7 @@ static bool is_named_as_index(const char *path) {
 /* An empty file holds nothing to lose: somebody made it to reserve the name. */
 static recmap_status holds_index(bool *holds, const char *path, recmap_error *error) {
     int fd = -1;
-    file_stat stat;
+    struct file_stat stat;
     uint8_t end[SEAL_SIZE];
     recmap_status status = file_open(&fd, path, error);
     if (status == RECMAP_OK) status = file_get_stat(&stat, fd, path, error);
@@ -28,7 +28,7 @@ static recmap_status holds_index(bool *holds, const char *path, recmap_error *er
 }
 
 recmap_status target_check(const char *path, recmap_error *error) {
-    file_stat stat;
+    struct file_stat stat;
     bool is_there, holds;
     if (is_named_as_index(path)) return RECMAP_OK;
     recmap_status status = file_find_stat(&stat, &is_there, path, error);

@@ -16,16 +16,16 @@
 enum { BUFFER_SIZE = 1 << 20, RUN_RECORDS = 1 << 12 };
 
 struct recmap_writer {
-    temporary_file file;
+    struct temporary_file file;
     char *path; /* absolute, as the index will name it */
     uint8_t *buffer;
     size_t buffered;
     uint64_t written;     /* bytes in the file */
     recmap_status failed; /* OK until something fails */
     bool is_closed;
-    packer *packer; /* NULL: no index */
-    extractor *extractor;
-    record_run run;
+    struct packer *packer; /* NULL: no index */
+    struct extractor *extractor;
+    struct record_run run;
 };
 
 /* The final path without links: its folder exists, it itself need not. */
@@ -59,9 +59,9 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
                                  recmap_error *error) {
     static const recmap_index_options defaults = RECMAP_INDEX_OPTIONS_INIT;
     const recmap_index_options *index = options->index ? options->index : &defaults;
-    packer_options packing = {index->id_feature, index->extract != NULL,
-                              index->on_corrupt == RECMAP_ON_CORRUPT_SKIP, index->lifts,
-                              index->lift_count};
+    struct packer_options packing = {index->id_feature, index->extract != NULL,
+                                     index->on_corrupt == RECMAP_ON_CORRUPT_SKIP, index->lifts,
+                                     index->lift_count};
     recmap_status status = index_options_check(index, error);
     if (status == RECMAP_OK) status = check_index_path(writer, options->index_path, error);
     if (status == RECMAP_OK)
@@ -87,7 +87,7 @@ recmap_status recmap_writer_create(recmap_writer **writer, const char *path,
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the file has no path");
     recmap_writer *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
-    made->file = (temporary_file)TEMPORARY_FILE_INIT;
+    made->file = (struct temporary_file)TEMPORARY_FILE_INIT;
     made->buffer = malloc(BUFFER_SIZE);
     recmap_status status = made->buffer ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = resolve_target(&made->path, path, error);
@@ -199,11 +199,11 @@ recmap_status recmap_writer_write(recmap_writer *writer, const void *data, size_
 
 /* The index learns the file's size and time as they will stay: nothing is written any more. */
 static recmap_status end_index(recmap_writer *writer, recmap_error *error) {
-    file_stat stat;
+    struct file_stat stat;
     recmap_status status = flush_run(writer, error);
     if (status == RECMAP_OK) status = file_get_stat(&stat, writer->file.fd, writer->path, error);
     if (status != RECMAP_OK) return status;
-    shard_end end = {stat.size, stat.size, COMPRESSION_NONE, stat.mtime_ns, 0, NULL};
+    struct shard_end end = {stat.size, stat.size, COMPRESSION_NONE, stat.mtime_ns, 0, NULL};
     return packer_end_shard(writer->packer, &end, NULL, error);
 }
 

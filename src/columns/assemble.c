@@ -5,23 +5,23 @@
 #include "columns/sequence.h"
 #include "columns/sparse.h"
 
-static bool assemble_fixed(const assembly *a) {
+static bool assemble_fixed(const struct assembly *a) {
     const recmap_feature *feature = &a->plan->feature;
     uint64_t rows = a->memory->row_count;
     return assembly_set_shape(a, rows, feature->shape, feature->dimension_count) &&
            assembly_set_values(a, a->sink->values.data, rows * a->plan->stride);
 }
 
-static bool assemble_var_len(const assembly *a) {
+static bool assemble_var_len(const struct assembly *a) {
     const int64_t *offsets[] = {buffer_int64(&a->sink->rows), buffer_int64(&a->sink->steps)};
     return assembly_set_shape(a, a->sink->value_count, NULL, 0) &&
            assembly_set_offsets(a, offsets, a->plan->is_list ? 2 : 1) &&
            assembly_set_values(a, a->sink->values.data, a->sink->value_count);
 }
 
-static bool assemble_column(batch_memory *memory, size_t column_index) {
-    const column_plan *plan = &memory->parser->columns[column_index];
-    const sink *sink = batch_memory_sink(memory, plan->is_list, plan->values_slot);
+static bool assemble_column(struct batch_memory *memory, size_t column_index) {
+    const struct column_plan *plan = &memory->parser->columns[column_index];
+    const struct sink *sink = batch_memory_sink(memory, plan->is_list, plan->values_slot);
     recmap_column *column = &memory->columns[column_index];
     *column = (recmap_column){.name = plan->feature.name,
                               .kind = plan->feature.kind,
@@ -29,7 +29,7 @@ static bool assemble_column(batch_memory *memory, size_t column_index) {
                               .row_count = memory->row_count,
                               .validity = sink->null_count ? sink->validity.data : NULL,
                               .null_count = sink->null_count};
-    const assembly a = {memory, column_index, plan, sink, column};
+    const struct assembly a = {memory, column_index, plan, sink, column};
     switch (plan->feature.kind) {
     case RECMAP_FEATURE_FIXED_LEN: return assemble_fixed(&a);
     case RECMAP_FEATURE_VAR_LEN: return assemble_var_len(&a);
@@ -40,7 +40,7 @@ static bool assemble_column(batch_memory *memory, size_t column_index) {
     return false;
 }
 
-bool assemble_columns(batch_memory *memory) {
+bool assemble_columns(struct batch_memory *memory) {
     for (size_t i = 0; i < memory->parser->column_count; i++)
         if (!assemble_column(memory, i)) return false;
     memory->column_count = memory->parser->column_count;

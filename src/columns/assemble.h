@@ -5,6 +5,6 @@
 #include "columns/batch_memory.h"
 
 /* Fills memory->columns. Returns false when memory runs out. */
-bool assemble_columns(batch_memory *memory);
+bool assemble_columns(struct batch_memory *memory);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include "columns/bulk_copy.h"
 
-void *assembly_reserve(const assembly *a, size_t part, uint64_t count, size_t item_size) {
-    buffer *reserved = batch_memory_part(a->memory, a->column_index, part);
+void *assembly_reserve(const struct assembly *a, size_t part, uint64_t count, size_t item_size) {
+    struct buffer *reserved = batch_memory_part(a->memory, a->column_index, part);
     size_t size;
     if (__builtin_mul_overflow(count, item_size, &size)) return NULL;
     return buffer_reserve(reserved, 0, size) ? reserved->data : NULL;
 }
 
-bool assembly_set_shape(const assembly *a, uint64_t first, const uint64_t *more,
+bool assembly_set_shape(const struct assembly *a, uint64_t first, const uint64_t *more,
                         size_t more_count) {
     uint64_t *shape = assembly_reserve(a, BATCH_PART_SHAPE, more_count + 1, sizeof *shape);
     if (!shape) return false;
@@ -23,7 +23,7 @@ bool assembly_set_shape(const assembly *a, uint64_t first, const uint64_t *more,
 }
 
 /* Into one buffer: their sizes were summed before, so that it grows once. */
-static bool copy_bytes(const assembly *a, const recmap_bytes *views, uint64_t count) {
+static bool copy_bytes(const struct assembly *a, const recmap_bytes *views, uint64_t count) {
     int64_t *offsets = assembly_reserve(a, BATCH_PART_BYTES_OFFSETS, count + 1, sizeof *offsets);
     uint64_t total = 0;
     if (!offsets) return false;
@@ -33,7 +33,7 @@ static bool copy_bytes(const assembly *a, const recmap_bytes *views, uint64_t co
         if (total > INT64_MAX) return false;
     }
     offsets[count] = (int64_t)total;
-    buffer *bytes = batch_memory_part(a->memory, a->column_index, BATCH_PART_BYTES);
+    struct buffer *bytes = batch_memory_part(a->memory, a->column_index, BATCH_PART_BYTES);
     if (!buffer_reserve(bytes, 0, total)) return false;
     bool is_bulk = total >= BULK_COPY_LEAST && total / count >= BULK_COPY_VALUE;
     for (uint64_t i = 0; i < count; i++) {
@@ -47,7 +47,7 @@ static bool copy_bytes(const assembly *a, const recmap_bytes *views, uint64_t co
     return true;
 }
 
-bool assembly_set_values(const assembly *a, const void *elements, uint64_t value_count) {
+bool assembly_set_values(const struct assembly *a, const void *elements, uint64_t value_count) {
     recmap_column *column = a->column;
     column->value_count = value_count;
     if (column->element != RECMAP_ELEMENT_BYTES) {
@@ -60,7 +60,7 @@ bool assembly_set_values(const assembly *a, const void *elements, uint64_t value
     return true;
 }
 
-bool assembly_set_offsets(const assembly *a, const int64_t *const *offsets, size_t count) {
+bool assembly_set_offsets(const struct assembly *a, const int64_t *const *offsets, size_t count) {
     const int64_t **kept = assembly_reserve(a, BATCH_PART_OFFSETS, count, sizeof *kept);
     if (!kept) return false;
     memcpy(kept, offsets, count * sizeof *kept);

@@ -5,15 +5,15 @@
 
 #include "base/array.h"
 
-batch_memory *batch_memory_create(void) {
-    batch_memory *made = calloc(1, sizeof *made);
+struct batch_memory *batch_memory_create(void) {
+    struct batch_memory *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     atomic_init(&made->users, 0);
     atomic_init(&made->holders, 1);
     return made;
 }
 
-static void free_buffers(batch_memory *memory) {
+static void free_buffers(struct batch_memory *memory) {
     for (size_t i = 0; i < memory->sink_count; i++) sink_free(&memory->sinks[i]);
     for (size_t i = 0; i < memory->part_count; i++) buffer_release(&memory->parts[i]);
     free(memory->sinks);
@@ -30,7 +30,7 @@ static void free_buffers(batch_memory *memory) {
 }
 
 /* Another parser, other columns: what is there cannot be used for them. */
-static bool change_parser(batch_memory *memory, recmap_parser *parser) {
+static bool change_parser(struct batch_memory *memory, recmap_parser *parser) {
     free_buffers(memory);
     recmap_parser_release(memory->parser);
     memory->parser = NULL;
@@ -52,13 +52,13 @@ static bool change_parser(batch_memory *memory, recmap_parser *parser) {
     return true;
 }
 
-static const slot *slot_of(const recmap_parser *parser, size_t sink_index) {
+static const struct slot *slot_of(const recmap_parser *parser, size_t sink_index) {
     size_t feature_count = parser->features.count;
     return sink_index < feature_count ? &parser->features.slots[sink_index]
                                       : &parser->lists.slots[sink_index - feature_count];
 }
 
-bool batch_memory_begin(batch_memory *memory, recmap_parser *parser, size_t row_count) {
+bool batch_memory_begin(struct batch_memory *memory, recmap_parser *parser, size_t row_count) {
     memory->column_count = 0;
     memory->failure_count = memory->failure_text_size = 0;
     memory->row_count = row_count;
@@ -70,23 +70,23 @@ bool batch_memory_begin(batch_memory *memory, recmap_parser *parser, size_t row_
     return true;
 }
 
-bool batch_memory_is_idle(batch_memory *memory) {
+bool batch_memory_is_idle(struct batch_memory *memory) {
     return atomic_load_explicit(&memory->holders, memory_order_acquire) == 1;
 }
 
-batch_memory *batch_memory_use(batch_memory *memory) {
+struct batch_memory *batch_memory_use(struct batch_memory *memory) {
     atomic_fetch_add_explicit(&memory->users, 1, memory_order_relaxed);
     return memory;
 }
 
-void batch_memory_unuse(batch_memory *memory) {
+void batch_memory_unuse(struct batch_memory *memory) {
     if (atomic_fetch_sub_explicit(&memory->users, 1, memory_order_acq_rel) != 1) return;
     if (memory->release) memory->release(memory->owner);
     memory->release = NULL;
     batch_memory_drop(memory);
 }
 
-void batch_memory_drop(batch_memory *memory) {
+void batch_memory_drop(struct batch_memory *memory) {
     if (atomic_fetch_sub_explicit(&memory->holders, 1, memory_order_acq_rel) != 1) return;
     free_buffers(memory);
     recmap_parser_release(memory->parser);
@@ -95,15 +95,15 @@ void batch_memory_drop(batch_memory *memory) {
     free(memory);
 }
 
-buffer *batch_memory_part(batch_memory *memory, size_t column_index, size_t part) {
+struct buffer *batch_memory_part(struct batch_memory *memory, size_t column_index, size_t part) {
     return &memory->parts[column_index * memory->parser->part_stride + part];
 }
 
-sink *batch_memory_sink(batch_memory *memory, bool is_list, size_t slot_index) {
+struct sink *batch_memory_sink(struct batch_memory *memory, bool is_list, size_t slot_index) {
     return &memory->sinks[is_list ? memory->parser->features.count + slot_index : slot_index];
 }
 
-bool batch_memory_add_failure(batch_memory *memory, const failure_entry *failure,
+bool batch_memory_add_failure(struct batch_memory *memory, const struct failure_entry *failure,
                               const char *message) {
     size_t size = strlen(message) + 1;
     if (!array_reserve(&memory->failures, &memory->failure_capacity, memory->failure_count + 1,

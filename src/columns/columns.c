@@ -28,13 +28,13 @@ void columns_clear(recmap_columns *columns) {
 }
 
 /* Idle memory: of the pool, or new. NULL when memory is out. */
-static batch_memory *find_memory(recmap_columns *columns) {
+static struct batch_memory *find_memory(recmap_columns *columns) {
     size_t place = COLUMNS_POOL_SIZE;
     for (size_t i = 0; i < COLUMNS_POOL_SIZE; i++) {
         if (!columns->pool[i]) place = i;
         else if (batch_memory_is_idle(columns->pool[i])) return columns->pool[i];
     }
-    batch_memory *made = batch_memory_create();
+    struct batch_memory *made = batch_memory_create();
     if (!made) return NULL;
     if (place == COLUMNS_POOL_SIZE) {
         place = columns->oldest;
@@ -59,7 +59,7 @@ static bool begin_scratch(recmap_columns *columns, recmap_parser *parser) {
 recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size_t row_count,
                             recmap_error *error) {
     columns_clear(columns);
-    batch_memory *memory = find_memory(columns);
+    struct batch_memory *memory = find_memory(columns);
     if (!memory || !begin_scratch(columns, parser) ||
         !batch_memory_begin(memory, parser, row_count))
         return fail_memory(error);
@@ -67,7 +67,7 @@ recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size
     return RECMAP_OK;
 }
 
-batch_memory *columns_memory(const recmap_columns *columns) {
+struct batch_memory *columns_memory(const recmap_columns *columns) {
     return columns->batch;
 }
 
@@ -94,7 +94,7 @@ size_t recmap_columns_failure_count(const recmap_columns *columns) {
 }
 
 recmap_failure recmap_columns_get_failure(const recmap_columns *columns, size_t failure_index) {
-    const failure_entry *entry = &columns->batch->failures[failure_index];
+    const struct failure_entry *entry = &columns->batch->failures[failure_index];
     return (recmap_failure){.row = entry->row,
                             .number = entry->number,
                             .offset = entry->offset,

@@ -10,10 +10,10 @@
 enum { COLUMNS_POOL_SIZE = 4 };
 
 struct recmap_columns {
-    batch_memory *pool[COLUMNS_POOL_SIZE]; /* all hold; NULL where there is none yet */
-    size_t oldest;       /* the place whose memory is given up when all are in use */
-    batch_memory *batch; /* one of the pool; NULL: no columns */
-    read_scratch *scratch;
+    struct batch_memory *pool[COLUMNS_POOL_SIZE]; /* all hold; NULL where there is none yet */
+    size_t oldest;              /* the place whose memory is given up when all are in use */
+    struct batch_memory *batch; /* one of the pool; NULL: no columns */
+    struct read_scratch *scratch;
     recmap_parser *scratch_parser; /* whose records the scratch has learnt */
 };
 
@@ -25,6 +25,6 @@ recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size
                             recmap_error *error);
 
 /* The batch of columns that something is to be exported from; NULL where there is none yet. */
-batch_memory *columns_memory(const recmap_columns *columns);
+struct batch_memory *columns_memory(const recmap_columns *columns);
 
 #endif

@@ -7,9 +7,9 @@
 #include "plan/convert.h"
 
 struct recmap_row {
-    batch_memory *memory;
+    struct batch_memory *memory;
     size_t row;
-    read_fault *fault;
+    struct read_fault *fault;
     bool has_fault;
 };
 
@@ -42,20 +42,20 @@ recmap_status recmap_row_fail(recmap_row *row, uint64_t offset, const char *mess
 }
 
 /* Where the values of a row go. */
-typedef struct row_values {
-    sink *sink;
-    const slot *slot;
+struct row_values {
+    struct sink *sink;
+    const struct slot *slot;
     void *elements;
     uint64_t begin; /* in the sink's values */
-} row_values;
+};
 
-static bool find_values(row_values *values, recmap_row *row, size_t column, recmap_type type,
+static bool find_values(struct row_values *values, recmap_row *row, size_t column, recmap_type type,
                         uint64_t count) {
     const recmap_parser *plan = row->memory->parser;
     if (column >= plan->column_count)
         return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX, "there is no column %zu", column);
     size_t index = plan->columns[column].values_slot;
-    const slot *slot = &plan->features.slots[index];
+    const struct slot *slot = &plan->features.slots[index];
     if (slot->list != type)
         return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
                          "feature '%.200s' is given values of another type than its own",
@@ -64,21 +64,21 @@ static bool find_values(row_values *values, recmap_row *row, size_t column, recm
         return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
                          "feature '%.200s' is given %llu values, which do not fit %s", slot->name,
                          (unsigned long long)count, slot->shape);
-    sink *sink = &row->memory->sinks[index];
+    struct sink *sink = &row->memory->sinks[index];
     uint64_t begin = slot->count ? row->row * slot->count
                                  : (uint64_t)buffer_int64(&sink->rows)[row->row];
     size_t element = recmap_element_size(slot->element), end;
     if (__builtin_mul_overflow(begin + count, element, &end) ||
         !buffer_reserve(&sink->values, (size_t)begin * element, end))
         return fault_memory(row->fault);
-    *values = (row_values){sink, slot, sink->values.data + begin * element, begin};
+    *values = (struct row_values){sink, slot, sink->values.data + begin * element, begin};
     return true;
 }
 
 /* Ends the values, of which `done` could be held. */
-static recmap_status end_values(const row_values *values, recmap_row *row, size_t done,
+static recmap_status end_values(const struct row_values *values, recmap_row *row, size_t done,
                                 size_t count) {
-    const slot *slot = values->slot;
+    const struct slot *slot = values->slot;
     if (done < count) {
         fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
                   "feature '%.200s': value %zu is one that %s cannot hold", slot->name, done,
@@ -94,14 +94,14 @@ static recmap_status end_values(const row_values *values, recmap_row *row, size_
 
 recmap_status recmap_row_set_int64(recmap_row *row, size_t column, const int64_t *values,
                                    size_t count) {
-    row_values to = {0};
+    struct row_values to = {0};
     if (!find_values(&to, row, column, RECMAP_TYPE_INT64, count)) return fail_row(row);
     return end_values(&to, row, convert_int64(to.elements, to.slot->element, values, count), count);
 }
 
 recmap_status recmap_row_set_float(recmap_row *row, size_t column, const float *values,
                                    size_t count) {
-    row_values to = {0};
+    struct row_values to = {0};
     if (!find_values(&to, row, column, RECMAP_TYPE_FLOAT, count)) return fail_row(row);
     return end_values(&to, row, convert_float(to.elements, to.slot->element, values, count), count);
 }
@@ -109,7 +109,7 @@ recmap_status recmap_row_set_float(recmap_row *row, size_t column, const float *
 recmap_status recmap_row_set_bytes(recmap_row *row, size_t column, const recmap_bytes *values,
                                    size_t count) {
     static const uint8_t nothing[1];
-    row_values to = {0};
+    struct row_values to = {0};
     if (!find_values(&to, row, column, RECMAP_TYPE_BYTES, count)) return fail_row(row);
     recmap_bytes *views = to.elements;
     for (size_t i = 0; i < count; i++) {
@@ -124,8 +124,8 @@ recmap_status recmap_row_set_bytes(recmap_row *row, size_t column, const recmap_
 }
 
 /* Columns that the function said nothing of. */
-static bool fill_missing(batch_memory *memory, size_t row, read_fault *fault) {
-    const slot_set *set = &memory->parser->features;
+static bool fill_missing(struct batch_memory *memory, size_t row, struct read_fault *fault) {
+    const struct slot_set *set = &memory->parser->features;
     for (size_t i = 0; i < set->count; i++) {
         if (memory->own_set[i] || read_entry_missing(&memory->sinks[i], &set->slots[i], row))
             continue;
@@ -135,8 +135,8 @@ static bool fill_missing(batch_memory *memory, size_t row, read_fault *fault) {
     return true;
 }
 
-bool own_row_read(batch_memory *memory, const recmap_record *record, size_t row,
-                  read_fault *fault) {
+bool own_row_read(struct batch_memory *memory, const recmap_record *record, size_t row,
+                  struct read_fault *fault) {
     const recmap_parser *plan = memory->parser;
     recmap_row filled = {.memory = memory, .row = row, .fault = fault};
     memset(memory->own_set, 0, plan->features.count);

@@ -10,6 +10,7 @@ recmap_status own_row_check(const recmap_feature *features, size_t count, recmap
 
 /* Fills row `row` by the plan's function. False with `fault` filled; the row is then to be rolled
  * back. */
-bool own_row_read(batch_memory *memory, const recmap_record *record, size_t row, read_fault *fault);
+bool own_row_read(struct batch_memory *memory, const recmap_record *record, size_t row,
+                  struct read_fault *fault);
 
 #endif

@@ -69,7 +69,7 @@ static const char *advice_for(recmap_status status) {
 }
 
 static recmap_status raise(recmap_error *error, const recmap_record *record,
-                           const read_fault *fault) {
+                           const struct read_fault *fault) {
     if (fault->status == RECMAP_NO_MEMORY) return fail_memory(error);
     fail(error, fault->status, "%s", fault->message);
     fail_at(error, NULL, record->number,
@@ -78,12 +78,13 @@ static recmap_status raise(recmap_error *error, const recmap_record *record,
     return fault->status;
 }
 
-static bool collect(batch_memory *memory, const recmap_record *record, size_t row,
-                    const read_fault *fault) {
-    failure_entry failure = {.row = row,
-                             .number = record->number,
-                             .offset = fault->offset == SIZE_MAX ? RECMAP_NO_OFFSET : fault->offset,
-                             .status = fault->status};
+static bool collect(struct batch_memory *memory, const recmap_record *record, size_t row,
+                    const struct read_fault *fault) {
+    struct failure_entry failure = {.row = row,
+                                    .number = record->number,
+                                    .offset = fault->offset == SIZE_MAX ? RECMAP_NO_OFFSET
+                                                                        : fault->offset,
+                                    .status = fault->status};
     if (!batch_memory_add_failure(memory, &failure, fault->message)) return false;
     read_nothing(memory->sinks, memory->parser, row);
     return row_checks_nothing(memory, row);
@@ -91,8 +92,8 @@ static bool collect(batch_memory *memory, const recmap_record *record, size_t ro
 
 /* All of one row; false with `fault` filled and the row taken back. */
 static bool read_row(recmap_columns *columns, const recmap_record *record, size_t row,
-                     read_fault *fault) {
-    batch_memory *memory = columns->batch;
+                     struct read_fault *fault) {
+    struct batch_memory *memory = columns->batch;
     const recmap_parser *plan = memory->parser;
     if (plan->own_parse) {
         if (own_row_read(memory, record, row, fault)) return true;
@@ -102,7 +103,7 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
     if (!read_record(memory->sinks, columns->scratch, plan, record->data, record->size, row, fault))
         return false;
     if (!plan->is_sequence && !plan->needs_checks) return true;
-    sink *lists = memory->sinks + plan->features.count;
+    struct sink *lists = memory->sinks + plan->features.count;
     if ((!plan->is_sequence ||
          read_lists(lists, memory->found, plan, record->data, record->size, row, fault)) &&
         (!plan->needs_checks || row_checks(memory, row, fault)))
@@ -115,7 +116,7 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
 
 static recmap_status read_rows(recmap_columns *columns, const recmap_record *records, size_t count,
                                recmap_parse_mode mode, recmap_error *error) {
-    read_fault fault;
+    struct read_fault fault;
     for (size_t row = 0; row < count; row++) {
         if (row + PREFETCH_DISTANCE < count)
             read_prefetch(records[row + PREFETCH_DISTANCE].data,

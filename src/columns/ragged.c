@@ -4,17 +4,17 @@
 #include <stdio.h>
 
 /* One partition of one row at work: what it says, and how much there is to cut. */
-typedef struct cut {
+struct cut {
     const recmap_feature *feature;
     const recmap_partition *partition;
     const int64_t *said;
     int64_t said_count;
     int64_t count; /* of what is cut */
     size_t slot;   /* that holds what it says; of a uniform one, the values */
-    read_fault *fault;
-} cut;
+    struct read_fault *fault;
+};
 
-static bool refuse(const cut *c, const char *format, ...) {
+static bool refuse(const struct cut *c, const char *format, ...) {
     char why[256];
     va_list arguments;
     va_start(arguments, format);
@@ -41,15 +41,15 @@ static uint64_t tail_stride(const recmap_feature *feature) {
     return stride;
 }
 
-static int64_t *level(batch_memory *memory, size_t column_index, size_t index) {
+static int64_t *level(struct batch_memory *memory, size_t column_index, size_t index) {
     return buffer_int64(batch_memory_part(memory, column_index, BATCH_PART_LEVELS + index));
 }
 
-bool ragged_begin(batch_memory *memory, size_t column_index) {
+bool ragged_begin(struct batch_memory *memory, size_t column_index) {
     const recmap_feature *feature = &memory->parser->columns[column_index].feature;
     size_t count = 1 + feature->partition_count - ragged_tail_count(feature);
     for (size_t i = 0; i < count; i++) {
-        buffer *offsets = batch_memory_part(memory, column_index, BATCH_PART_LEVELS + i);
+        struct buffer *offsets = batch_memory_part(memory, column_index, BATCH_PART_LEVELS + i);
         uint64_t entries = i == 0 ? memory->row_count + 1 : 1;
         if (!buffer_reserve(offsets, 0, entries * sizeof(int64_t))) return false;
         buffer_int64(offsets)[0] = 0;
@@ -58,7 +58,7 @@ bool ragged_begin(batch_memory *memory, size_t column_index) {
 }
 
 /* Ascending from `least` on, and ending with the count where they must. */
-static bool check_ascent(const cut *c, int64_t least) {
+static bool check_ascent(const struct cut *c, int64_t least) {
     for (int64_t i = 0; i < c->said_count; i++) {
         if (c->said[i] < least)
             return refuse(c, "does not ascend: %lld after %lld", (long long)c->said[i],
@@ -68,18 +68,18 @@ static bool check_ascent(const cut *c, int64_t least) {
     return true;
 }
 
-static bool check_end(const cut *c, int64_t end) {
+static bool check_end(const struct cut *c, int64_t end) {
     if (end == c->count) return true;
     return refuse(c, "ends with %lld where there are %lld to cut", (long long)end,
                   (long long)c->count);
 }
 
-static bool check_first(const cut *c) {
+static bool check_first(const struct cut *c) {
     if (c->said_count == 0 || c->said[0] == 0) return true;
     return refuse(c, "begins with %lld, not 0", (long long)c->said[0]);
 }
 
-static bool check_lengths(const cut *c) {
+static bool check_lengths(const struct cut *c) {
     int64_t end = 0;
     for (int64_t i = 0; i < c->said_count; i++) {
         if (c->said[i] < 0) return refuse(c, "has the length %lld", (long long)c->said[i]);
@@ -90,7 +90,7 @@ static bool check_lengths(const cut *c) {
     return check_end(c, end);
 }
 
-static bool check_row_ids(const cut *c) {
+static bool check_row_ids(const struct cut *c) {
     if (c->said_count != c->count)
         return refuse(c, "has %lld rows' numbers for %lld values", (long long)c->said_count,
                       (long long)c->count);
@@ -102,7 +102,7 @@ static bool check_row_ids(const cut *c) {
 }
 
 /* What `said` must be, and how many rows it makes. */
-static bool check_cut(const cut *c, int64_t *row_count) {
+static bool check_cut(const struct cut *c, int64_t *row_count) {
     int64_t count = c->said_count, last = count ? c->said[count - 1] : 0;
     *row_count = count;
     switch (c->partition->kind) {
@@ -128,7 +128,7 @@ static bool check_cut(const cut *c, int64_t *row_count) {
 }
 
 /* The number of what is cut that lies before row ends: `ends[0]` is the end of the first row. */
-static void write_ends(const cut *c, int64_t *ends, int64_t row_count, int64_t base) {
+static void write_ends(const struct cut *c, int64_t *ends, int64_t row_count, int64_t base) {
     int64_t end = 0, at = 0;
     for (int64_t i = 0; i < row_count; i++) {
         switch (c->partition->kind) {
@@ -150,16 +150,17 @@ static void write_ends(const cut *c, int64_t *ends, int64_t row_count, int64_t b
 
 /* How many entries of level `index` belong to the rows before `row`: what the level before it says,
  * whose end is that of the row before, since levels hold nothing of rows that were taken back. */
-static int64_t count_before(batch_memory *memory, size_t column_index, size_t row, size_t index) {
+static int64_t count_before(struct batch_memory *memory, size_t column_index, size_t row,
+                            size_t index) {
     int64_t count = (int64_t)row;
     for (size_t i = 0; i < index; i++) count = level(memory, column_index, i)[count];
     return count;
 }
 
 /* Cuts what the partition cuts in this row into rows of level `index`. */
-static bool add_level(const cut *c, batch_memory *memory, size_t column_index, size_t row,
-                      size_t index, int64_t *row_count) {
-    buffer *offsets = batch_memory_part(memory, column_index, BATCH_PART_LEVELS + index);
+static bool add_level(const struct cut *c, struct batch_memory *memory, size_t column_index,
+                      size_t row, size_t index, int64_t *row_count) {
+    struct buffer *offsets = batch_memory_part(memory, column_index, BATCH_PART_LEVELS + index);
     int64_t before = count_before(memory, column_index, row, index);
     if (!check_cut(c, row_count)) return false;
     if (!buffer_reserve(offsets, (size_t)(before + 1) * sizeof(int64_t),
@@ -170,8 +171,9 @@ static bool add_level(const cut *c, batch_memory *memory, size_t column_index, s
     return true;
 }
 
-bool ragged_add_row(batch_memory *memory, size_t column_index, size_t row, read_fault *fault) {
-    const column_plan *plan = &memory->parser->columns[column_index];
+bool ragged_add_row(struct batch_memory *memory, size_t column_index, size_t row,
+                    struct read_fault *fault) {
+    const struct column_plan *plan = &memory->parser->columns[column_index];
     const recmap_feature *feature = &plan->feature;
     const int64_t *rows = buffer_int64(&batch_memory_sink(memory, false, plan->values_slot)->rows);
     size_t cut_count = feature->partition_count - ragged_tail_count(feature);
@@ -184,12 +186,13 @@ bool ragged_add_row(batch_memory *memory, size_t column_index, size_t row, read_
     }
     count /= stride;
     for (size_t i = cut_count; i > 0; i--) {
-        cut c = {.feature = feature, .partition = &feature->partitions[i - 1], .count = count};
+        struct cut c = {
+            .feature = feature, .partition = &feature->partitions[i - 1], .count = count};
         c.fault = fault;
         c.slot = plan->values_slot;
         if (c.partition->kind != RECMAP_PARTITION_UNIFORM) {
             c.slot = plan->other_slots[i - 1];
-            const sink *said = batch_memory_sink(memory, false, c.slot);
+            const struct sink *said = batch_memory_sink(memory, false, c.slot);
             int64_t begin = buffer_int64(&said->rows)[row];
             c.said = buffer_int64(&said->values) + begin;
             c.said_count = buffer_int64(&said->rows)[row + 1] - begin;
@@ -200,7 +203,7 @@ bool ragged_add_row(batch_memory *memory, size_t column_index, size_t row, read_
     return true;
 }
 
-bool assemble_ragged(const assembly *a) {
+bool assemble_ragged(const struct assembly *a) {
     const recmap_feature *feature = &a->plan->feature;
     size_t tail = ragged_tail_count(feature), count = 1 + feature->partition_count - tail;
     const int64_t **offsets = assembly_reserve(a, BATCH_PART_OFFSETS, count, sizeof *offsets);

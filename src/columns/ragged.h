@@ -14,12 +14,13 @@ enum { RAGGED_EMPTY_ROW_LIMIT = 1 << 16 };
 size_t ragged_tail_count(const recmap_feature *feature);
 
 /* Room for the batch. False when memory is out. */
-bool ragged_begin(batch_memory *memory, size_t column_index);
+bool ragged_begin(struct batch_memory *memory, size_t column_index);
 
 /* Cuts row `row`. False with `fault` filled. */
-bool ragged_add_row(batch_memory *memory, size_t column_index, size_t row, read_fault *fault);
+bool ragged_add_row(struct batch_memory *memory, size_t column_index, size_t row,
+                    struct read_fault *fault);
 
 /* Assembles the column from its sinks. Returns false when memory runs out. */
-bool assemble_ragged(const assembly *a);
+bool assemble_ragged(const struct assembly *a);
 
 #endif

@@ -3,7 +3,7 @@
 #include "columns/ragged.h"
 #include "columns/sparse.h"
 
-bool row_checks_begin(batch_memory *memory) {
+bool row_checks_begin(struct batch_memory *memory) {
     const recmap_parser *plan = memory->parser;
     for (size_t i = 0; plan->needs_checks && i < plan->column_count; i++)
         if (plan->columns[i].feature.kind == RECMAP_FEATURE_RAGGED && !ragged_begin(memory, i))
@@ -11,7 +11,7 @@ bool row_checks_begin(batch_memory *memory) {
     return true;
 }
 
-bool row_checks(batch_memory *memory, size_t row, read_fault *fault) {
+bool row_checks(struct batch_memory *memory, size_t row, struct read_fault *fault) {
     const recmap_parser *plan = memory->parser;
     for (size_t i = 0; i < plan->column_count; i++) {
         recmap_feature_kind kind = plan->columns[i].feature.kind;
@@ -21,7 +21,7 @@ bool row_checks(batch_memory *memory, size_t row, read_fault *fault) {
     return true;
 }
 
-bool row_checks_nothing(batch_memory *memory, size_t row) {
-    read_fault fault;
+bool row_checks_nothing(struct batch_memory *memory, size_t row) {
+    struct read_fault fault;
     return !memory->parser->needs_checks || row_checks(memory, row, &fault);
 }

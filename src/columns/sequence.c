@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Where the rows begin, in steps. */
-static const int64_t *step_offsets(const assembly *a) {
+static const int64_t *step_offsets(const struct assembly *a) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     int64_t stride = (int64_t)a->plan->stride;
     if (stride == 1) return rows;
@@ -13,7 +13,7 @@ static const int64_t *step_offsets(const assembly *a) {
     return offsets;
 }
 
-static bool assemble_unpadded(const assembly *a) {
+static bool assemble_unpadded(const struct assembly *a) {
     const recmap_feature *feature = &a->plan->feature;
     const int64_t *offsets = step_offsets(a);
     uint64_t value_count = a->sink->value_count;
@@ -23,7 +23,7 @@ static bool assemble_unpadded(const assembly *a) {
            assembly_set_values(a, a->sink->values.data, value_count);
 }
 
-static uint64_t measure(const assembly *a, int64_t *lengths) {
+static uint64_t measure(const struct assembly *a, int64_t *lengths) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     int64_t longest = 0;
     for (uint64_t i = 0; i < a->memory->row_count; i++) {
@@ -45,7 +45,7 @@ static void fill(uint8_t *to, size_t size, const void *element, size_t element_s
 }
 
 /* Copies each row to its place and pads it. */
-static void pad_rows(const assembly *a, uint8_t *padded, size_t row_size) {
+static void pad_rows(const struct assembly *a, uint8_t *padded, size_t row_size) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     size_t element_size = recmap_element_size(a->plan->feature.element);
     for (uint64_t i = 0; i < a->memory->row_count; i++) {
@@ -57,7 +57,7 @@ static void pad_rows(const assembly *a, uint8_t *padded, size_t row_size) {
 }
 
 /* The rows side by side, all of `row_count` elements. NULL when memory is out. */
-static const void *make_rows(const assembly *a, uint64_t row_count, uint64_t value_count) {
+static const void *make_rows(const struct assembly *a, uint64_t row_count, uint64_t value_count) {
     if (a->sink->value_count == value_count) return a->sink->values.data; /* none is shorter */
     size_t element_size = recmap_element_size(a->plan->feature.element);
     uint8_t *padded = assembly_reserve(a, BATCH_PART_VALUES, value_count, element_size);
@@ -66,7 +66,7 @@ static const void *make_rows(const assembly *a, uint64_t row_count, uint64_t val
 }
 
 /* The shape [rows, longest, shape...]. */
-static bool set_padded_shape(const assembly *a, uint64_t longest) {
+static bool set_padded_shape(const struct assembly *a, uint64_t longest) {
     const recmap_feature *feature = &a->plan->feature;
     size_t count = feature->dimension_count + 2;
     uint64_t *shape = assembly_reserve(a, BATCH_PART_SHAPE, count, sizeof *shape);
@@ -79,7 +79,7 @@ static bool set_padded_shape(const assembly *a, uint64_t longest) {
     return true;
 }
 
-static bool assemble_padded(const assembly *a) {
+static bool assemble_padded(const struct assembly *a) {
     uint64_t rows = a->memory->row_count, row_count, value_count;
     int64_t *lengths = assembly_reserve(a, BATCH_PART_LENGTHS, rows, sizeof *lengths);
     if (!lengths) return false;
@@ -93,6 +93,6 @@ static bool assemble_padded(const assembly *a) {
     return set_padded_shape(a, longest) && assembly_set_values(a, values, value_count);
 }
 
-bool assemble_sequence(const assembly *a) {
+bool assemble_sequence(const struct assembly *a) {
     return a->plan->feature.unpadded ? assemble_unpadded(a) : assemble_padded(a);
 }

@@ -5,6 +5,6 @@
 #include "columns/assembly.h"
 
 /* Assembles the column from its sinks. Returns false when memory runs out. */
-bool assemble_sequence(const assembly *a);
+bool assemble_sequence(const struct assembly *a);
 
 #endif

@@ -2,16 +2,18 @@
 
 #include <string.h>
 
-static const int64_t *key_values(const batch_memory *memory, const column_plan *plan, size_t key) {
+static const int64_t *key_values(const struct batch_memory *memory, const struct column_plan *plan,
+                                 size_t key) {
     return buffer_int64(&memory->sinks[plan->other_slots[key]].values);
 }
 
-static const int64_t *key_rows(const batch_memory *memory, const column_plan *plan, size_t key) {
+static const int64_t *key_rows(const struct batch_memory *memory, const struct column_plan *plan,
+                               size_t key) {
     return buffer_int64(&memory->sinks[plan->other_slots[key]].rows);
 }
 
-static bool check_key(const batch_memory *memory, const column_plan *plan, size_t row, size_t key,
-                      int64_t value_count, read_fault *fault) {
+static bool check_key(const struct batch_memory *memory, const struct column_plan *plan, size_t row,
+                      size_t key, int64_t value_count, struct read_fault *fault) {
     const recmap_feature *feature = &plan->feature;
     int64_t begin = key_rows(memory, plan, key)[row];
     int64_t count = key_rows(memory, plan, key)[row + 1] - begin;
@@ -33,8 +35,9 @@ static bool check_key(const batch_memory *memory, const column_plan *plan, size_
     return true;
 }
 
-bool sparse_check_row(batch_memory *memory, size_t column_index, size_t row, read_fault *fault) {
-    const column_plan *plan = &memory->parser->columns[column_index];
+bool sparse_check_row(struct batch_memory *memory, size_t column_index, size_t row,
+                      struct read_fault *fault) {
+    const struct column_plan *plan = &memory->parser->columns[column_index];
     const int64_t *rows = buffer_int64(&memory->sinks[plan->values_slot].rows);
     for (size_t key = 0; key < plan->feature.index_count; key++)
         if (!check_key(memory, plan, row, key, rows[row + 1] - rows[row], fault)) return false;
@@ -42,12 +45,12 @@ bool sparse_check_row(batch_memory *memory, size_t column_index, size_t row, rea
 }
 
 /* Values of one row by their coordinates: `width` of them side by side, the first is the row. */
-typedef struct sorting {
+struct sorting {
     const int64_t *indices;
     size_t width;
-} sorting;
+};
 
-static bool is_before(const sorting *s, int64_t a, int64_t b) {
+static bool is_before(const struct sorting *s, int64_t a, int64_t b) {
     const int64_t *left = s->indices + (size_t)a * s->width;
     const int64_t *right = s->indices + (size_t)b * s->width;
     for (size_t i = 1; i < s->width; i++)
@@ -55,13 +58,14 @@ static bool is_before(const sorting *s, int64_t a, int64_t b) {
     return false;
 }
 
-static bool is_sorted(const sorting *s, int64_t begin, int64_t end) {
+static bool is_sorted(const struct sorting *s, int64_t begin, int64_t end) {
     for (int64_t i = begin + 1; i < end; i++)
         if (is_before(s, i, i - 1)) return false;
     return true;
 }
 
-static void merge(const sorting *s, int64_t *to, const int64_t *from, size_t middle, size_t end) {
+static void merge(const struct sorting *s, int64_t *to, const int64_t *from, size_t middle,
+                  size_t end) {
     size_t left = 0, right = middle;
     for (size_t i = 0; i < end; i++) {
         bool takes_right = left == middle || (right < end && is_before(s, from[right], from[left]));
@@ -70,7 +74,7 @@ static void merge(const sorting *s, int64_t *to, const int64_t *from, size_t mid
 }
 
 /* Stable, bottom up: runs of 1, 2, 4, ... */
-static void sort(const sorting *s, int64_t *order, int64_t *other, size_t count) {
+static void sort(const struct sorting *s, int64_t *order, int64_t *other, size_t count) {
     int64_t *from = order, *to = other;
     for (size_t run = 1; run < count; run *= 2) {
         for (size_t begin = 0; begin < count; begin += 2 * run) {
@@ -85,7 +89,7 @@ static void sort(const sorting *s, int64_t *order, int64_t *other, size_t count)
 }
 
 /* The coordinates of all values, as they come. */
-static int64_t *make_indices(const assembly *a, size_t part) {
+static int64_t *make_indices(const struct assembly *a, size_t part) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     size_t width = 1 + a->plan->feature.index_count;
     int64_t *indices = assembly_reserve(a, part, a->sink->value_count * width, sizeof *indices);
@@ -101,7 +105,7 @@ static int64_t *make_indices(const assembly *a, size_t part) {
     return indices;
 }
 
-static bool is_all_sorted(const assembly *a, const sorting *s) {
+static bool is_all_sorted(const struct assembly *a, const struct sorting *s) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     for (uint64_t row = 0; row < a->memory->row_count; row++)
         if (!is_sorted(s, rows[row], rows[row + 1])) return false;
@@ -109,7 +113,7 @@ static bool is_all_sorted(const assembly *a, const sorting *s) {
 }
 
 /* Which value comes at each place, row by row. NULL when memory is out. */
-static const int64_t *make_order(const assembly *a, const sorting *s) {
+static const int64_t *make_order(const struct assembly *a, const struct sorting *s) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     uint64_t count = a->sink->value_count;
     int64_t *order = assembly_reserve(a, BATCH_PART_ORDER, count * 2, sizeof *order);
@@ -122,7 +126,7 @@ static const int64_t *make_order(const assembly *a, const sorting *s) {
 }
 
 /* Values and coordinates in their order. NULL for the values when memory is out. */
-static const void *sort_all(const assembly *a, const sorting *s) {
+static const void *sort_all(const struct assembly *a, const struct sorting *s) {
     uint64_t count = a->sink->value_count;
     size_t size = recmap_element_size(a->plan->feature.element), width = s->width;
     const int64_t *order = make_order(a, s);
@@ -138,11 +142,11 @@ static const void *sort_all(const assembly *a, const sorting *s) {
     return values;
 }
 
-bool assemble_sparse(const assembly *a) {
+bool assemble_sparse(const struct assembly *a) {
     const recmap_feature *feature = &a->plan->feature;
     const int64_t *offsets = buffer_int64(&a->sink->rows);
     const void *values = a->sink->values.data;
-    sorting s = {make_indices(a, BATCH_PART_UNSORTED), 1 + feature->index_count};
+    struct sorting s = {make_indices(a, BATCH_PART_UNSORTED), 1 + feature->index_count};
     uint64_t *dense = assembly_reserve(a, BATCH_PART_DENSE_SHAPE, s.width, sizeof *dense);
     if (!s.indices || !dense) return false;
     dense[0] = a->memory->row_count;

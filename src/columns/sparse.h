@@ -8,9 +8,10 @@
 
 /* Whether row `row` has as many coordinates as values, all of them within the sizes. False with
  * `fault` filled. */
-bool sparse_check_row(batch_memory *memory, size_t column_index, size_t row, read_fault *fault);
+bool sparse_check_row(struct batch_memory *memory, size_t column_index, size_t row,
+                      struct read_fault *fault);
 
 /* Assembles the column from its sinks. Returns false when memory runs out. */
-bool assemble_sparse(const assembly *a);
+bool assemble_sparse(const struct assembly *a);
 
 #endif

@@ -3,27 +3,27 @@
 #include "dataset/dataset.h"
 
 /* Records that lie side by side, of one shard. */
-typedef struct stretch {
-    open_shard *shard; /* pinned; NULL: none yet */
+struct stretch {
+    struct open_shard *shard; /* pinned; NULL: none yet */
     uint32_t shard_index;
     uint64_t offset;
     uint64_t size;
     size_t record_count;
-} stretch;
+};
 
 /* More is asked for at once by nobody. */
 #define STRETCH_MOST ((uint64_t)1 << 20)
 
-typedef struct advising {
+struct advising {
     recmap_dataset *dataset;
-    stretch at;
+    struct stretch at;
     bool looks;
     bool is_random;
     size_t asked_count;
-} advising;
+};
 
-static void ask(advising *with) {
-    const stretch *at = &with->at;
+static void ask(struct advising *with) {
+    const struct stretch *at = &with->at;
     if (!at->record_count) return;
     if (with->looks && open_shard_is_resident(at->shard, at->offset, at->size)) return;
     if (with->is_random) open_shard_expect_random(at->shard);
@@ -31,8 +31,8 @@ static void ask(advising *with) {
     with->asked_count += at->record_count;
 }
 
-static bool enter_shard(advising *with, uint32_t shard_index) {
-    stretch *at = &with->at;
+static bool enter_shard(struct advising *with, uint32_t shard_index) {
+    struct stretch *at = &with->at;
     if (at->shard && at->shard_index == shard_index) return true;
     if (at->shard) shard_cache_unpin(at->shard);
     at->shard = NULL;
@@ -40,8 +40,8 @@ static bool enter_shard(advising *with, uint32_t shard_index) {
     return shard_cache_pin(&at->shard, with->dataset->shards, shard_index, NULL) == RECMAP_OK;
 }
 
-static void add(advising *with, const index_place *place) {
-    stretch *at = &with->at;
+static void add(struct advising *with, const struct index_place *place) {
+    struct stretch *at = &with->at;
     bool follows = at->record_count && place->shard_index == at->shard_index &&
                    place->offset == at->offset + at->size && at->size < STRETCH_MOST;
     if (!follows) {
@@ -64,9 +64,10 @@ static bool are_random(const uint64_t *numbers, size_t count) {
 size_t dataset_will_need(recmap_dataset *dataset, const uint64_t *numbers, size_t count,
                          bool looks) {
     enum { AHEAD = 16 };
-    advising with = {.dataset = dataset, .looks = looks, .is_random = are_random(numbers, count)};
+    struct advising with = {
+        .dataset = dataset, .looks = looks, .is_random = are_random(numbers, count)};
     for (size_t i = 0; i < count; i++) {
-        index_place place;
+        struct index_place place;
         if (i + AHEAD < count) index_prefetch(dataset->index, numbers[i + AHEAD]);
         if (index_locate(&place, dataset->index, numbers[i], NULL) == RECMAP_OK) add(&with, &place);
     }
@@ -76,8 +77,8 @@ size_t dataset_will_need(recmap_dataset *dataset, const uint64_t *numbers, size_
 }
 
 bool dataset_is_resident(recmap_dataset *dataset, uint64_t number) {
-    index_place place;
-    open_shard *shard;
+    struct index_place place;
+    struct open_shard *shard;
     if (index_locate(&place, dataset->index, number, NULL) != RECMAP_OK) return true;
     if (shard_cache_pin(&shard, dataset->shards, place.shard_index, NULL) != RECMAP_OK) return true;
     bool is_resident = open_shard_is_resident(shard, place.offset, place.frame_size);

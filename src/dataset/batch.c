@@ -58,7 +58,7 @@ bool batch_reserve(recmap_batch *batch, size_t count) {
            array_reserve(&batch->shards, &batch->shards_capacity, count, sizeof *batch->shards);
 }
 
-bool batch_keep_pin(recmap_batch *batch, open_shard *shard) {
+bool batch_keep_pin(recmap_batch *batch, struct open_shard *shard) {
     if (!array_reserve(&batch->pins, &batch->pin_capacity, batch->pin_count + 1,
                        sizeof *batch->pins))
         return false;
@@ -78,8 +78,8 @@ uint8_t *batch_allocate(recmap_batch *batch, size_t size) {
 /* One stable pass by eight bits, from `requests` to `sorted`, which change places. Returns how many
  * requests the largest group of equal bits has. */
 static size_t sort_by(recmap_batch *batch, size_t count, unsigned shift) {
-    const batch_request *from = batch->requests;
-    batch_request *to = batch->sorted;
+    const struct batch_request *from = batch->requests;
+    struct batch_request *to = batch->sorted;
     size_t starts[256] = {0}, sum = 0, largest = 0;
     for (size_t i = 0; i < count; i++) starts[from[i].number >> shift & 0xff]++;
     for (size_t i = 0; i < 256; i++) {
@@ -98,9 +98,9 @@ static size_t sort_by(recmap_batch *batch, size_t count, unsigned shift) {
 }
 
 /* Stable too, for requests that are nearly sorted. */
-static void insert_each(batch_request *requests, size_t count) {
+static void insert_each(struct batch_request *requests, size_t count) {
     for (size_t i = 1; i < count; i++) {
-        batch_request moved = requests[i];
+        struct batch_request moved = requests[i];
         size_t at = i;
         for (; at && requests[at - 1].number > moved.number; at--) requests[at] = requests[at - 1];
         requests[at] = moved;

@@ -7,43 +7,43 @@
 #include "dataset/shard_cache.h"
 
 /* A record on its way into a batch: which one, and its place in the order asked. */
-typedef struct batch_request {
+struct batch_request {
     uint64_t number;
     size_t slot;
-} batch_request;
+};
 
 /* A read on its way into a batch's own memory: the requests from `first` to `end`, which lie near
  * each other. */
-typedef struct batch_read {
+struct batch_read {
     recmap_batch *batch;
     size_t first, end;
     uint64_t offset; /* in the shard */
     uint32_t size;
     uint32_t needed;      /* bytes: a file may end before the rest */
     size_t memory_offset; /* where in the batch's memory */
-} batch_read;
+};
 
 struct recmap_batch {
     recmap_record *records;
     size_t count;
     size_t capacity;
-    open_shard **pins;
+    struct open_shard **pins;
     size_t pin_count;
     size_t pin_capacity;
     uint8_t **buffers; /* bytes that were read with pread */
     size_t buffer_count;
     size_t buffer_capacity;
-    batch_request *requests; /* scratch of a gather */
-    batch_request *sorted;
+    struct batch_request *requests; /* scratch of a gather */
+    struct batch_request *sorted;
     size_t requests_capacity;
     size_t sorted_capacity;
-    index_place *places;
-    const open_shard **shards; /* where the places lie; NULL: to be read with pread */
+    struct index_place *places;
+    const struct open_shard **shards; /* where the places lie; NULL: to be read with pread */
     size_t places_capacity;
     size_t shards_capacity;
     uint8_t *memory; /* that reads go to; kept when the batch is cleared */
     size_t memory_size;
-    batch_read *reads;
+    struct batch_read *reads;
     size_t reads_capacity;
     size_t request_count; /* that the reads are for */
     size_t read_count;
@@ -59,7 +59,7 @@ struct recmap_batch {
 bool batch_reserve(recmap_batch *batch, size_t count);
 
 /* The batch gives the pin back when it ends. False when memory is out. */
-bool batch_keep_pin(recmap_batch *batch, open_shard *shard);
+bool batch_keep_pin(recmap_batch *batch, struct open_shard *shard);
 
 /* Bytes that live as long as the records in the batch; NULL when memory is out. */
 uint8_t *batch_allocate(recmap_batch *batch, size_t size);

@@ -23,7 +23,8 @@ recmap_status recmap_dataset_get_column(recmap_column_info *info, const recmap_d
         *info = (recmap_column_info){LENGTH_NAME, RECMAP_TYPE_INT64, NULL};
         return RECMAP_OK;
     }
-    const manifest_column *column = &index_manifest(dataset->index)->columns[column_index - 1];
+    const struct manifest_column *column =
+        &index_manifest(dataset->index)->columns[column_index - 1];
     *info = (recmap_column_info){column->name, column->type, column->default_value};
     return RECMAP_OK;
 }
@@ -55,15 +56,16 @@ static recmap_status check_read(const recmap_dataset *dataset, size_t column_ind
 }
 
 /* Walks over the chunks that hold [first, first + count) of a lifted column. */
-typedef struct column_cursor {
+struct column_cursor {
     recmap_dataset *dataset;
     size_t column;
     uint64_t next;
-    column_chunk chunk;
+    struct column_chunk chunk;
     bool has_chunk;
-} column_cursor;
+};
 
-static recmap_status next_value(recmap_value *value, column_cursor *cursor, recmap_error *error) {
+static recmap_status next_value(recmap_value *value, struct column_cursor *cursor,
+                                recmap_error *error) {
     size_t in_chunk = (size_t)cursor->next & (COLUMN_CHUNK_RECORDS - 1);
     if (!cursor->has_chunk || in_chunk == 0) {
         recmap_status status =
@@ -97,7 +99,7 @@ recmap_status recmap_dataset_read_int64(int64_t *values, recmap_dataset *dataset
         check_read(dataset, column_index, RECMAP_TYPE_INT64, first, count, error);
     if (status != RECMAP_OK) return status;
     if (column_index == 0) return read_lengths(values, dataset, first, count, error);
-    column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
+    struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         recmap_value value;
         status = next_value(&value, &cursor, error);
@@ -110,7 +112,7 @@ recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, 
                                         uint64_t first, size_t count, recmap_error *error) {
     recmap_status status =
         check_read(dataset, column_index, RECMAP_TYPE_FLOAT, first, count, error);
-    column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
+    struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         recmap_value value;
         status = next_value(&value, &cursor, error);
@@ -124,7 +126,7 @@ recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_dataset *da
                                         recmap_error *error) {
     recmap_status status =
         check_read(dataset, column_index, RECMAP_TYPE_BYTES, first, count, error);
-    column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
+    struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         status = next_value(&values[i], &cursor, error);
     return status;

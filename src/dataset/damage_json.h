@@ -7,7 +7,7 @@
 #include "base/json.h"
 
 /* {"path", "offset", "length", "reason"}, and "record" where one is named. */
-static inline void damage_write_json(json_writer *json, const recmap_damage *damage) {
+static inline void damage_write_json(struct json_writer *json, const recmap_damage *damage) {
     json_open(json, '{');
     json_key(json, "path");
     json_text(json, damage->path);

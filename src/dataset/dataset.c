@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 static void fill_info(recmap_dataset *dataset) {
-    const manifest *from = index_manifest(dataset->index);
+    const struct manifest *from = index_manifest(dataset->index);
     dataset->info = (recmap_dataset_info){
         .record_count = from->record_count,
         .shard_count = from->shard_count,
@@ -25,7 +25,7 @@ static void fill_info(recmap_dataset *dataset) {
 
 static recmap_status prepare_ids(recmap_dataset *dataset, const recmap_dataset_options *options,
                                  recmap_error *error) {
-    const manifest *described = index_manifest(dataset->index);
+    const struct manifest *described = index_manifest(dataset->index);
     if (!described->id_name || (described->extracted_by_caller && !options->extract))
         return RECMAP_OK;
     return extractor_create(&dataset->extractor, described->id_name, NULL, 0,
@@ -44,10 +44,10 @@ static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error)
 
 static recmap_status open_parts(recmap_dataset *dataset, const char *path,
                                 const recmap_dataset_options *options, recmap_error *error) {
-    store_options how = {.check_all = options->index_check == RECMAP_INDEX_CHECK_FULL,
-                         .in_memory = options->index_in_memory != 0};
-    shard_cache_options caching = {options->access, options->allow_absolute_paths != 0,
-                                   options->shard_limit, options->span_keep_size};
+    struct store_options how = {.check_all = options->index_check == RECMAP_INDEX_CHECK_FULL,
+                                .in_memory = options->index_in_memory != 0};
+    struct shard_cache_options caching = {options->access, options->allow_absolute_paths != 0,
+                                          options->shard_limit, options->span_keep_size};
     recmap_status status = options->guard ? recmap_guard_install(error) : RECMAP_OK;
     if (status == RECMAP_OK) status = index_open(&dataset->index, path, &how, error);
     if (status == RECMAP_OK)
@@ -115,7 +115,7 @@ recmap_status recmap_dataset_get_shard(recmap_shard_info *info, const recmap_dat
         return fail(error, RECMAP_INVALID,
                     "shard %" PRIu64 " is out of range: the data set has %" PRIu64 " shards",
                     shard_index, dataset->info.shard_count);
-    const index_shard *shard = &index_shards(dataset->index)[shard_index];
+    const struct index_shard *shard = &index_shards(dataset->index)[shard_index];
     *info = (recmap_shard_info){.path = shard->entry.path,
                                 .size = shard->entry.file_size,
                                 .compression = compression_name(shard->entry.compression),
@@ -132,7 +132,7 @@ recmap_status recmap_dataset_get_damage(recmap_damage *damage, recmap_dataset *d
         return fail(error, RECMAP_INVALID,
                     "damage %" PRIu64 " is out of range: the index lists %" PRIu64, damage_index,
                     dataset->info.damage_count);
-    const damage_entry *entry = &index_damages(dataset->index)[damage_index];
+    const struct damage_entry *entry = &index_damages(dataset->index)[damage_index];
     *damage = (recmap_damage){
         .shard_index = entry->shard,
         .record = RECMAP_NO_RECORD,
@@ -159,9 +159,10 @@ recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first,
 }
 
 /* The record's size. Where framings leave it open the record itself tells. */
-static recmap_status measure(uint64_t *size, recmap_dataset *dataset, const index_place *place,
-                             uint64_t number, recmap_error *error) {
-    const framing *framing = dataset->framings[place->shard_index];
+static recmap_status measure(uint64_t *size, recmap_dataset *dataset,
+                             const struct index_place *place, uint64_t number,
+                             recmap_error *error) {
+    const struct framing *framing = dataset->framings[place->shard_index];
     if (!framing->overhead_varies) {
         *size = place->frame_size > framing->overhead ? place->frame_size - framing->overhead : 0;
         return RECMAP_OK;
@@ -178,7 +179,7 @@ recmap_status recmap_dataset_locate(recmap_location *locations, recmap_dataset *
                                     uint64_t first, size_t count, recmap_error *error) {
     recmap_status status = dataset_check_range(dataset, first, count, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
-        index_place place;
+        struct index_place place;
         status = index_locate(&place, dataset->index, first + i, error);
         if (status != RECMAP_OK) break;
         locations[i] = (recmap_location){place.shard_index, place.offset, 0};

@@ -10,17 +10,17 @@
 #include "index/index.h"
 #include "scan/extract.h"
 
-typedef struct record_buffer record_buffer;
+struct record_buffer;
 
 struct recmap_dataset {
-    index_file *index;
-    shard_cache *shards;
-    const framing **framings; /* of each shard */
+    struct index_file *index;
+    struct shard_cache *shards;
+    const struct framing **framings; /* of each shard */
     frame_check check;
     recmap_access access;
-    bool outgrows_caches;   /* no record is likely to be wanted again while it is near */
-    extractor *extractor;   /* reads the ids of records; NULL without ids */
-    record_buffer *buffers; /* of records read with pread and not released; process lock */
+    bool outgrows_caches;          /* no record is likely to be wanted again while it is near */
+    struct extractor *extractor;   /* reads the ids of records; NULL without ids */
+    struct record_buffer *buffers; /* of records read with pread and not released; process lock */
     recmap_dataset_info info;
 };
 
@@ -75,8 +75,9 @@ void dataset_reach(const recmap_dataset *dataset, uint64_t number);
  * Errors: CORRUPT (also if the frame is not within the window), STALE, IO, naming shard, record and
  * byte. */
 recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
-                                  const struct shard_window *window, const index_place *place,
-                                  uint64_t number, recmap_error *error);
+                                  const struct shard_window *window,
+                                  const struct index_place *place, uint64_t number,
+                                  recmap_error *error);
 
 /* Frees the buffers of records that were copied and never released; when the data set closes. */
 void record_buffers_free(recmap_dataset *dataset);

@@ -19,7 +19,7 @@ enum {
 
 struct fetcher {
     recmap_dataset *dataset;
-    read_ring *ring;
+    struct read_ring *ring;
     unsigned depth;
     unsigned under_way;
     size_t begun_count;            /* reads that were begun and are not done */
@@ -28,7 +28,7 @@ struct fetcher {
 };
 
 static bool get_alignment(uint32_t *alignment, recmap_dataset *dataset, uint32_t shard_index) {
-    open_shard *shard;
+    struct open_shard *shard;
     if (shard_cache_pin(&shard, dataset->shards, shard_index, NULL) != RECMAP_OK) return false;
     int fd = open_shard_direct(alignment, shard);
     shard_cache_unpin(shard);
@@ -37,7 +37,7 @@ static bool get_alignment(uint32_t *alignment, recmap_dataset *dataset, uint32_t
 
 /* One shard stands for all: they lie in one file system, most of the time. */
 static bool shards_allow(recmap_dataset *dataset) {
-    const index_shard *shards = index_shards(dataset->index);
+    const struct index_shard *shards = index_shards(dataset->index);
     uint32_t alignment;
     for (uint32_t i = 0; i < dataset->info.shard_count; i++)
         if (shards[i].entry.compression == COMPRESSION_NONE && shards[i].entry.record_count)
@@ -47,21 +47,21 @@ static bool shards_allow(recmap_dataset *dataset) {
 
 bool fetch_is_possible(recmap_dataset *dataset) {
     if (dataset->access != RECMAP_ACCESS_DIRECT) return false;
-    read_ring *tried = ring_create(1);
+    struct read_ring *tried = ring_create(1);
     ring_destroy(tried);
     return tried && shards_allow(dataset);
 }
 
-fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth) {
-    fetcher *made = calloc(1, sizeof *made);
+struct fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth) {
+    struct fetcher *made = calloc(1, sizeof *made);
     if (!made) return NULL;
-    *made = (fetcher){.dataset = dataset, .depth = depth, .ring = ring_create(depth)};
+    *made = (struct fetcher){.dataset = dataset, .depth = depth, .ring = ring_create(depth)};
     if (made->ring) return made;
     free(made);
     return NULL;
 }
 
-void fetcher_destroy(fetcher *ended) {
+void fetcher_destroy(struct fetcher *ended) {
     if (!ended) return;
     ring_destroy(ended->ring);
     free(ended);
@@ -82,11 +82,11 @@ static bool locate(recmap_batch *batch, const recmap_dataset *dataset, size_t co
 /* The end of the requests from `first` on that one read gets; the read needs the bytes up to `end`.
  * A forged index can give a later record an earlier place: it begins a read of its own. */
 static size_t near_ones(const recmap_batch *batch, size_t first, size_t count, uint64_t *end) {
-    const index_place *begin = &batch->places[first];
+    const struct index_place *begin = &batch->places[first];
     *end = begin->offset + begin->frame_size;
     size_t next = first + 1;
     for (; next < count; next++) {
-        const index_place *place = &batch->places[next];
+        const struct index_place *place = &batch->places[next];
         uint64_t place_end = place->offset + place->frame_size;
         if (place->shard_index != begin->shard_index || place->offset < begin->offset ||
             place->offset > *end + GAP)
@@ -99,20 +99,20 @@ static size_t near_ones(const recmap_batch *batch, size_t first, size_t count, u
 }
 
 /* A read that begins and ends where the file system wants it. */
-static batch_read read_of(recmap_batch *batch, size_t first, size_t end, uint64_t bytes_end,
-                          uint32_t alignment) {
+static struct batch_read read_of(recmap_batch *batch, size_t first, size_t end, uint64_t bytes_end,
+                                 uint32_t alignment) {
     uint64_t mask = alignment - 1, begin = batch->places[first].offset & ~mask;
-    return (batch_read){.batch = batch,
-                        .first = first,
-                        .end = end,
-                        .offset = begin,
-                        .size = (uint32_t)(((bytes_end + mask) & ~mask) - begin),
-                        .needed = (uint32_t)(bytes_end - begin)};
+    return (struct batch_read){.batch = batch,
+                               .first = first,
+                               .end = end,
+                               .offset = begin,
+                               .size = (uint32_t)(((bytes_end + mask) & ~mask) - begin),
+                               .needed = (uint32_t)(bytes_end - begin)};
 }
 
 /* Where in the batch's memory a read may begin, at `used` or behind: at a multiple of its size or
  * of a page's, so that small ones do not lie in two pages. */
-static size_t place_read(const batch_read *read, uint32_t alignment, size_t used) {
+static size_t place_read(const struct batch_read *read, uint32_t alignment, size_t used) {
     size_t step = alignment;
     while (step < read->size && step < ALIGNMENT_MOST) step *= 2;
     return (used + step - 1) & ~(step - 1);
@@ -124,7 +124,7 @@ static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *datas
     *memory_size = batch->read_count = 0;
     for (size_t i = 0, next; i < count; i = next) {
         uint64_t bytes_end;
-        const index_place *place = &batch->places[i];
+        const struct index_place *place = &batch->places[i];
         if ((!i || place->shard_index != shard_index) &&
             !get_alignment(&alignment, dataset, place->shard_index))
             return false;
@@ -133,7 +133,7 @@ static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *datas
         if (!array_reserve(&batch->reads, &batch->reads_capacity, batch->read_count + 1,
                            sizeof *batch->reads))
             return false;
-        batch_read *read = &batch->reads[batch->read_count++];
+        struct batch_read *read = &batch->reads[batch->read_count++];
         *read = read_of(batch, i, next, bytes_end, alignment);
         read->memory_offset = place_read(read, alignment, *memory_size);
         if (read->memory_offset > SIZE_MAX / 2) return false;
@@ -159,7 +159,7 @@ static bool prepare(recmap_batch *batch, recmap_dataset *dataset, const uint64_t
     if (!count || !batch_reserve(batch, count)) return false;
     for (size_t i = 0; i < count; i++) {
         if (numbers[i] >= dataset->info.record_count) return false;
-        batch->requests[i] = (batch_request){numbers[i], i};
+        batch->requests[i] = (struct batch_request){numbers[i], i};
     }
     batch_sort_requests(batch, count);
     return locate(batch, dataset, count) && plan(batch, &memory_size, dataset, count) &&
@@ -167,19 +167,20 @@ static bool prepare(recmap_batch *batch, recmap_dataset *dataset, const uint64_t
 }
 
 /* The reads that are not handed over never will be. */
-static void give_up(fetcher *with, recmap_batch *batch) {
+static void give_up(struct fetcher *with, recmap_batch *batch) {
     with->begun_count -= batch->read_count - batch->handed_count;
     batch->read_count = batch->handed_count;
     batch->has_failed = true;
 }
 
-static bool check_read(const batch_read *read, const recmap_dataset *dataset, int32_t result) {
+static bool check_read(const struct batch_read *read, const recmap_dataset *dataset,
+                       int32_t result) {
     recmap_batch *batch = read->batch;
     if (result < 0 || (uint32_t)result < read->needed) return false;
     struct shard_window window = {batch->memory + read->memory_offset, read->offset, read->needed,
                                   NULL};
     for (size_t i = read->first; i < read->end; i++) {
-        const index_place *place = &batch->places[i];
+        const struct index_place *place = &batch->places[i];
         recmap_record *record = &batch->records[batch->requests[i].slot];
         record->pin = NULL;
         if (dataset_check_frame(record, dataset, &window, place, batch->requests[i].number, NULL) !=
@@ -190,7 +191,7 @@ static bool check_read(const batch_read *read, const recmap_dataset *dataset, in
 }
 
 /* What one read came to: checked while it is still near the processor. */
-static void end_read(fetcher *with, const batch_read *read, int32_t result) {
+static void end_read(struct fetcher *with, const struct batch_read *read, int32_t result) {
     recmap_batch *batch = read->batch;
     batch->done_count++;
     with->begun_count--;
@@ -201,16 +202,16 @@ static void end_read(fetcher *with, const batch_read *read, int32_t result) {
 /* The next read that is to be handed over. Batches without one leave the list, and one that is
  * finished has left it: nothing behind it is handed over before, so that with its last read ended
  * nothing is under way, and keep_busy looks here. */
-static batch_read *next_read(fetcher *with) {
+static struct batch_read *next_read(struct fetcher *with) {
     while (with->oldest && with->oldest->handed_count == with->oldest->read_count)
         with->oldest = with->oldest->next;
     return with->oldest ? &with->oldest->reads[with->oldest->handed_count] : NULL;
 }
 
 /* Hands over some reads; their shards are pinned until the kernel has them. */
-static void hand_over(fetcher *with) {
-    batch_read *handed[HANDED_AT_ONCE], *read;
-    open_shard *pins[HANDED_AT_ONCE];
+static void hand_over(struct fetcher *with) {
+    struct batch_read *handed[HANDED_AT_ONCE], *read;
+    struct open_shard *pins[HANDED_AT_ONCE];
     unsigned count = 0;
     while (count < HANDED_AT_ONCE && with->under_way < with->depth && (read = next_read(with))) {
         uint32_t alignment, shard_index = read->batch->places[read->first].shard_index;
@@ -231,13 +232,13 @@ static void hand_over(fetcher *with) {
 }
 
 /* Keeps the ring full, without a call for each single read. */
-static void keep_busy(fetcher *with) {
+static void keep_busy(struct fetcher *with) {
     unsigned few = with->depth - with->depth / 4;
     if (with->under_way > few) return;
     while (!with->is_stopped && with->under_way < with->depth && next_read(with)) hand_over(with);
 }
 
-static void end_some(fetcher *with) {
+static void end_some(struct fetcher *with) {
     void *tag;
     int32_t result;
     for (bool waits = true; ring_take(&tag, &result, with->ring, waits); waits = false) {
@@ -246,7 +247,8 @@ static void end_some(fetcher *with) {
     }
 }
 
-bool fetcher_begin(fetcher *with, recmap_batch *batch, const uint64_t *numbers, size_t count) {
+bool fetcher_begin(struct fetcher *with, recmap_batch *batch, const uint64_t *numbers,
+                   size_t count) {
     recmap_batch_clear(batch);
     if (with->is_stopped || !prepare(batch, with->dataset, numbers, count)) return false;
     batch->handed_count = batch->done_count = 0;
@@ -261,12 +263,12 @@ bool fetcher_begin(fetcher *with, recmap_batch *batch, const uint64_t *numbers, 
     return true;
 }
 
-bool fetcher_wants_more(const fetcher *with, const recmap_batch *batch) {
+bool fetcher_wants_more(const struct fetcher *with, const recmap_batch *batch) {
     if (with->is_stopped) return false;
     return with->begun_count - (batch->read_count - batch->done_count) < with->depth;
 }
 
-bool fetcher_finish(fetcher *with, recmap_batch *batch) {
+bool fetcher_finish(struct fetcher *with, recmap_batch *batch) {
     while (batch->done_count < batch->read_count) {
         keep_busy(with);
         if (with->under_way) end_some(with);
@@ -276,7 +278,7 @@ bool fetcher_finish(fetcher *with, recmap_batch *batch) {
     return !batch->has_failed;
 }
 
-void fetcher_stop(fetcher *with) {
+void fetcher_stop(struct fetcher *with) {
     with->is_stopped = true;
     for (recmap_batch *batch = with->oldest; batch; batch = batch->next) give_up(with, batch);
     with->oldest = NULL;

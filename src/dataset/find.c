@@ -29,7 +29,7 @@ static bool is_same_id(const recmap_value *a, const recmap_value *b) {
 }
 
 static void name_place(const recmap_dataset *dataset, uint64_t number, recmap_error *error) {
-    index_place place;
+    struct index_place place;
     if (index_locate(&place, dataset->index, number, NULL) != RECMAP_OK) return;
     fail_at(error, index_shards(dataset->index)[place.shard_index].entry.path, number,
             place.offset);
@@ -53,7 +53,7 @@ recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t
                                       recmap_error *error) {
     recmap_status status = check_can_find(dataset, id, error);
     if (status != RECMAP_OK) return status;
-    index_candidates candidates;
+    struct index_candidates candidates;
     status = index_candidates_begin(&candidates, dataset->index, id_hash(id), error);
     size_t matched = 0;
     while (status == RECMAP_OK) {
@@ -89,7 +89,7 @@ recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset, con
                                   recmap_error *error) {
     recmap_status status = check_can_find(dataset, id, error);
     if (status != RECMAP_OK) return status;
-    index_candidates candidates;
+    struct index_candidates candidates;
     status = index_candidates_begin(&candidates, dataset->index, id_hash(id), error);
     while (status == RECMAP_OK) {
         uint64_t candidate;

@@ -19,25 +19,25 @@ enum {
 };
 
 /* The state of one gather as it goes from record to record. */
-typedef struct gathering {
+struct gathering {
     recmap_batch *batch;
     recmap_dataset *dataset;
-    open_shard *shard; /* of the record before */
+    struct open_shard *shard; /* of the record before */
     uint32_t shard_index;
     bool is_borrowed; /* the shard is pinned here, not by the batch: nothing points into it */
-} gathering;
+};
 
-static void leave_shard(gathering *at) {
+static void leave_shard(struct gathering *at) {
     if (at->shard && at->is_borrowed) shard_cache_unpin(at->shard);
     at->shard = NULL;
 }
 
 /* Pins the shard, unless it is the one at hand. Records point into a mapped one: the batch keeps
  * the pin. Where shards are never closed there is nothing to give back. */
-static recmap_status enter_shard(gathering *at, uint32_t shard_index, recmap_error *error) {
+static recmap_status enter_shard(struct gathering *at, uint32_t shard_index, recmap_error *error) {
     if (at->shard && at->shard_index == shard_index) return RECMAP_OK;
     leave_shard(at);
-    open_shard *shard;
+    struct open_shard *shard;
     recmap_status status = shard_cache_pin(&shard, at->dataset->shards, shard_index, error);
     if (status != RECMAP_OK) return status;
     at->is_borrowed = !open_shard_bytes(shard);
@@ -52,10 +52,10 @@ static recmap_status enter_shard(gathering *at, uint32_t shard_index, recmap_err
 }
 
 /* Finds record `i` of the sorted requests. */
-static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
+static recmap_status locate(struct gathering *at, size_t i, recmap_error *error) {
     recmap_batch *batch = at->batch;
     uint64_t number = batch->requests[i].number;
-    index_place *place = &batch->places[i];
+    struct index_place *place = &batch->places[i];
     batch->shards[i] = NULL;
     recmap_status status = index_locate(place, at->dataset->index, number, error);
     if (status == RECMAP_OK && at->dataset->access != RECMAP_ACCESS_MAP) return RECMAP_OK;
@@ -71,7 +71,7 @@ static recmap_status locate(gathering *at, size_t i, recmap_error *error) {
 /* Asks for the first line of each, and then for the rest. A request waits until the address of its
  * page was looked up, which takes as long as memory does, but several that follow each other at
  * once wait together. */
-static void reach(const gathering *at, size_t first, size_t end) {
+static void reach(const struct gathering *at, size_t first, size_t end) {
     const recmap_batch *batch = at->batch;
     const uint8_t *frames[LOCATED_AT_ONCE];
     size_t count = 0;
@@ -89,7 +89,8 @@ static void reach(const gathering *at, size_t first, size_t end) {
 }
 
 /* Finds some records, when the last of them is due, and starts to fetch their bytes. */
-static recmap_status locate_some(gathering *at, size_t last, size_t count, recmap_error *error) {
+static recmap_status locate_some(struct gathering *at, size_t last, size_t count,
+                                 recmap_error *error) {
     if (last + 1 < count && (last + 1) % LOCATED_AT_ONCE) return RECMAP_OK;
     size_t first = last - last % LOCATED_AT_ONCE;
     for (size_t i = first; i <= last; i++) {
@@ -101,14 +102,14 @@ static recmap_status locate_some(gathering *at, size_t last, size_t count, recma
 }
 
 /* Brings record `i`, which was located, near. */
-static void fetch(const gathering *at, size_t i) {
+static void fetch(const struct gathering *at, size_t i) {
     const recmap_batch *batch = at->batch;
     if (!batch->shards[i]) return;
     dataset_fetch_frame(at->dataset, open_shard_bytes(batch->shards[i]) + batch->places[i].offset,
                         batch->places[i].frame_size, FETCH_FIRST_LEVEL);
 }
 
-static recmap_status check(gathering *at, size_t i, const struct shard_window *window,
+static recmap_status check(struct gathering *at, size_t i, const struct shard_window *window,
                            recmap_error *error) {
     recmap_batch *batch = at->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
@@ -120,13 +121,13 @@ static recmap_status check(gathering *at, size_t i, const struct shard_window *w
 /* The end of the requests from `i` on that one read gets, since each lies near the ones before it.
  * Requests are sorted by number, but their places need not ascend: a forged index can give a later
  * record an earlier place. Such a record begins a read of its own. */
-static size_t near_ones(const gathering *at, size_t i, size_t end, uint64_t *size) {
+static size_t near_ones(const struct gathering *at, size_t i, size_t end, uint64_t *size) {
     const recmap_batch *batch = at->batch;
-    const index_place *first = &batch->places[i];
+    const struct index_place *first = &batch->places[i];
     uint64_t last = first->offset + first->frame_size;
     size_t next = i + 1;
     for (; next < end; next++) {
-        const index_place *place = &batch->places[next];
+        const struct index_place *place = &batch->places[next];
         if (batch->shards[next] || place->shard_index != first->shard_index ||
             place->offset < first->offset || place->offset > last + READ_GAP ||
             place->offset + place->frame_size - first->offset > READ_MOST)
@@ -139,10 +140,10 @@ static size_t near_ones(const gathering *at, size_t i, size_t end, uint64_t *siz
 }
 
 /* Reads and checks the requests from `i` on that one read gets. */
-static recmap_status read_near(gathering *at, size_t i, size_t count, size_t *next,
+static recmap_status read_near(struct gathering *at, size_t i, size_t count, size_t *next,
                                recmap_error *error) {
     recmap_batch *batch = at->batch;
-    const index_place *first = &batch->places[i];
+    const struct index_place *first = &batch->places[i];
     uint64_t size;
     *next = near_ones(at, i, count, &size);
     recmap_status status = enter_shard(at, first->shard_index, error);
@@ -157,8 +158,8 @@ static recmap_status read_near(gathering *at, size_t i, size_t count, size_t *ne
 }
 
 /* How many requests from `i` on are copied out of a compressed shard together. */
-static size_t compressed_ones(const gathering *at, size_t i, size_t end, uint64_t *size) {
-    const index_place *places = at->batch->places;
+static size_t compressed_ones(const struct gathering *at, size_t i, size_t end, uint64_t *size) {
+    const struct index_place *places = at->batch->places;
     size_t next = i + 1;
     *size = places[i].frame_size;
     while (next < end && places[next].shard_index == places[i].shard_index &&
@@ -168,7 +169,7 @@ static size_t compressed_ones(const gathering *at, size_t i, size_t end, uint64_
 }
 
 /* Reads and checks the requests from `i` on that are copied together. */
-static recmap_status read_compressed(gathering *at, size_t i, size_t count, size_t *next,
+static recmap_status read_compressed(struct gathering *at, size_t i, size_t count, size_t *next,
                                      recmap_error *error) {
     recmap_batch *batch = at->batch;
     uint64_t size;
@@ -180,7 +181,7 @@ static recmap_status read_compressed(gathering *at, size_t i, size_t count, size
     status = open_shard_read_frames(at->shard, bytes, &batch->places[i], *next - i, error);
     if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
     for (size_t r = i; status == RECMAP_OK && r < *next; r++) {
-        const index_place *place = &batch->places[r];
+        const struct index_place *place = &batch->places[r];
         struct shard_window window = {bytes, place->offset, place->frame_size, NULL};
         status = check(at, r, &window, error);
         bytes += place->frame_size;
@@ -188,10 +189,10 @@ static recmap_status read_compressed(gathering *at, size_t i, size_t count, size
     return status;
 }
 
-static recmap_status read_some(gathering *at, size_t i, size_t count, size_t *next,
+static recmap_status read_some(struct gathering *at, size_t i, size_t count, size_t *next,
                                recmap_error *error) {
     uint32_t shard_index = at->batch->places[i].shard_index;
-    const shard_entry *entry = &index_shards(at->dataset->index)[shard_index].entry;
+    const struct shard_entry *entry = &index_shards(at->dataset->index)[shard_index].entry;
     return entry->compression == COMPRESSION_NONE ? read_near(at, i, count, next, error)
                                                   : read_compressed(at, i, count, next, error);
 }
@@ -202,9 +203,10 @@ static bool is_due(size_t *i, size_t turn, size_t lag, size_t count) {
     return turn >= lag && *i < count;
 }
 
-static recmap_status turn_stages(gathering *at, size_t turn, size_t count, recmap_error *error) {
+static recmap_status turn_stages(struct gathering *at, size_t turn, size_t count,
+                                 recmap_error *error) {
     recmap_batch *batch = at->batch;
-    index_file *index = at->dataset->index;
+    struct index_file *index = at->dataset->index;
     recmap_status status = RECMAP_OK;
     size_t i;
     if (is_due(&i, turn, 0, count)) index_prefetch(index, batch->requests[i].number);
@@ -218,7 +220,7 @@ static recmap_status turn_stages(gathering *at, size_t turn, size_t count, recma
     return status;
 }
 
-static recmap_status visit(gathering *at, size_t count, recmap_error *error) {
+static recmap_status visit(struct gathering *at, size_t count, recmap_error *error) {
     for (size_t turn = 0; turn < count + LAG_CHECK; turn++) {
         recmap_status status = turn_stages(at, turn, count, error);
         if (status != RECMAP_OK) return status;
@@ -251,7 +253,7 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
 
 static recmap_status gather(recmap_batch *batch, recmap_dataset *dataset, size_t count,
                             recmap_error *error) {
-    gathering at = {.batch = batch, .dataset = dataset};
+    struct gathering at = {.batch = batch, .dataset = dataset};
     recmap_status status = visit(&at, count, error);
     leave_shard(&at);
     batch->count = count;
@@ -267,7 +269,7 @@ recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset
     for (size_t i = 0; i < count; i++) {
         if (numbers[i] >= dataset->info.record_count)
             return dataset_check_range(dataset, numbers[i], 1, error);
-        batch->requests[i] = (batch_request){numbers[i], i};
+        batch->requests[i] = (struct batch_request){numbers[i], i};
     }
     batch_sort_requests(batch, count);
     return gather(batch, dataset, count, error);
@@ -279,6 +281,6 @@ recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *d
     recmap_status status = dataset_check_range(dataset, first, count, error);
     if (status != RECMAP_OK) return status;
     if (!batch_reserve(batch, count)) return fail_memory(error);
-    for (size_t i = 0; i < count; i++) batch->requests[i] = (batch_request){first + i, i};
+    for (size_t i = 0; i < count; i++) batch->requests[i] = (struct batch_request){first + i, i};
     return gather(batch, dataset, count, error);
 }

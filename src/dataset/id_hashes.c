@@ -6,11 +6,11 @@ recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes, recmap_dataset *da
     uint64_t count = dataset->info.record_count;
     for (uint64_t i = 0; i < count; i++) hashes[i] = RECMAP_NO_ID_HASH;
     for (size_t i = 0; i < index_id_chunk_count(dataset->index); i++) {
-        ids_chunk chunk;
+        struct ids_chunk chunk;
         recmap_status status = index_id_chunk(&chunk, dataset->index, i, error);
         if (status != RECMAP_OK) return status;
         for (size_t j = 0; j < chunk.pair_count; j++) {
-            id_pair pair = ids_at(&chunk, j);
+            struct id_pair pair = ids_at(&chunk, j);
             if (pair.number < count) hashes[pair.number] = pair.hash;
         }
     }

@@ -15,7 +15,7 @@ static const char *type_name(recmap_type type) {
     return "none";
 }
 
-static void write_columns(json_writer *json, const recmap_dataset *dataset) {
+static void write_columns(struct json_writer *json, const recmap_dataset *dataset) {
     json_key(json, "columns");
     json_open(json, '[');
     for (size_t i = 0; i < dataset->info.column_count; i++) {
@@ -35,7 +35,7 @@ static void write_columns(json_writer *json, const recmap_dataset *dataset) {
     json_close(json, ']');
 }
 
-static void write_ids(json_writer *json, const recmap_dataset *dataset) {
+static void write_ids(struct json_writer *json, const recmap_dataset *dataset) {
     json_key(json, "ids");
     if (!dataset->info.id_name) {
         json_none(json);
@@ -51,7 +51,7 @@ static void write_ids(json_writer *json, const recmap_dataset *dataset) {
     json_close(json, '}');
 }
 
-static void write_damage(json_writer *json, recmap_dataset *dataset) {
+static void write_damage(struct json_writer *json, recmap_dataset *dataset) {
     json_key(json, "damage");
     json_open(json, '[');
     for (uint64_t i = 0; i < dataset->info.damage_count; i++) {
@@ -62,7 +62,7 @@ static void write_damage(json_writer *json, recmap_dataset *dataset) {
     json_close(json, ']');
 }
 
-static void write_compressed(json_writer *json, const recmap_span_info *spans) {
+static void write_compressed(struct json_writer *json, const recmap_span_info *spans) {
     const struct {
         const char *key;
         uint64_t value;
@@ -88,7 +88,7 @@ static void write_compressed(json_writer *json, const recmap_span_info *spans) {
     json_close(json, '}');
 }
 
-static void write_shard(json_writer *json, const recmap_shard_info *shard) {
+static void write_shard(struct json_writer *json, const recmap_shard_info *shard) {
     json_open(json, '{');
     json_key(json, "path");
     json_text(json, shard->path);
@@ -107,7 +107,7 @@ static void write_shard(json_writer *json, const recmap_shard_info *shard) {
     json_close(json, '}');
 }
 
-static void write_totals(json_writer *json, const recmap_dataset_info *info) {
+static void write_totals(struct json_writer *json, const recmap_dataset_info *info) {
     const struct {
         const char *key;
         uint64_t value;
@@ -131,7 +131,7 @@ recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dat
     recmap_span_info spans;
     recmap_status status = recmap_dataset_get_span_info(&spans, dataset, error);
     if (status != RECMAP_OK) return status;
-    json_writer json = json_begin(text);
+    struct json_writer json = json_begin(text);
     json_open(&json, '{');
     write_totals(&json, &dataset->info);
     write_ids(&json, dataset);

@@ -7,7 +7,7 @@
 
 /* A parser knows records, not where they lie: the byte in the record becomes one in the shard. */
 static void place_error(recmap_dataset *dataset, recmap_error *error) {
-    index_place place;
+    struct index_place place;
     if (!error || error->record == RECMAP_NO_RECORD ||
         index_locate(&place, dataset->index, error->record, NULL) != RECMAP_OK)
         return;

@@ -3,7 +3,7 @@
 #include "format/tfrecord.h"
 
 /* The shard's bytes, if its records need no pin and what stands before a payload is known. */
-static const uint8_t *bytes_of(open_shard **shard, const recmap_dataset *dataset,
+static const uint8_t *bytes_of(struct open_shard **shard, const recmap_dataset *dataset,
                                uint32_t shard_index) {
     if (shard_cache_evicts(dataset->shards) || !framing_is_tfrecord(dataset->framings[shard_index]))
         return NULL;
@@ -14,8 +14,8 @@ static const uint8_t *bytes_of(open_shard **shard, const recmap_dataset *dataset
 }
 
 int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t number) {
-    index_place place;
-    open_shard *shard;
+    struct index_place place;
+    struct open_shard *shard;
     if (number >= dataset->info.record_count) return 0;
     dataset_reach(dataset, number);
     if (index_locate(&place, dataset->index, number, NULL) != RECMAP_OK ||
@@ -37,7 +37,7 @@ int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t num
 
 recmap_status recmap_dataset_check(recmap_dataset *dataset, const recmap_peek *peek,
                                    recmap_error *error) {
-    index_place place = {peek->shard_index, peek->offset, peek->size + TFRECORD_OVERHEAD};
+    struct index_place place = {peek->shard_index, peek->offset, peek->size + TFRECORD_OVERHEAD};
     recmap_record found;
     struct shard_window window = open_shard_window(peek->shard);
     return dataset_check_frame(&found, dataset, &window, &place, peek->number, error);

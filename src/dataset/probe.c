@@ -4,10 +4,10 @@
 
 /* Whether the index knows the record's place and its shard opens. */
 static recmap_status reach(recmap_dataset *dataset, uint64_t number) {
-    index_place place;
+    struct index_place place;
     recmap_status status = index_locate(&place, dataset->index, number, NULL);
     if (status != RECMAP_OK) return status;
-    open_shard *shard;
+    struct open_shard *shard;
     status = shard_cache_pin(&shard, dataset->shards, place.shard_index, NULL);
     if (status == RECMAP_OK) shard_cache_unpin(shard);
     return status;

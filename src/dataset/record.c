@@ -9,31 +9,31 @@
 /* The bytes of a record that was read with pread. The data set knows all of them, to free those
  * that nobody released. */
 struct record_buffer {
-    record_pin pin; /* first, so that a pin is its buffer */
+    struct record_pin pin; /* first, so that a pin is its buffer */
     recmap_dataset *dataset;
-    record_buffer *next, *previous;
+    struct record_buffer *next, *previous;
     uint8_t bytes[];
 };
 
-static void unlink_buffer(record_buffer *buffer) {
+static void unlink_buffer(struct record_buffer *buffer) {
     if (buffer->next) buffer->next->previous = buffer->previous;
     if (buffer->previous) buffer->previous->next = buffer->next;
     else buffer->dataset->buffers = buffer->next;
 }
 
-static void release_buffer(record_pin *pin) {
-    record_buffer *buffer = (record_buffer *)pin;
+static void release_buffer(struct record_pin *pin) {
+    struct record_buffer *buffer = (struct record_buffer *)pin;
     process_lock();
     unlink_buffer(buffer);
     process_unlock();
     free(buffer);
 }
 
-static record_buffer *create_buffer(recmap_dataset *dataset, uint64_t size) {
-    if (size > SIZE_MAX - sizeof(record_buffer)) return NULL;
-    record_buffer *buffer = malloc(sizeof *buffer + (size_t)size);
+static struct record_buffer *create_buffer(recmap_dataset *dataset, uint64_t size) {
+    if (size > SIZE_MAX - sizeof(struct record_buffer)) return NULL;
+    struct record_buffer *buffer = malloc(sizeof *buffer + (size_t)size);
     if (!buffer) return NULL;
-    *buffer = (record_buffer){.pin = {release_buffer}, .dataset = dataset};
+    *buffer = (struct record_buffer){.pin = {release_buffer}, .dataset = dataset};
     process_lock();
     buffer->next = dataset->buffers;
     if (buffer->next) buffer->next->previous = buffer;
@@ -44,23 +44,23 @@ static record_buffer *create_buffer(recmap_dataset *dataset, uint64_t size) {
 
 void recmap_record_release(recmap_record *record) {
     if (!record || !record->data) return;
-    record_pin *pin = record->pin;
+    struct record_pin *pin = record->pin;
     *record = (recmap_record){.number = record->number};
     if (pin) pin->release(pin);
 }
 
 void record_buffers_free(recmap_dataset *dataset) {
     while (dataset->buffers) {
-        record_buffer *buffer = dataset->buffers;
+        struct record_buffer *buffer = dataset->buffers;
         dataset->buffers = buffer->next;
         free(buffer);
     }
 }
 
 /* A new scan cannot go on inside a compressed stream; the points of this index lead behind. */
-static void advise_damage(const recmap_dataset *dataset, const index_place *place,
+static void advise_damage(const recmap_dataset *dataset, const struct index_place *place,
                           recmap_error *error) {
-    const shard_entry *entry = &index_shards(dataset->index)[place->shard_index].entry;
+    const struct shard_entry *entry = &index_shards(dataset->index)[place->shard_index].entry;
     const char *path = store_path(index_store(dataset->index));
     if (entry->compression == COMPRESSION_NONE)
         fail_advise(error,
@@ -74,9 +74,9 @@ static void advise_damage(const recmap_dataset *dataset, const index_place *plac
                     path);
 }
 
-static recmap_status fail_frame(const recmap_dataset *dataset, const open_shard *shard,
-                                const index_place *place, uint64_t number, bool is_other_length,
-                                const char *reason, recmap_error *error) {
+static recmap_status fail_frame(const recmap_dataset *dataset, const struct open_shard *shard,
+                                const struct index_place *place, uint64_t number,
+                                bool is_other_length, const char *reason, recmap_error *error) {
     recmap_status status;
     if (shard && open_shard_was_cut(shard)) {
         status = fail(error, RECMAP_IO, "the file was cut short after it was opened");
@@ -96,7 +96,7 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const open_shard 
 }
 
 /* The index agrees with itself about this record, but not about the records near it. */
-static recmap_status fail_outside(const recmap_dataset *dataset, const index_place *place,
+static recmap_status fail_outside(const recmap_dataset *dataset, const struct index_place *place,
                                   uint64_t number, recmap_error *error) {
     fail(error, RECMAP_CORRUPT,
          "the index is damaged or forged: the record is not in the bytes that were read for it");
@@ -107,11 +107,12 @@ static recmap_status fail_outside(const recmap_dataset *dataset, const index_pla
 }
 
 recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
-                                  const struct shard_window *window, const index_place *place,
-                                  uint64_t number, recmap_error *error) {
+                                  const struct shard_window *window,
+                                  const struct index_place *place, uint64_t number,
+                                  recmap_error *error) {
     const uint8_t *frame_bytes = window_find_frame(window, place);
     if (__builtin_expect(!frame_bytes, 0)) return fail_outside(dataset, place, number, error);
-    const framing *framing = dataset->framings[place->shard_index];
+    const struct framing *framing = dataset->framings[place->shard_index];
     if (framing_is_tfrecord(framing) &&
         __builtin_expect(tfrecord_holds(frame_bytes, place->frame_size, dataset->check), 1)) {
         record->data = frame_bytes + TFRECORD_HEADER_SIZE;
@@ -119,7 +120,7 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
         record->number = number;
         return RECMAP_OK;
     }
-    frame found;
+    struct frame found;
     frame_verdict verdict =
         framing->parse(&found, framing, frame_bytes, place->frame_size, dataset->check, NULL);
     if (__builtin_expect(verdict == FRAME_GOOD && found.size == place->frame_size, 1)) {
@@ -128,7 +129,7 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
         record->number = number;
         return RECMAP_OK;
     }
-    frame_fault fault = {"the record has another length"};
+    struct frame_fault fault = {"the record has another length"};
     bool is_other_length = verdict == FRAME_GOOD;
     if (!is_other_length) {
         framing->parse(&found, framing, frame_bytes, place->frame_size, dataset->check, &fault);
@@ -143,9 +144,9 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
 }
 
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
-                                 const open_shard *shard, const index_place *place, uint64_t number,
-                                 recmap_error *error) {
-    record_buffer *buffer = create_buffer(dataset, place->frame_size);
+                                 const struct open_shard *shard, const struct index_place *place,
+                                 uint64_t number, recmap_error *error) {
+    struct record_buffer *buffer = create_buffer(dataset, place->frame_size);
     if (!buffer) return fail_memory(error);
     recmap_status status =
         open_shard_read(shard, buffer->bytes, (size_t)place->frame_size, place->offset, error);
@@ -161,7 +162,7 @@ static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
 void dataset_reach(const recmap_dataset *dataset, uint64_t number) {
     uint32_t shard_index;
     uint64_t offset;
-    open_shard *shard;
+    struct open_shard *shard;
     if (dataset->access != RECMAP_ACCESS_MAP || shard_cache_evicts(dataset->shards) ||
         !index_guess(&shard_index, &offset, dataset->index, number) ||
         shard_cache_pin(&shard, dataset->shards, shard_index, NULL) != RECMAP_OK)
@@ -176,10 +177,10 @@ recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
     if (__builtin_expect(number >= dataset->info.record_count, 0))
         return dataset_check_range(dataset, number, 1, error);
     dataset_reach(dataset, number);
-    index_place place;
+    struct index_place place;
     recmap_status status = index_locate(&place, dataset->index, number, error);
     if (status != RECMAP_OK) return status;
-    open_shard *shard;
+    struct open_shard *shard;
     status = shard_cache_pin(&shard, dataset->shards, place.shard_index, error);
     if (status != RECMAP_OK) {
         fail_at(error, NULL, number, place.offset);

@@ -15,37 +15,37 @@
 #include "os/thread.h"
 
 struct open_shard {
-    record_pin pin; /* first, so that a pin is its shard */
-    shard_cache *cache;
+    struct record_pin pin; /* first, so that a pin is its shard */
+    struct shard_cache *cache;
     uint32_t shard_index;
-    shard_image image; /* in use when fd is -1 */
-    int fd;            /* -1 once it is mapped */
-    point_list points; /* of a compressed one */
-    waypoints *waypoints;
+    struct shard_image image; /* in use when fd is -1 */
+    int fd;                   /* -1 once it is mapped */
+    struct point_list points; /* of a compressed one */
+    struct waypoints *waypoints;
     int direct_fd; /* past the page cache; -1: none */
     uint32_t direct_alignment;
     bool is_passing; /* not in the cache: closed when it is unpinned */
     atomic_bool expects_random;
     uint32_t pins;
-    open_shard *newer, *older; /* among the unpinned; by last use */
+    struct open_shard *newer, *older; /* among the unpinned; by last use */
 };
 
 /* A shard's place in the cache. Read without the lock on the way to a shard that is open. */
-typedef struct shard_slot {
-    _Atomic(open_shard *) opened;
-} shard_slot;
+struct shard_slot {
+    _Atomic(struct open_shard *) opened;
+};
 
 struct shard_cache {
-    index_file *index;
-    shard_cache_options options;
+    struct index_file *index;
+    struct shard_cache_options options;
     char *folder; /* of the index */
-    shard_slot *slots;
+    struct shard_slot *slots;
     size_t shard_count;
     bool evicts;
     size_t limit;
-    span_cache *spans; /* of compressed ones */
-    size_t open_count; /* this and the list below are guarded by the process lock */
-    open_shard *newest, *oldest;
+    struct span_cache *spans; /* of compressed ones */
+    size_t open_count;        /* this and the list below are guarded by the process lock */
+    struct open_shard *newest, *oldest;
 };
 
 /* Room that is left to others: maps and files of the application, of other data sets. */
@@ -54,7 +54,7 @@ enum { SHARE_OF_LIMITS = 2, MAPS_MOST = 32000, FILES_LEAST = 4 };
 /* Of a compressed shard's samples only each so many'th is compared. */
 enum { SAMPLES_STEP = 8 };
 
-static const shard_entry *entry_of(const shard_cache *cache, uint32_t shard_index) {
+static const struct shard_entry *entry_of(const struct shard_cache *cache, uint32_t shard_index) {
     return &index_shards(cache->index)[shard_index].entry;
 }
 
@@ -65,7 +65,8 @@ static size_t default_limit(recmap_access access) {
     return files < FILES_LEAST ? FILES_LEAST : files;
 }
 
-static recmap_status check_name(const shard_cache *cache, const char *name, recmap_error *error) {
+static recmap_status check_name(const struct shard_cache *cache, const char *name,
+                                recmap_error *error) {
     if (name[0] != '/' || cache->options.allow_absolute_paths) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
     fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
@@ -73,16 +74,16 @@ static recmap_status check_name(const shard_cache *cache, const char *name, recm
     return RECMAP_INVALID;
 }
 
-static recmap_status check_names(const shard_cache *cache, recmap_error *error) {
+static recmap_status check_names(const struct shard_cache *cache, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     for (uint32_t i = 0; status == RECMAP_OK && i < cache->shard_count; i++)
         status = check_name(cache, entry_of(cache, i)->path, error);
     return status;
 }
 
-recmap_status shard_cache_create(shard_cache **cache, index_file *index,
-                                 const shard_cache_options *options, recmap_error *error) {
-    shard_cache *made = calloc(1, sizeof *made);
+recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
+                                 const struct shard_cache_options *options, recmap_error *error) {
+    struct shard_cache *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
     made->index = index;
     made->options = *options;
@@ -101,7 +102,7 @@ recmap_status shard_cache_create(shard_cache **cache, index_file *index,
     return status;
 }
 
-static void free_shard(open_shard *shard) {
+static void free_shard(struct open_shard *shard) {
     if (!shard) return;
     image_close(&shard->image);
     file_close(shard->fd);
@@ -111,7 +112,7 @@ static void free_shard(open_shard *shard) {
     free(shard);
 }
 
-void shard_cache_destroy(shard_cache *cache) {
+void shard_cache_destroy(struct shard_cache *cache) {
     if (!cache) return;
     for (size_t i = 0; cache->slots && i < cache->shard_count; i++)
         free_shard(cache->slots[i].opened);
@@ -121,18 +122,19 @@ void shard_cache_destroy(shard_cache *cache) {
     free(cache);
 }
 
-bool shard_cache_evicts(const shard_cache *cache) {
+bool shard_cache_evicts(const struct shard_cache *cache) {
     return cache->evicts;
 }
 
-recmap_status shard_cache_open_file(int *fd, const shard_cache *cache, const char *name,
+recmap_status shard_cache_open_file(int *fd, const struct shard_cache *cache, const char *name,
                                     recmap_error *error) {
     if (name[0] != '/') return file_open_beneath(fd, cache->folder, name, error);
     recmap_status status = check_name(cache, name, error);
     return status == RECMAP_OK ? file_open(fd, name, error) : status;
 }
 
-static recmap_status fail_stale(const shard_entry *entry, const char *found, recmap_error *error) {
+static recmap_status fail_stale(const struct shard_entry *entry, const char *found,
+                                recmap_error *error) {
     fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", found);
     fail_at(error, entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "bring the indexed file back, or build the index again with `recmap index`");
@@ -141,11 +143,11 @@ static recmap_status fail_stale(const shard_entry *entry, const char *found, rec
 
 /* Compares one sampled record with the file: its header must hold, its size and its stored CRC must
  * be those that were indexed. */
-static recmap_status check_sample(const open_shard *shard, uint64_t record_index, uint32_t check,
-                                  recmap_error *error) {
-    const index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
-    const framing *framing = indexed->framing;
-    index_place place;
+static recmap_status check_sample(const struct open_shard *shard, uint64_t record_index,
+                                  uint32_t check, recmap_error *error) {
+    const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
+    const struct framing *framing = indexed->framing;
+    struct index_place place;
     recmap_status status =
         index_locate(&place, shard->cache->index, indexed->first_record + record_index, error);
     if (status != RECMAP_OK) return status;
@@ -159,7 +161,7 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
         status = open_shard_read(shard, copy, (size_t)place.frame_size, place.offset, error);
     }
     const uint8_t *frame_bytes = window_find_frame(&window, &place);
-    frame found;
+    struct frame found;
     if (status == RECMAP_OK && (!frame_bytes ||
                                 framing->parse(&found, framing, frame_bytes, place.frame_size,
                                                FRAME_CHECK_STORED, NULL) != FRAME_GOOD ||
@@ -172,9 +174,9 @@ static recmap_status check_sample(const open_shard *shard, uint64_t record_index
 }
 
 /* The same size at another time: a copy, or other content? The samples tell. */
-static recmap_status check_samples(const open_shard *shard, const shard_entry *entry,
+static recmap_status check_samples(const struct open_shard *shard, const struct shard_entry *entry,
                                    recmap_error *error) {
-    const shard_identity *identity = &entry->identity;
+    const struct shard_identity *identity = &entry->identity;
     /* Of a compressed shard each may cost a span. */
     size_t step = entry->compression == COMPRESSION_NONE ? 1 : SAMPLES_STEP;
     for (size_t i = 0; i < identity->sample_count; i += step) {
@@ -186,9 +188,9 @@ static recmap_status check_samples(const open_shard *shard, const shard_entry *e
     return RECMAP_OK;
 }
 
-static recmap_status check_size(const open_shard *shard, const file_stat *now,
+static recmap_status check_size(const struct open_shard *shard, const struct file_stat *now,
                                 recmap_error *error) {
-    const shard_entry *entry = entry_of(shard->cache, shard->shard_index);
+    const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     if (now->size == entry->file_size) return RECMAP_OK;
     char found[96];
     snprintf(found, sizeof found, "it has %" PRIu64 " bytes, then it had %" PRIu64, now->size,
@@ -196,7 +198,7 @@ static recmap_status check_size(const open_shard *shard, const file_stat *now,
     return fail_stale(entry, found, error);
 }
 
-static void list_remove(shard_cache *cache, open_shard *shard) {
+static void list_remove(struct shard_cache *cache, struct open_shard *shard) {
     if (shard->newer) shard->newer->older = shard->older;
     else cache->newest = shard->older;
     if (shard->older) shard->older->newer = shard->newer;
@@ -204,7 +206,7 @@ static void list_remove(shard_cache *cache, open_shard *shard) {
     shard->newer = shard->older = NULL;
 }
 
-static void list_add_newest(shard_cache *cache, open_shard *shard) {
+static void list_add_newest(struct shard_cache *cache, struct open_shard *shard) {
     shard->older = cache->newest;
     shard->newer = NULL;
     if (cache->newest) cache->newest->newer = shard;
@@ -213,8 +215,8 @@ static void list_add_newest(shard_cache *cache, open_shard *shard) {
 }
 
 /* Takes the shard that was unused longest out of the cache, or NULL. The lock is held. */
-static open_shard *evict_oldest(shard_cache *cache) {
-    open_shard *oldest = cache->oldest;
+static struct open_shard *evict_oldest(struct shard_cache *cache) {
+    struct open_shard *oldest = cache->oldest;
     if (!oldest) return NULL;
     list_remove(cache, oldest);
     cache->slots[oldest->shard_index].opened = NULL;
@@ -222,9 +224,9 @@ static open_shard *evict_oldest(shard_cache *cache) {
     return oldest;
 }
 
-static bool close_oldest(shard_cache *cache) {
+static bool close_oldest(struct shard_cache *cache) {
     process_lock();
-    open_shard *oldest = cache->evicts ? evict_oldest(cache) : NULL;
+    struct open_shard *oldest = cache->evicts ? evict_oldest(cache) : NULL;
     process_unlock();
     free_shard(oldest);
     return oldest != NULL;
@@ -232,7 +234,8 @@ static bool close_oldest(shard_cache *cache) {
 
 /* Maps the shard's file. Where there is no room for one more map, at the cost of others; where
  * there is none at all, it is read with pread. */
-static recmap_status load(open_shard *shard, const shard_entry *entry, recmap_error *error) {
+static recmap_status load(struct open_shard *shard, const struct shard_entry *entry,
+                          recmap_error *error) {
     if (shard->cache->options.access != RECMAP_ACCESS_MAP) return RECMAP_OK;
     recmap_error local;
     recmap_status status;
@@ -246,8 +249,8 @@ static recmap_status load(open_shard *shard, const shard_entry *entry, recmap_er
     return RECMAP_OK;
 }
 
-static recmap_status open_file(open_shard *shard, const char *path, recmap_error *error) {
-    shard_cache *cache = shard->cache;
+static recmap_status open_file(struct open_shard *shard, const char *path, recmap_error *error) {
+    struct shard_cache *cache = shard->cache;
     recmap_error local;
     recmap_status status;
     /* Only shards that are read with pread hold files that closing one gives back. */
@@ -265,8 +268,8 @@ static recmap_status open_file(open_shard *shard, const char *path, recmap_error
 
 /* A second descriptor, as a first that passed the cache could not be used for anything else.
  * Without it the shard is read through the cache. */
-static void open_direct(open_shard *shard, const char *path, const file_stat *first) {
-    file_stat second;
+static void open_direct(struct open_shard *shard, const char *path, const struct file_stat *first) {
+    struct file_stat second;
     int fd;
     if (shard_cache_open_file(&fd, shard->cache, path, NULL) != RECMAP_OK) return;
     if (file_get_stat(&second, fd, path, NULL) == RECMAP_OK && second.device == first->device &&
@@ -275,9 +278,9 @@ static void open_direct(open_shard *shard, const char *path, const file_stat *fi
     else file_close(fd);
 }
 
-static recmap_status open_shard_file(open_shard *shard, recmap_error *error) {
-    const shard_entry *entry = entry_of(shard->cache, shard->shard_index);
-    file_stat stat;
+static recmap_status open_shard_file(struct open_shard *shard, recmap_error *error) {
+    const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
+    struct file_stat stat;
     recmap_status status = open_file(shard, entry->path, error);
     if (status == RECMAP_OK) status = file_get_stat(&stat, shard->fd, entry->path, error);
     if (status == RECMAP_OK) status = check_size(shard, &stat, error);
@@ -294,17 +297,17 @@ static recmap_status open_shard_file(open_shard *shard, recmap_error *error) {
     return status;
 }
 
-static bool is_over_limit(const shard_cache *cache) {
+static bool is_over_limit(const struct shard_cache *cache) {
     return cache->open_count > cache->limit;
 }
 
 /* Puts a freshly opened shard into the cache, pinned; if another thread was faster, its shard is
  * the one. Returns what must be closed. */
-static open_shard *publish(open_shard **shard, shard_cache *cache) {
-    open_shard *surplus = NULL;
+static struct open_shard *publish(struct open_shard **shard, struct shard_cache *cache) {
+    struct open_shard *surplus = NULL;
     process_lock();
-    shard_slot *slot = &cache->slots[(*shard)->shard_index];
-    open_shard *other = slot->opened;
+    struct shard_slot *slot = &cache->slots[(*shard)->shard_index];
+    struct open_shard *other = slot->opened;
     if (other) {
         surplus = *shard;
         *shard = other;
@@ -319,47 +322,48 @@ static open_shard *publish(open_shard **shard, shard_cache *cache) {
     return surplus;
 }
 
-static bool pin_if_open(open_shard **shard, shard_cache *cache, uint32_t shard_index) {
-    shard_slot *slot = &cache->slots[shard_index];
+static bool pin_if_open(struct open_shard **shard, struct shard_cache *cache,
+                        uint32_t shard_index) {
+    struct shard_slot *slot = &cache->slots[shard_index];
     if (!cache->evicts) {
-        open_shard *opened = atomic_load_explicit(&slot->opened, memory_order_acquire);
+        struct open_shard *opened = atomic_load_explicit(&slot->opened, memory_order_acquire);
         if (opened) *shard = opened;
         return opened != NULL;
     }
     process_lock();
-    open_shard *opened = slot->opened;
+    struct open_shard *opened = slot->opened;
     if (opened && opened->pins++ == 0) list_remove(cache, opened);
     process_unlock();
     if (opened) *shard = opened;
     return opened != NULL;
 }
 
-static void release_pin(record_pin *pin) {
-    shard_cache_unpin((open_shard *)pin);
+static void release_pin(struct record_pin *pin) {
+    shard_cache_unpin((struct open_shard *)pin);
 }
 
-record_pin *open_shard_record_pin(open_shard *shard) {
+struct record_pin *open_shard_record_pin(struct open_shard *shard) {
     return shard->cache->evicts ? &shard->pin : NULL;
 }
 
 /* A file that stays open because it could not be mapped: where nothing is ever closed, many of them
  * would use up the files of the process. Records are copied out of it, so that none points there.
  */
-static bool is_passing(const open_shard *shard) {
-    const shard_cache *cache = shard->cache;
+static bool is_passing(const struct open_shard *shard) {
+    const struct shard_cache *cache = shard->cache;
     return shard->fd >= 0 && !cache->evicts && cache->options.access == RECMAP_ACCESS_MAP;
 }
 
-recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t shard_index,
-                              recmap_error *error) {
+recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cache,
+                              uint32_t shard_index, recmap_error *error) {
     if (pin_if_open(shard, cache, shard_index)) return RECMAP_OK;
-    open_shard *fresh = calloc(1, sizeof *fresh);
+    struct open_shard *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    *fresh = (open_shard){.pin = {release_pin},
-                          .cache = cache,
-                          .shard_index = shard_index,
-                          .fd = -1,
-                          .direct_fd = -1};
+    *fresh = (struct open_shard){.pin = {release_pin},
+                                 .cache = cache,
+                                 .shard_index = shard_index,
+                                 .fd = -1,
+                                 .direct_fd = -1};
     recmap_status status = open_shard_file(fresh, error);
     if (status != RECMAP_OK) {
         free_shard(fresh);
@@ -371,14 +375,14 @@ recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t s
     return RECMAP_OK;
 }
 
-void shard_cache_unpin(open_shard *shard) {
-    shard_cache *cache = shard->cache;
+void shard_cache_unpin(struct open_shard *shard) {
+    struct shard_cache *cache = shard->cache;
     if (shard->is_passing) {
         free_shard(shard);
         return;
     }
     if (!cache->evicts) return;
-    open_shard *surplus = NULL;
+    struct open_shard *surplus = NULL;
     process_lock();
     if (--shard->pins == 0) {
         list_add_newest(cache, shard);
@@ -388,31 +392,31 @@ void shard_cache_unpin(open_shard *shard) {
     free_shard(surplus);
 }
 
-static bool is_compressed(const open_shard *shard) {
+static bool is_compressed(const struct open_shard *shard) {
     return entry_of(shard->cache, shard->shard_index)->compression != COMPRESSION_NONE;
 }
 
-static span_source source_of(const open_shard *shard) {
-    return (span_source){.entry = entry_of(shard->cache, shard->shard_index),
-                         .points = &shard->points,
-                         .map = shard->image.map,
-                         .fd = shard->fd,
-                         .waypoints = shard->waypoints};
+static struct span_source source_of(const struct open_shard *shard) {
+    return (struct span_source){.entry = entry_of(shard->cache, shard->shard_index),
+                                .points = &shard->points,
+                                .map = shard->image.map,
+                                .fd = shard->fd,
+                                .waypoints = shard->waypoints};
 }
 
-const uint8_t *open_shard_bytes(const open_shard *shard) {
+const uint8_t *open_shard_bytes(const struct open_shard *shard) {
     return shard->image.data && !is_compressed(shard) ? shard->image.data : NULL;
 }
 
-struct shard_window open_shard_window(const open_shard *shard) {
+struct shard_window open_shard_window(const struct open_shard *shard) {
     const uint8_t *data = open_shard_bytes(shard);
     return (struct shard_window){data, 0, data ? shard->image.size : 0, shard};
 }
 
 /* The bytes of the file that are needed for those of the image. */
-static void find_in_file(const open_shard *shard, uint64_t *offset, uint64_t *size) {
+static void find_in_file(const struct open_shard *shard, uint64_t *offset, uint64_t *size) {
     if (!is_compressed(shard) || !*size) return;
-    span_source source = source_of(shard);
+    struct span_source source = source_of(shard);
     uint64_t first = span_at(&source, *offset), last = span_at(&source, *offset + *size - 1);
     /* Where in a long span cannot be told. */
     bool is_long = span_end(&source, last) - span_begin(&source, first) > SPAN_WHOLE_MOST;
@@ -420,23 +424,23 @@ static void find_in_file(const open_shard *shard, uint64_t *offset, uint64_t *si
     *size = is_long ? 0 : span_file_end(&source, last) - *offset;
 }
 
-bool open_shard_was_cut(const open_shard *shard) {
+bool open_shard_was_cut(const struct open_shard *shard) {
     return image_was_cut(&shard->image);
 }
 
-bool open_shard_is_resident(const open_shard *shard, uint64_t offset, uint64_t size) {
+bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size) {
     find_in_file(shard, &offset, &size);
     if (shard->fd >= 0) return file_is_resident(shard->fd, offset, size);
     return !shard->image.map || map_is_resident(shard->image.map, offset, size);
 }
 
-void open_shard_will_need(const open_shard *shard, uint64_t offset, uint64_t size) {
+void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size) {
     find_in_file(shard, &offset, &size);
     if (shard->fd >= 0) file_will_need(shard->fd, offset, size);
     else if (shard->image.map) map_advise(shard->image.map, offset, size, MAP_ADVICE_WILL_NEED);
 }
 
-void open_shard_expect_random(open_shard *shard) {
+void open_shard_expect_random(struct open_shard *shard) {
     if (atomic_load_explicit(&shard->expects_random, memory_order_relaxed)) return;
     atomic_store_explicit(&shard->expects_random, true, memory_order_relaxed);
     /* A span is read from its beginning to its end. */
@@ -446,18 +450,18 @@ void open_shard_expect_random(open_shard *shard) {
         map_advise(shard->image.map, 0, shard->image.size, MAP_ADVICE_RANDOM);
 }
 
-int open_shard_direct(uint32_t *alignment, const open_shard *shard) {
+int open_shard_direct(uint32_t *alignment, const struct open_shard *shard) {
     if (shard->direct_fd >= 0) *alignment = shard->direct_alignment;
     return shard->direct_fd;
 }
 
-static span_reader reader_of(const open_shard *shard) {
-    return (span_reader){shard->cache->spans, source_of(shard), shard->shard_index};
+static struct span_reader reader_of(const struct open_shard *shard) {
+    return (struct span_reader){shard->cache->spans, source_of(shard), shard->shard_index};
 }
 
-recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
-                              recmap_error *error) {
-    span_reader reader = reader_of(shard);
+recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t size,
+                              uint64_t offset, recmap_error *error) {
+    struct span_reader reader = reader_of(shard);
     if (is_compressed(shard)) return span_read(&reader, data, size, offset, error);
     const char *path = entry_of(shard->cache, shard->shard_index)->path;
     if (shard->fd >= 0) return file_read_at(shard->fd, data, size, offset, path, error);
@@ -465,16 +469,17 @@ recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, 
     return RECMAP_OK;
 }
 
-recmap_status open_shard_read_frames(const open_shard *shard, uint8_t *data,
-                                     const index_place *places, size_t count, recmap_error *error) {
-    span_reader reader = reader_of(shard);
+recmap_status open_shard_read_frames(const struct open_shard *shard, uint8_t *data,
+                                     const struct index_place *places, size_t count,
+                                     recmap_error *error) {
+    struct span_reader reader = reader_of(shard);
     return span_read_frames(&reader, data, places, count, error);
 }
 
-uint64_t shard_cache_span_keep_size(const shard_cache *cache) {
+uint64_t shard_cache_span_keep_size(const struct shard_cache *cache) {
     return span_cache_keep_size(cache->spans);
 }
 
-recmap_span_statistics shard_cache_span_statistics(const shard_cache *cache) {
+recmap_span_statistics shard_cache_span_statistics(const struct shard_cache *cache) {
     return span_cache_statistics(cache->spans);
 }

@@ -10,67 +10,67 @@
 #include "index/index.h"
 #include "shards/image.h"
 
-typedef struct shard_cache shard_cache;
+struct shard_cache;
 
 /* What a record's `pin` points to: something that must be given back. */
-typedef struct record_pin {
+struct record_pin {
     void (*release)(struct record_pin *pin);
-} record_pin;
+};
 
 /* A shard in use. While somebody has it pinned its map stays. */
-typedef struct open_shard open_shard;
+struct open_shard;
 
-typedef struct shard_cache_options {
+struct shard_cache_options {
     recmap_access access;
     bool allow_absolute_paths;
     unsigned limit;          /* 0: by the limits of the process */
     uint64_t span_keep_size; /* as the data set's option */
-} shard_cache_options;
+};
 
 /* `index` must outlive the cache. Errors: NO_MEMORY, INVALID (an absolute name that is not
  * allowed). */
-recmap_status shard_cache_create(shard_cache **cache, index_file *index,
-                                 const shard_cache_options *options, recmap_error *error);
+recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
+                                 const struct shard_cache_options *options, recmap_error *error);
 
 /* Most bytes of spans of compressed shards that are kept, and what was done so far to inflate them.
  */
-uint64_t shard_cache_span_keep_size(const shard_cache *cache);
-recmap_span_statistics shard_cache_span_statistics(const shard_cache *cache);
+uint64_t shard_cache_span_keep_size(const struct shard_cache *cache);
+recmap_span_statistics shard_cache_span_statistics(const struct shard_cache *cache);
 
 /* Closes all shards, pinned or not. */
-void shard_cache_destroy(shard_cache *cache);
+void shard_cache_destroy(struct shard_cache *cache);
 
 /* Whether shards must be pinned at all: not when all of them may be open at once, since none is
  * ever closed then. */
-bool shard_cache_evicts(const shard_cache *cache);
+bool shard_cache_evicts(const struct shard_cache *cache);
 
 /* Opens a shard's file by the name that the index has for it, within what is allowed.
  * Errors: IO, CORRUPT (a name that leaves the index's folder). */
-recmap_status shard_cache_open_file(int *fd, const shard_cache *cache, const char *name,
+recmap_status shard_cache_open_file(int *fd, const struct shard_cache *cache, const char *name,
                                     recmap_error *error);
 
 /* The shard, open and pinned. Threads: any.
  * Errors: IO, NO_MEMORY, STALE, CORRUPT (a name that leaves the index's folder). */
-recmap_status shard_cache_pin(open_shard **shard, shard_cache *cache, uint32_t shard_index,
-                              recmap_error *error);
-void shard_cache_unpin(open_shard *shard);
+recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cache,
+                              uint32_t shard_index, recmap_error *error);
+void shard_cache_unpin(struct open_shard *shard);
 
 /* The pin that shard_cache_pin took, for a record to hold; NULL where shards are never closed. */
-record_pin *open_shard_record_pin(open_shard *shard);
+struct record_pin *open_shard_record_pin(struct open_shard *shard);
 
 /* Bytes of a shard that are in memory: `size` of them, from `offset` of the shard on. */
 struct shard_window {
     const uint8_t *data;
     uint64_t offset;
     uint64_t size;
-    const open_shard *shard; /* whose mapping they are in; NULL: they are a copy */
+    const struct open_shard *shard; /* whose mapping they are in; NULL: they are a copy */
 };
 
 /* The bytes of a frame, or NULL unless the window holds all of them. Every access path finds its
  * frames with this function: a place comes from the index, which may be forged, and what the index
  * says of one record need not agree with what it says of another. */
 static inline const uint8_t *window_find_frame(const struct shard_window *window,
-                                               const index_place *place) {
+                                               const struct index_place *place) {
     uint64_t offset = place->offset - window->offset;
     if (place->offset < window->offset || !bytes_fit(offset, place->frame_size, window->size))
         return NULL;
@@ -79,33 +79,34 @@ static inline const uint8_t *window_find_frame(const struct shard_window *window
 
 /* The bytes that records lie in, mapped. NULL where the shard is read with pread, by choice or
  * because it could not be mapped, and where it is compressed. */
-const uint8_t *open_shard_bytes(const open_shard *shard);
+const uint8_t *open_shard_bytes(const struct open_shard *shard);
 
 /* All of them; a window without bytes where open_shard_bytes gives NULL. */
-struct shard_window open_shard_window(const open_shard *shard);
+struct shard_window open_shard_window(const struct open_shard *shard);
 
 /* The guard had to put zeros into the mapped file. */
-bool open_shard_was_cut(const open_shard *shard);
+bool open_shard_was_cut(const struct open_shard *shard);
 
 /* What will be read next of a shard's file, where it is not in memory by itself (inflated). Advice
  * only: nothing fails. */
-bool open_shard_is_resident(const open_shard *shard, uint64_t offset, uint64_t size);
-void open_shard_will_need(const open_shard *shard, uint64_t offset, uint64_t size);
+bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size);
+void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size);
 
 /* Records of the shard will be read in no order: the kernel need not read what lies around them. */
-void open_shard_expect_random(open_shard *shard);
+void open_shard_expect_random(struct open_shard *shard);
 
 /* The shard's file, for reads that go past the page cache (see file_pass_cache), or -1: only where
  * the access is DIRECT, and not in every file system. Good as long as the shard is pinned. */
-int open_shard_direct(uint32_t *alignment, const open_shard *shard);
+int open_shard_direct(uint32_t *alignment, const struct open_shard *shard);
 
 /* Copies bytes of the shard, in memory or not; of a compressed one out of its spans, inflated where
  * they are not at hand. Errors: IO, CORRUPT, STALE, NO_MEMORY. */
-recmap_status open_shard_read(const open_shard *shard, void *data, size_t size, uint64_t offset,
-                              recmap_error *error);
+recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t size,
+                              uint64_t offset, recmap_error *error);
 
 /* The same for frames of a compressed shard, in file order, into `data` one behind the other. */
-recmap_status open_shard_read_frames(const open_shard *shard, uint8_t *data,
-                                     const index_place *places, size_t count, recmap_error *error);
+recmap_status open_shard_read_frames(const struct open_shard *shard, uint8_t *data,
+                                     const struct index_place *places, size_t count,
+                                     recmap_error *error);
 
 #endif

@@ -6,45 +6,45 @@
 #include "base/error.h"
 #include "os/file.h"
 
-uint64_t span_begin(const span_source *source, uint64_t span_index) {
+uint64_t span_begin(const struct span_source *source, uint64_t span_index) {
     return span_index ? source->points->at[span_index - 1].offset : 0;
 }
 
-uint64_t span_end(const span_source *source, uint64_t span_index) {
+uint64_t span_end(const struct span_source *source, uint64_t span_index) {
     return span_index < source->points->count ? source->points->at[span_index].offset
                                               : source->entry->size;
 }
 
-uint64_t span_at(const span_source *source, uint64_t offset) {
+uint64_t span_at(const struct span_source *source, uint64_t offset) {
     return points_find(source->points, offset) + 1;
 }
 
-span_piece span_piece_at(const span_source *source, uint64_t offset) {
+struct span_piece span_piece_at(const struct span_source *source, uint64_t offset) {
     uint64_t index = span_at(source, offset);
     uint64_t begin = span_begin(source, index), end = span_end(source, index);
-    if (end - begin <= SPAN_WHOLE_MOST) return (span_piece){index, begin, end};
+    if (end - begin <= SPAN_WHOLE_MOST) return (struct span_piece){index, begin, end};
     begin += (offset - begin) / SPAN_PIECE * SPAN_PIECE;
-    return (span_piece){index, begin, min_u64(end, begin + SPAN_PIECE)};
+    return (struct span_piece){index, begin, min_u64(end, begin + SPAN_PIECE)};
 }
 
-uint64_t span_file_begin(const span_source *source, uint64_t span_index) {
+uint64_t span_file_begin(const struct span_source *source, uint64_t span_index) {
     return span_index ? source->points->at[span_index - 1].bit / 8 : 0;
 }
 
-uint64_t span_file_end(const span_source *source, uint64_t span_index) {
+uint64_t span_file_end(const struct span_source *source, uint64_t span_index) {
     return span_index < source->points->count ? source->points->at[span_index].bit / 8 + 1
                                               : source->entry->file_size;
 }
 
 static recmap_status read_file(void *context, void *data, size_t size, uint64_t offset,
                                recmap_error *error) {
-    const span_source *source = context;
+    const struct span_source *source = context;
     return file_read_at(source->fd, data, size, offset, source->entry->path, error);
 }
 
-static recmap_status fail_span(const span_source *source, inflate_verdict verdict,
-                               const inflate_fault *fault, recmap_error *error) {
-    const shard_entry *entry = source->entry;
+static recmap_status fail_span(const struct span_source *source, inflate_verdict verdict,
+                               const struct inflate_fault *fault, recmap_error *error) {
+    const struct shard_entry *entry = source->entry;
     const char *kind = compression_name(entry->compression);
     if (verdict == INFLATE_UNREADABLE) {
         *error = fault->error;
@@ -67,18 +67,19 @@ static recmap_status fail_span(const span_source *source, inflate_verdict verdic
     return status;
 }
 
-static points_verdict start(inflater *in, const span_source *source, uint64_t span_index) {
+static points_verdict start(struct inflater *in, const struct span_source *source,
+                            uint64_t span_index) {
     if (!span_index) return POINTS_OK;
-    const stored_point *point = &source->points->at[span_index - 1];
+    const struct stored_point *point = &source->points->at[span_index - 1];
     uint8_t window[INFLATE_WINDOW_MOST];
-    seek_point from = {point->bit, point->offset, window, point->window_size};
+    struct seek_point from = {point->bit, point->offset, window, point->window_size};
     points_verdict verdict = points_unpack(window, point);
     if (verdict != POINTS_OK) return verdict;
     return inflater_start_at(in, &from) ? POINTS_OK : POINTS_BAD;
 }
 
 /* Room for more, but never more than is due; what comes out sizes it, not what an index says. */
-static bool grow(span *filled, size_t *capacity, uint64_t due) {
+static bool grow(struct span *filled, size_t *capacity, uint64_t due) {
     enum { FIRST = 8 << 20 };
     uint64_t wanted = *capacity ? (uint64_t)*capacity * 2 : FIRST;
     if (wanted > due) wanted = due;
@@ -90,12 +91,12 @@ static bool grow(span *filled, size_t *capacity, uint64_t due) {
     return true;
 }
 
-static void fail_without_memory(span *filled) {
+static void fail_without_memory(struct span *filled) {
     fail_memory(&filled->error);
     filled->is_passing = true;
 }
 
-static void fail_point(span *filled, const span_source *source) {
+static void fail_point(struct span *filled, const struct span_source *source) {
     fail(&filled->error, RECMAP_CORRUPT,
          "the index is damaged or forged: a point of this shard cannot be used");
     fail_at(&filled->error, source->entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
@@ -103,15 +104,16 @@ static void fail_point(span *filled, const span_source *source) {
 }
 
 /* An inflater that stands in the span, at or before the piece. */
-static inflater *start_before(span *filled, const span_source *source, span_piece piece) {
-    inflate_source bytes = {.bytes = source->map ? source->map->data : NULL,
-                            .size = source->entry->file_size,
-                            .read = read_file,
-                            .context = (void *)source};
+static struct inflater *start_before(struct span *filled, const struct span_source *source,
+                                     struct span_piece piece) {
+    struct inflate_source bytes = {.bytes = source->map ? source->map->data : NULL,
+                                   .size = source->entry->file_size,
+                                   .read = read_file,
+                                   .context = (void *)source};
     uint64_t begin = span_begin(source, piece.span_index);
-    inflater *in = piece.begin > begin
-                       ? waypoints_resume(source->waypoints, begin, piece.begin, &bytes)
-                       : NULL;
+    struct inflater *in = piece.begin > begin
+                              ? waypoints_resume(source->waypoints, begin, piece.begin, &bytes)
+                              : NULL;
     if (in) return in;
     in = inflater_create(source->entry->compression, &bytes);
     points_verdict started = in ? start(in, source, piece.span_index) : POINTS_NO_MEMORY;
@@ -127,8 +129,8 @@ static bool goes_on(inflate_verdict verdict) {
 }
 
 /* Inflates what lies before the piece, into its own room. */
-static inflate_verdict pass_before(span *filled, inflater *in, const span_source *source,
-                                   span_piece piece) {
+static inflate_verdict pass_before(struct span *filled, struct inflater *in,
+                                   const struct span_source *source, struct span_piece piece) {
     inflate_verdict verdict = INFLATE_OK;
     if (inflater_offset(in) >= piece.begin) return verdict;
     filled->data = malloc(SPAN_PIECE + 1);
@@ -145,7 +147,7 @@ static inflate_verdict pass_before(span *filled, inflater *in, const span_source
     return verdict;
 }
 
-static inflate_verdict fill(span *filled, inflater *in, uint64_t due) {
+static inflate_verdict fill(struct span *filled, struct inflater *in, uint64_t due) {
     size_t capacity = filled->data ? SPAN_PIECE : 0;
     inflate_verdict verdict = INFLATE_OK;
     while (filled->size < due && goes_on(verdict)) {
@@ -161,9 +163,9 @@ static inflate_verdict fill(span *filled, inflater *in, uint64_t due) {
     return verdict;
 }
 
-void span_inflate(span *filled, const span_source *source, span_piece piece) {
+void span_inflate(struct span *filled, const struct span_source *source, struct span_piece piece) {
     uint64_t due = piece.end - piece.begin;
-    inflater *in = start_before(filled, source, piece);
+    struct inflater *in = start_before(filled, source, piece);
     if (!in) return;
     inflate_verdict verdict = pass_before(filled, in, source, piece);
     if (filled->error.status == RECMAP_OK && goes_on(verdict)) verdict = fill(filled, in, due);

@@ -13,35 +13,35 @@
 #define SPAN_PIECE ((uint64_t)16 << 20)
 
 /* What the spans of one shard are inflated from. */
-typedef struct span_source {
-    const shard_entry *entry;
-    const point_list *points;
-    const file_map *map; /* NULL: read with pread */
+struct span_source {
+    const struct shard_entry *entry;
+    const struct point_list *points;
+    const struct file_map *map; /* NULL: read with pread */
     int fd;
-    waypoints *waypoints; /* of long spans */
-} span_source;
+    struct waypoints *waypoints; /* of long spans */
+};
 
 /* What is inflated at once: bytes [begin, end) of the image. */
-typedef struct span_piece {
+struct span_piece {
     uint64_t span_index;
     uint64_t begin, end;
-} span_piece;
+};
 
 /* Span 0 begins where the shard does, span i at point i - 1. */
-uint64_t span_begin(const span_source *source, uint64_t span_index);
-uint64_t span_end(const span_source *source, uint64_t span_index);
+uint64_t span_begin(const struct span_source *source, uint64_t span_index);
+uint64_t span_end(const struct span_source *source, uint64_t span_index);
 
 /* The span in which a byte of the image lies. */
-uint64_t span_at(const span_source *source, uint64_t offset);
+uint64_t span_at(const struct span_source *source, uint64_t offset);
 
-span_piece span_piece_at(const span_source *source, uint64_t offset);
+struct span_piece span_piece_at(const struct span_source *source, uint64_t offset);
 
 /* Where the compressed bytes of a span lie in the file. */
-uint64_t span_file_begin(const span_source *source, uint64_t span_index);
-uint64_t span_file_end(const span_source *source, uint64_t span_index);
+uint64_t span_file_begin(const struct span_source *source, uint64_t span_index);
+uint64_t span_file_end(const struct span_source *source, uint64_t span_index);
 
 /* Inflates it: data up to the first damage, and then an error that names file and compressed byte.
  */
-void span_inflate(span *filled, const span_source *source, span_piece piece);
+void span_inflate(struct span *filled, const struct span_source *source, struct span_piece piece);
 
 #endif

@@ -10,9 +10,9 @@ enum { BUCKETS = 1 << 12 };
 
 #define KEEP_DEFAULT ((uint64_t)1 << 30)
 
-typedef struct cached_span {
-    span span; /* first, so that a span is its entry */
-    span_key key;
+struct cached_span {
+    struct span span; /* first, so that a span is its entry */
+    struct span_key key;
     struct cached_span *next;          /* of its bucket */
     struct cached_span *newer, *older; /* among the unpinned; by last use */
     uint32_t pins;
@@ -22,44 +22,44 @@ typedef struct cached_span {
      * anew, which it sees by the process. */
     pthread_mutex_t filling;
     long process;
-} cached_span;
+};
 
 /* All but what `filling` guards is guarded by the process lock. */
 struct span_cache {
     uint64_t keep_size;
     uint64_t size;
-    cached_span *newest, *oldest;
+    struct cached_span *newest, *oldest;
     recmap_span_statistics statistics;
-    cached_span *buckets[BUCKETS];
+    struct cached_span *buckets[BUCKETS];
 };
 
-span_cache *span_cache_create(uint64_t keep_size) {
-    span_cache *made = calloc(1, sizeof *made);
+struct span_cache *span_cache_create(uint64_t keep_size) {
+    struct span_cache *made = calloc(1, sizeof *made);
     if (made) made->keep_size = keep_size ? keep_size : KEEP_DEFAULT;
     return made;
 }
 
-static void free_chain(cached_span *first) {
+static void free_chain(struct cached_span *first) {
     while (first) {
-        cached_span *next = first->next;
+        struct cached_span *next = first->next;
         free(first->span.data);
         free(first);
         first = next;
     }
 }
 
-void span_cache_destroy(span_cache *cache) {
+void span_cache_destroy(struct span_cache *cache) {
     if (!cache) return;
     for (size_t i = 0; i < BUCKETS; i++) free_chain(cache->buckets[i]);
     free(cache);
 }
 
-static cached_span **bucket_of(span_cache *cache, span_key key) {
+static struct cached_span **bucket_of(struct span_cache *cache, struct span_key key) {
     uint64_t mixed = (key.offset + 1) * 0x9e3779b97f4a7c15u ^ key.shard_index * 0xc2b2ae3d27d4eb4fu;
     return &cache->buckets[mixed >> 32 & (BUCKETS - 1)];
 }
 
-static void list_remove(span_cache *cache, cached_span *entry) {
+static void list_remove(struct span_cache *cache, struct cached_span *entry) {
     if (entry->newer) entry->newer->older = entry->older;
     else cache->newest = entry->older;
     if (entry->older) entry->older->newer = entry->newer;
@@ -67,7 +67,7 @@ static void list_remove(span_cache *cache, cached_span *entry) {
     entry->newer = entry->older = NULL;
 }
 
-static void list_add_newest(span_cache *cache, cached_span *entry) {
+static void list_add_newest(struct span_cache *cache, struct cached_span *entry) {
     entry->older = cache->newest;
     if (cache->newest) cache->newest->newer = entry;
     else cache->oldest = entry;
@@ -75,8 +75,9 @@ static void list_add_newest(span_cache *cache, cached_span *entry) {
 }
 
 /* Takes an unpinned span out of the cache, onto a chain of those to be freed. */
-static void take_out(span_cache *cache, cached_span *entry, cached_span **freed) {
-    cached_span **link = bucket_of(cache, entry->key);
+static void take_out(struct span_cache *cache, struct cached_span *entry,
+                     struct cached_span **freed) {
+    struct cached_span **link = bucket_of(cache, entry->key);
     while (*link != entry) link = &(*link)->next;
     *link = entry->next;
     if (entry->is_counted) cache->size -= entry->span.size;
@@ -84,17 +85,18 @@ static void take_out(span_cache *cache, cached_span *entry, cached_span **freed)
     *freed = entry;
 }
 
-static cached_span *find(span_cache *cache, span_key key) {
-    cached_span *entry = *bucket_of(cache, key);
+static struct cached_span *find(struct span_cache *cache, struct span_key key) {
+    struct cached_span *entry = *bucket_of(cache, key);
     while (entry && (entry->key.shard_index != key.shard_index || entry->key.offset != key.offset))
         entry = entry->next;
     return entry;
 }
 
 /* The entry, pinned; `fresh` is used up where there was none. */
-static cached_span *pin_entry(span_cache *cache, span_key key, cached_span **fresh) {
+static struct cached_span *pin_entry(struct span_cache *cache, struct span_key key,
+                                     struct cached_span **fresh) {
     process_lock();
-    cached_span *entry = find(cache, key);
+    struct cached_span *entry = find(cache, key);
     if (entry) {
         bool is_filled = atomic_load_explicit(&entry->is_filled, memory_order_relaxed);
         if (is_filled) cache->statistics.hit_count++;
@@ -106,7 +108,7 @@ static cached_span *pin_entry(span_cache *cache, span_key key, cached_span **fre
     } else if (*fresh) {
         entry = *fresh;
         *fresh = NULL;
-        cached_span **bucket = bucket_of(cache, key);
+        struct cached_span **bucket = bucket_of(cache, key);
         entry->next = *bucket;
         *bucket = entry;
     }
@@ -114,8 +116,8 @@ static cached_span *pin_entry(span_cache *cache, span_key key, cached_span **fre
     return entry;
 }
 
-static cached_span *create_entry(span_key key) {
-    cached_span *made = calloc(1, sizeof *made);
+static struct cached_span *create_entry(struct span_key key) {
+    struct cached_span *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     made->key = key;
     made->pins = 1;
@@ -124,11 +126,11 @@ static cached_span *create_entry(span_key key) {
     return made;
 }
 
-static void fill_entry(span_cache *cache, cached_span *entry,
-                       void (*fill)(span *filled, void *context), void *context) {
+static void fill_entry(struct span_cache *cache, struct cached_span *entry,
+                       void (*fill)(struct span *filled, void *context), void *context) {
     pthread_mutex_lock(&entry->filling);
     if (!atomic_load_explicit(&entry->is_filled, memory_order_acquire)) {
-        entry->span = (span){.error = RECMAP_ERROR_INIT};
+        entry->span = (struct span){.error = RECMAP_ERROR_INIT};
         fill(&entry->span, context);
         process_lock();
         entry->is_counted = true;
@@ -141,10 +143,10 @@ static void fill_entry(span_cache *cache, cached_span *entry,
     pthread_mutex_unlock(&entry->filling);
 }
 
-const span *span_cache_pin(span_cache *cache, span_key key,
-                           void (*fill)(span *filled, void *context), void *context) {
-    cached_span *fresh = NULL;
-    cached_span *entry = pin_entry(cache, key, &fresh);
+const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
+                                  void (*fill)(struct span *filled, void *context), void *context) {
+    struct cached_span *fresh = NULL;
+    struct cached_span *entry = pin_entry(cache, key, &fresh);
     if (!entry) {
         fresh = create_entry(key);
         if (!fresh) return NULL;
@@ -156,15 +158,15 @@ const span *span_cache_pin(span_cache *cache, span_key key,
     return &entry->span;
 }
 
-void span_cache_unpin(span_cache *cache, const span *pinned) {
-    cached_span *entry = (cached_span *)pinned, *freed = NULL;
+void span_cache_unpin(struct span_cache *cache, const struct span *pinned) {
+    struct cached_span *entry = (struct cached_span *)pinned, *freed = NULL;
     process_lock();
     if (--entry->pins == 0) {
         if (entry->span.is_passing) take_out(cache, entry, &freed);
         else list_add_newest(cache, entry);
     }
     while (cache->size > cache->keep_size && cache->oldest) {
-        cached_span *oldest = cache->oldest;
+        struct cached_span *oldest = cache->oldest;
         list_remove(cache, oldest);
         take_out(cache, oldest, &freed);
         cache->statistics.evict_count++;
@@ -173,11 +175,11 @@ void span_cache_unpin(span_cache *cache, const span *pinned) {
     free_chain(freed);
 }
 
-uint64_t span_cache_keep_size(const span_cache *cache) {
+uint64_t span_cache_keep_size(const struct span_cache *cache) {
     return cache->keep_size;
 }
 
-recmap_span_statistics span_cache_statistics(const span_cache *cache) {
+recmap_span_statistics span_cache_statistics(const struct span_cache *cache) {
     process_lock();
     recmap_span_statistics found = cache->statistics;
     found.held_size = cache->size;

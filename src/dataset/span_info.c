@@ -3,8 +3,9 @@
 #include "dataset/dataset.h"
 #include "dataset/span.h"
 
-static void add_shard(recmap_span_info *info, const shard_entry *entry, const point_list *points) {
-    span_source source = {.entry = entry, .points = points, .fd = -1};
+static void add_shard(recmap_span_info *info, const struct shard_entry *entry,
+                      const struct point_list *points) {
+    struct span_source source = {.entry = entry, .points = points, .fd = -1};
     info->shard_count++;
     info->byte_count += entry->file_size;
     info->inflated_size += entry->size;
@@ -20,8 +21,8 @@ recmap_status recmap_dataset_get_span_info(recmap_span_info *info, const recmap_
                                            recmap_error *error) {
     recmap_span_info made = {.keep_size = shard_cache_span_keep_size(dataset->shards)};
     for (size_t i = 0; i < dataset->info.shard_count; i++) {
-        const shard_entry *entry = &index_shards(dataset->index)[i].entry;
-        point_list points = {0};
+        const struct shard_entry *entry = &index_shards(dataset->index)[i].entry;
+        struct point_list points = {0};
         if (entry->compression == COMPRESSION_NONE) continue;
         recmap_status status = index_points(&points, dataset->index, i, error);
         if (status != RECMAP_OK) return status;

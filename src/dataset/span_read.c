@@ -14,27 +14,27 @@ enum {
 /* What is larger is not kept from going while others are read. */
 #define PINNED_AHEAD_MOST ((uint64_t)8 << 20)
 
-typedef struct span_request {
-    const span_source *source;
-    span_piece piece;
-} span_request;
+struct span_request {
+    const struct span_source *source;
+    struct span_piece piece;
+};
 
-static void fill_span(span *filled, void *context) {
-    const span_request *request = context;
+static void fill_span(struct span *filled, void *context) {
+    const struct span_request *request = context;
     span_inflate(filled, request->source, request->piece);
 }
 
-static const span *pin_piece(const span_reader *reader, span_piece piece) {
-    span_request request = {&reader->source, piece};
-    span_key key = {reader->shard_index, piece.begin};
+static const struct span *pin_piece(const struct span_reader *reader, struct span_piece piece) {
+    struct span_request request = {&reader->source, piece};
+    struct span_key key = {reader->shard_index, piece.begin};
     return span_cache_pin(reader->cache, key, fill_span, &request);
 }
 
 /* Copies from one span what of the bytes lies in it. */
-static recmap_status read_piece(size_t *copied, const span_reader *reader, uint8_t *data,
+static recmap_status read_piece(size_t *copied, const struct span_reader *reader, uint8_t *data,
                                 size_t size, uint64_t offset, recmap_error *error) {
-    span_piece piece = span_piece_at(&reader->source, offset);
-    const span *pinned = pin_piece(reader, piece);
+    struct span_piece piece = span_piece_at(&reader->source, offset);
+    const struct span *pinned = pin_piece(reader, piece);
     if (!pinned) return fail_memory(error);
     uint64_t within = offset - piece.begin;
     size_t due = (size_t)min_u64(size, piece.end - offset);
@@ -50,8 +50,8 @@ static recmap_status read_piece(size_t *copied, const span_reader *reader, uint8
     return status;
 }
 
-recmap_status span_read(const span_reader *reader, uint8_t *data, size_t size, uint64_t offset,
-                        recmap_error *error) {
+recmap_status span_read(const struct span_reader *reader, uint8_t *data, size_t size,
+                        uint64_t offset, recmap_error *error) {
     for (size_t done = 0, copied = 0; done < size; done += copied) {
         recmap_status status =
             read_piece(&copied, reader, data + done, size - done, offset + done, error);
@@ -61,21 +61,21 @@ recmap_status span_read(const span_reader *reader, uint8_t *data, size_t size, u
 }
 
 /* A frame whose span is pinned and whose bytes are on their way. */
-typedef struct coming_frame {
-    const span *pinned; /* NULL: it is read by itself */
-    span_piece piece;
+struct coming_frame {
+    const struct span *pinned; /* NULL: it is read by itself */
+    struct span_piece piece;
     uint64_t within;
     bool owns_pin; /* else the next frame does */
-} coming_frame;
+};
 
-static bool is_whole(const coming_frame *coming, const index_place *place) {
+static bool is_whole(const struct coming_frame *coming, const struct index_place *place) {
     return coming->pinned && bytes_fit(coming->within, place->frame_size, coming->pinned->size);
 }
 
-static void begin_frame(coming_frame *coming, coming_frame *before, const span_reader *reader,
-                        const index_place *place) {
-    span_piece piece = span_piece_at(&reader->source, place->offset);
-    *coming = (coming_frame){.piece = piece, .within = place->offset - piece.begin};
+static void begin_frame(struct coming_frame *coming, struct coming_frame *before,
+                        const struct span_reader *reader, const struct index_place *place) {
+    struct span_piece piece = span_piece_at(&reader->source, place->offset);
+    *coming = (struct coming_frame){.piece = piece, .within = place->offset - piece.begin};
     if (before && before->pinned && before->piece.begin == piece.begin) {
         coming->pinned = before->pinned;
         before->owns_pin = false;
@@ -89,27 +89,29 @@ static void begin_frame(coming_frame *coming, coming_frame *before, const span_r
         __builtin_prefetch(coming->pinned->data + at);
 }
 
-static void end_frame(coming_frame *coming, const span_reader *reader) {
+static void end_frame(struct coming_frame *coming, const struct span_reader *reader) {
     if (coming->owns_pin) span_cache_unpin(reader->cache, coming->pinned);
     coming->owns_pin = false;
 }
 
 /* A frame that is not whole in its span goes on in the next one, or is damaged. */
-static recmap_status copy_frame(const coming_frame *coming, const span_reader *reader,
-                                uint8_t *data, const index_place *place, recmap_error *error) {
+static recmap_status copy_frame(const struct coming_frame *coming, const struct span_reader *reader,
+                                uint8_t *data, const struct index_place *place,
+                                recmap_error *error) {
     size_t size = (size_t)place->frame_size;
     if (!is_whole(coming, place)) return span_read(reader, data, size, place->offset, error);
     memcpy(data, coming->pinned->data + coming->within, size);
     return RECMAP_OK;
 }
 
-recmap_status span_read_frames(const span_reader *reader, uint8_t *data, const index_place *places,
-                               size_t count, recmap_error *error) {
+recmap_status span_read_frames(const struct span_reader *reader, uint8_t *data,
+                               const struct index_place *places, size_t count,
+                               recmap_error *error) {
     enum { SLOTS = AHEAD + 1 };
-    coming_frame coming[SLOTS] = {{0}};
+    struct coming_frame coming[SLOTS] = {{0}};
     recmap_status status = RECMAP_OK;
     for (size_t turn = 0; turn < count + AHEAD && status == RECMAP_OK; turn++) {
-        coming_frame *before = turn ? &coming[(turn - 1) % SLOTS] : NULL;
+        struct coming_frame *before = turn ? &coming[(turn - 1) % SLOTS] : NULL;
         if (turn < count) begin_frame(&coming[turn % SLOTS], before, reader, &places[turn]);
         if (turn < AHEAD) continue;
         size_t i = turn - AHEAD;

@@ -5,20 +5,20 @@
 
 #include "dataset/span.h"
 
-typedef struct span_reader {
-    span_cache *cache;
-    span_source source;
+struct span_reader {
+    struct span_cache *cache;
+    struct span_source source;
     uint32_t shard_index;
-} span_reader;
+};
 
 /* Errors: those of the spans; NO_MEMORY. */
-recmap_status span_read(const span_reader *reader, uint8_t *data, size_t size, uint64_t offset,
-                        recmap_error *error);
+recmap_status span_read(const struct span_reader *reader, uint8_t *data, size_t size,
+                        uint64_t offset, recmap_error *error);
 
 /* Many frames, one behind the other in `data`. Neighbours in one span share its pin, and the bytes
  * of those that follow are brought near meanwhile. A few spans are pinned at once,
  * none of the large ones. */
-recmap_status span_read_frames(const span_reader *reader, uint8_t *data, const index_place *places,
-                               size_t count, recmap_error *error);
+recmap_status span_read_frames(const struct span_reader *reader, uint8_t *data,
+                               const struct index_place *places, size_t count, recmap_error *error);
 
 #endif

@@ -12,61 +12,61 @@
 #include "dataset/dataset.h"
 #include "scan/scan.h"
 
-typedef struct finding {
+struct finding {
     uint64_t shard_index, record, offset, length;
     char reason[REASON_MOST];
-} finding;
+};
 
 struct recmap_report {
     recmap_dataset *dataset;
-    finding *findings;
+    struct finding *findings;
     size_t count;
     size_t capacity;
     uint64_t good_count;
 };
 
 /* Records that follow each other, up to `end`. */
-typedef struct record_range {
+struct record_range {
     uint64_t begin, end;
-} record_range;
+};
 
 /* The scan at a shard. */
-typedef struct verification {
+struct verification {
     recmap_report *report;
     recmap_dataset *dataset;
-    identity_builder *identity;
+    struct identity_builder *identity;
     uint64_t shard_index;
     uint64_t next;          /* the record that the index has next */
     size_t findings_before; /* of other shards */
     uint64_t good_before;
     bool is_first;
-    record_range *lost; /* of a compressed shard: what the index has and the scan has not */
+    struct record_range *lost; /* of a compressed shard: what the index has and the scan has not */
     size_t lost_count, lost_capacity;
-} verification;
+};
 
-static const index_shard *shard_at(const verification *at) {
+static const struct index_shard *shard_at(const struct verification *at) {
     return &index_shards(at->dataset->index)[at->shard_index];
 }
 
-static recmap_status add_finding(verification *at, uint64_t record, uint64_t offset,
+static recmap_status add_finding(struct verification *at, uint64_t record, uint64_t offset,
                                  uint64_t length, const char *reason, recmap_error *error) {
     recmap_report *report = at->report;
     if (!array_reserve(&report->findings, &report->capacity, report->count + 1,
                        sizeof *report->findings))
         return fail_memory(error);
-    finding *added = &report->findings[report->count++];
-    *added = (finding){at->shard_index, record, offset, length, ""};
+    struct finding *added = &report->findings[report->count++];
+    *added = (struct finding){at->shard_index, record, offset, length, ""};
     snprintf(added->reason, sizeof added->reason, "%.*s", REASON_MOST - 1, reason);
     return RECMAP_OK;
 }
 
 /* The first record of the shard that the index has at `offset` or behind; RECMAP_NO_RECORD where
  * there is none before `limit`. */
-static recmap_status record_between(uint64_t *record, const verification *at, uint64_t offset,
-                                    uint64_t limit, recmap_error *error) {
-    const index_shard *shard = shard_at(at);
+static recmap_status record_between(uint64_t *record, const struct verification *at,
+                                    uint64_t offset, uint64_t limit, recmap_error *error) {
+    const struct index_shard *shard = shard_at(at);
     uint64_t low = shard->first_record, end = low + shard->entry.record_count, high = end;
-    index_place place;
+    struct index_place place;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         recmap_status status = index_locate(&place, at->dataset->index, middle, error);
@@ -82,7 +82,7 @@ static recmap_status record_between(uint64_t *record, const verification *at, ui
 }
 
 static recmap_status begin_shard(void *context, const char *path, recmap_error *error) {
-    verification *at = context;
+    struct verification *at = context;
     (void)path;
     (void)error;
     at->shard_index = at->is_first ? 0 : at->shard_index + 1;
@@ -96,29 +96,30 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
 }
 
 /* In a plain shard the scan finds back to the frames of the index: its stretches say all. */
-static recmap_status add_lost(verification *at, uint64_t begin, uint64_t end, recmap_error *error) {
+static recmap_status add_lost(struct verification *at, uint64_t begin, uint64_t end,
+                              recmap_error *error) {
     if (shard_at(at)->entry.compression == COMPRESSION_NONE || begin == end) return RECMAP_OK;
-    record_range *last = at->lost_count ? &at->lost[at->lost_count - 1] : NULL;
+    struct record_range *last = at->lost_count ? &at->lost[at->lost_count - 1] : NULL;
     if (last && last->end == begin) {
         last->end = end;
         return RECMAP_OK;
     }
     if (!array_reserve(&at->lost, &at->lost_capacity, at->lost_count + 1, sizeof *at->lost))
         return fail_memory(error);
-    at->lost[at->lost_count++] = (record_range){begin, end};
+    at->lost[at->lost_count++] = (struct record_range){begin, end};
     return RECMAP_OK;
 }
 
 /* Counts the records that stand where the index has them. */
-static recmap_status add_run(void *context, const record_run *run, recmap_error *error) {
-    verification *at = context;
-    const index_shard *shard = shard_at(at);
+static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
+    struct verification *at = context;
+    const struct index_shard *shard = shard_at(at);
     uint64_t end = shard->first_record + shard->entry.record_count;
-    const framing *framing = at->dataset->framings[at->shard_index];
+    const struct framing *framing = at->dataset->framings[at->shard_index];
     for (size_t i = 0; i < run->count; i++) {
         identity_add(at->identity, run->offsets[i], run->sizes[i], run->checks[i]);
         while (at->next < end) {
-            index_place place;
+            struct index_place place;
             recmap_status status = index_locate(&place, at->dataset->index, at->next, error);
             if (status != RECMAP_OK) return status;
             if (place.offset > run->offsets[i]) break;
@@ -135,9 +136,9 @@ static recmap_status add_run(void *context, const record_run *run, recmap_error 
 }
 
 /* The list is in the order of offsets. */
-static bool is_listed(const verification *at, uint64_t offset, uint64_t length) {
-    const index_shard *shard = shard_at(at);
-    const damage_entry *damages = index_damages(at->dataset->index) + shard->first_damage;
+static bool is_listed(const struct verification *at, uint64_t offset, uint64_t length) {
+    const struct index_shard *shard = shard_at(at);
+    const struct damage_entry *damages = index_damages(at->dataset->index) + shard->first_damage;
     uint64_t low = 0, high = shard->entry.damage_count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -150,7 +151,7 @@ static bool is_listed(const verification *at, uint64_t offset, uint64_t length) 
 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error) {
-    verification *at = context;
+    struct verification *at = context;
     if (is_listed(at, offset, length)) return RECMAP_OK;
     uint64_t record = RECMAP_NO_RECORD;
     if (!length) return add_finding(at, record, offset, 0, reason, error);
@@ -159,26 +160,26 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
 }
 
 static int compare_findings(const void *a, const void *b) {
-    const finding *first = a, *second = b;
+    const struct finding *first = a, *second = b;
     if (first->offset != second->offset) return first->offset < second->offset ? -1 : 1;
     return (first->length > second->length) - (first->length < second->length);
 }
 
 /* Lists a lost record that no stretch of the scan touches, joined to the one in front of it.
  * `*stretch` is the first of the scan's that may lie behind, `end` where they end. */
-static recmap_status list_lost(size_t *stretch, verification *at, size_t end, uint64_t record,
-                               recmap_error *error) {
+static recmap_status list_lost(size_t *stretch, struct verification *at, size_t end,
+                               uint64_t record, recmap_error *error) {
     recmap_report *report = at->report;
-    index_place place;
+    struct index_place place;
     recmap_status status = index_locate(&place, at->dataset->index, record, error);
     if (status != RECMAP_OK) return status;
     for (; *stretch < end; ++*stretch) {
-        const finding *found = &report->findings[*stretch];
+        const struct finding *found = &report->findings[*stretch];
         if (found->length && found->offset + found->length > place.offset) break;
     }
     if (*stretch < end && report->findings[*stretch].offset < place.offset + place.frame_size)
         return RECMAP_OK;
-    finding *last = report->count > end ? &report->findings[report->count - 1] : NULL;
+    struct finding *last = report->count > end ? &report->findings[report->count - 1] : NULL;
     if (!last || last->offset + last->length != place.offset)
         return add_finding(at, record, place.offset, place.frame_size,
                            "the records that were indexed here are not here any more", error);
@@ -188,7 +189,7 @@ static recmap_status list_lost(size_t *stretch, verification *at, size_t end, ui
 
 /* Behind damage that makes an image longer or shorter, good frames lie at other places than those
  * of the index. The scan has no fault to find there, but what the index has there is lost. */
-static recmap_status list_all_lost(verification *at, recmap_error *error) {
+static recmap_status list_all_lost(struct verification *at, recmap_error *error) {
     recmap_report *report = at->report;
     size_t before = at->findings_before, end = report->count, stretch = before;
     recmap_status status = RECMAP_OK;
@@ -201,10 +202,10 @@ static recmap_status list_all_lost(verification *at, recmap_error *error) {
     return status;
 }
 
-static recmap_status end_shard(void *context, const shard_end *end, recmap_error *error) {
-    verification *at = context;
-    const shard_entry *entry = &shard_at(at)->entry;
-    shard_identity found = identity_end(at->identity, end->size);
+static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
+    struct verification *at = context;
+    const struct shard_entry *entry = &shard_at(at)->entry;
+    struct shard_identity found = identity_end(at->identity, end->size);
     char reason[REASON_MOST];
     if (end->file_size != entry->file_size) {
         snprintf(reason, sizeof reason,
@@ -213,7 +214,7 @@ static recmap_status end_shard(void *context, const shard_end *end, recmap_error
         return add_finding(at, RECMAP_NO_RECORD, 0, 0, reason, error);
     }
     if (at->report->count > at->findings_before) {
-        const index_shard *shard = shard_at(at);
+        const struct index_shard *shard = shard_at(at);
         recmap_status status =
             add_lost(at, at->next, shard->first_record + entry->record_count, error);
         return status == RECMAP_OK ? list_all_lost(at, error) : status;
@@ -244,31 +245,32 @@ static recmap_status open_shard_by_name(int *fd, void *context, const char *name
     return shard_cache_open_file(fd, ((recmap_dataset *)context)->shards, name, error);
 }
 
-static recmap_status known_points(point_list *points, uint64_t *size, void *context,
+static recmap_status known_points(struct point_list *points, uint64_t *size, void *context,
                                   size_t shard_index, recmap_error *error) {
     recmap_dataset *dataset = context;
     *size = index_shards(dataset->index)[shard_index].entry.size;
     return index_points(points, dataset->index, shard_index, error);
 }
 
-static recmap_status scan_all(verification *at, const recmap_verify_options *options,
+static recmap_status scan_all(struct verification *at, const recmap_verify_options *options,
                               recmap_error *error) {
     size_t count = (size_t)at->dataset->info.shard_count;
     const char **names = calloc(count + 1, sizeof *names);
-    scan_form *forms = calloc(count + 1, sizeof *forms);
-    extractor *nothing = NULL;
+    struct scan_form *forms = calloc(count + 1, sizeof *forms);
+    struct extractor *nothing = NULL;
     recmap_status status = names && forms ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
-        const index_shard *shard = &index_shards(at->dataset->index)[i];
+        const struct index_shard *shard = &index_shards(at->dataset->index)[i];
         names[i] = shard->entry.path;
         /* As readers inflate it, whatever its first bytes have become. */
-        forms[i] = (scan_form){shard->framing, (recmap_compression)(RECMAP_COMPRESSION_NONE +
-                                                                    shard->entry.compression)};
+        forms[i] = (struct scan_form){
+            shard->framing,
+            (recmap_compression)(RECMAP_COMPRESSION_NONE + shard->entry.compression)};
     }
-    scan_sink sink = {at, begin_shard, add_run, add_damage, end_shard, skip_shard};
+    struct scan_sink sink = {at, begin_shard, add_run, add_damage, end_shard, skip_shard};
     recmap_progress progress = {0};
-    scan_options scanning = {
+    struct scan_options scanning = {
         .forms = forms,
         .thread_count = options->thread_count,
         .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
@@ -295,7 +297,7 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
         return fail(error, RECMAP_INVALID, "recmap_verify_options has version %u, expected %d",
                     options->version, RECMAP_VERIFY_OPTIONS_VERSION);
     recmap_report *made = calloc(1, sizeof *made);
-    verification at = {
+    struct verification at = {
         .report = made, .dataset = dataset, .identity = identity_create(), .is_first = true};
     recmap_status status = made && at.identity ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) {
@@ -320,12 +322,12 @@ uint64_t recmap_report_record_count(const recmap_report *report) {
     return report->good_count;
 }
 
-size_t recmap_report_damage_count(const recmap_report *report) {
+size_t recmap_report_get_damage_count(const recmap_report *report) {
     return report->count;
 }
 
 recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index) {
-    const finding *found = &report->findings[damage_index];
+    const struct finding *found = &report->findings[damage_index];
     return (recmap_damage){
         .shard_index = found->shard_index,
         .record = found->record,
@@ -338,7 +340,7 @@ recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damag
 
 recmap_status recmap_report_to_json(recmap_text *text, const recmap_report *report,
                                     recmap_error *error) {
-    json_writer json = json_begin(text);
+    struct json_writer json = json_begin(text);
     json_open(&json, '{');
     json_key(&json, "records");
     json_uint64(&json, report->dataset->info.record_count);

@@ -6,19 +6,19 @@
 
 #include "format/inflate.h"
 
-typedef struct waypoints waypoints;
+struct waypoints;
 
 /* NULL when memory is out. */
-waypoints *waypoints_create(void);
-void waypoints_destroy(waypoints *ended);
+struct waypoints *waypoints_create(void);
+void waypoints_destroy(struct waypoints *ended);
 
 /* Keeps a copy of where `in` stands, if none is near. Where there are many every other goes.
  * Without memory nothing is kept. Threads: any. */
-void waypoints_add(waypoints *to, const inflater *in);
+void waypoints_add(struct waypoints *to, const struct inflater *in);
 
 /* An inflater of `source` that stands at the last of them in [least, most]. NULL: there is none, or
  * memory is out. Threads: any. */
-inflater *waypoints_resume(const waypoints *from, uint64_t least, uint64_t most,
-                           const inflate_source *source);
+struct inflater *waypoints_resume(const struct waypoints *from, uint64_t least, uint64_t most,
+                                  const struct inflate_source *source);
 
 #endif

@@ -14,19 +14,19 @@ enum {
     VARINT_MOST = 10,
 };
 
-static bool fail_list(list_decoder *decoder, list_trouble trouble) {
+static bool fail_list(struct list_decoder *decoder, list_trouble trouble) {
     decoder->trouble = trouble;
     return false;
 }
 
-static size_t element_size(const list_decoder *decoder) {
+static size_t element_size(const struct list_decoder *decoder) {
     return recmap_element_size(decoder->slot->element);
 }
 
 /* Makes room for `count` more elements and returns where they go; NULL when memory is out. That of
  * fixed counts is there. */
-static void *make_room(list_decoder *decoder, uint64_t count) {
-    sink *into = decoder->sink;
+static void *make_room(struct list_decoder *decoder, uint64_t count) {
+    struct sink *into = decoder->sink;
     size_t size = element_size(decoder), used, end;
     if (decoder->room == UINT64_MAX) {
         if (__builtin_add_overflow(decoder->at, count, &end) ||
@@ -38,13 +38,13 @@ static void *make_room(list_decoder *decoder, uint64_t count) {
     return into->values.data + decoder->at * size;
 }
 
-static void advance(list_decoder *decoder, uint64_t count) {
+static void advance(struct list_decoder *decoder, uint64_t count) {
     decoder->at += count;
     decoder->count += count;
     if (decoder->room != UINT64_MAX) decoder->room -= count;
 }
 
-static bool out_of_range(list_decoder *decoder, const uint8_t *at, uint64_t index,
+static bool out_of_range(struct list_decoder *decoder, const uint8_t *at, uint64_t index,
                          recmap_value value) {
     decoder->bad_at = at;
     decoder->bad_index = decoder->count + index;
@@ -67,7 +67,7 @@ static size_t cut_varints(const uint8_t *data, size_t size) {
     return 0;
 }
 
-static bool put_int64s(list_decoder *decoder, const int64_t *values, size_t count,
+static bool put_int64s(struct list_decoder *decoder, const int64_t *values, size_t count,
                        const uint8_t *data) {
     if (count > decoder->room) return fail_list(decoder, LIST_MALFORMED);
     void *to = make_room(decoder, count);
@@ -80,7 +80,7 @@ static bool put_int64s(list_decoder *decoder, const int64_t *values, size_t coun
     return true;
 }
 
-static bool convert_int64s(list_decoder *decoder, const uint8_t *data, size_t size) {
+static bool convert_int64s(struct list_decoder *decoder, const uint8_t *data, size_t size) {
     int64_t values[CHUNK + VARINTS_SLACK / sizeof(int64_t)];
     while (size > 0) {
         size_t cut = cut_varints(data, size);
@@ -96,13 +96,13 @@ static bool convert_int64s(list_decoder *decoder, const uint8_t *data, size_t si
 /* At least the number of varints in a run, where it is one. */
 static uint64_t varints_at_most(const uint8_t *data, size_t size) {
     uint64_t count = 0;
-    wire_trace trace;
-    wire packed = {data, data + size};
+    struct wire_trace trace;
+    struct wire packed = {data, data + size};
     if (size <= SURELY_SMALL) return size;
     return wire_count_varints(&count, &packed, &trace) ? count : 0;
 }
 
-bool list_int64s(list_decoder *decoder, const uint8_t *data, size_t size) {
+bool list_int64s(struct list_decoder *decoder, const uint8_t *data, size_t size) {
     if (decoder->slot->element != RECMAP_ELEMENT_INT64) return convert_int64s(decoder, data, size);
     uint64_t most = decoder->room;
     if (most == UINT64_MAX) most = varints_at_most(data, size);
@@ -125,7 +125,7 @@ static void load_floats(float *values, const uint8_t *data, size_t count) {
 #endif
 }
 
-static bool convert_floats(list_decoder *decoder, const uint8_t *data, size_t count) {
+static bool convert_floats(struct list_decoder *decoder, const uint8_t *data, size_t count) {
     float values[CHUNK];
     size_t size = element_size(decoder);
     uint8_t *to = make_room(decoder, count);
@@ -146,7 +146,7 @@ static bool convert_floats(list_decoder *decoder, const uint8_t *data, size_t co
     return true;
 }
 
-bool list_floats(list_decoder *decoder, const uint8_t *data, size_t size) {
+bool list_floats(struct list_decoder *decoder, const uint8_t *data, size_t size) {
     size_t count = size / 4;
     if (size % 4 || count > decoder->room) return fail_list(decoder, LIST_MALFORMED);
     if (decoder->slot->element != RECMAP_ELEMENT_FLOAT32)
@@ -158,7 +158,7 @@ bool list_floats(list_decoder *decoder, const uint8_t *data, size_t size) {
     return true;
 }
 
-static bool raw_elements(list_decoder *decoder, const uint8_t *data, size_t size) {
+static bool raw_elements(struct list_decoder *decoder, const uint8_t *data, size_t size) {
     size_t count = size / element_size(decoder);
     if (size % element_size(decoder) || count > decoder->room)
         return fail_list(decoder, LIST_MALFORMED);
@@ -172,7 +172,7 @@ static bool raw_elements(list_decoder *decoder, const uint8_t *data, size_t size
     return true;
 }
 
-bool list_bytes(list_decoder *decoder, const uint8_t *data, size_t size) {
+bool list_bytes(struct list_decoder *decoder, const uint8_t *data, size_t size) {
     decoder->pieces++;
     if (decoder->slot->raw)
         return decoder->pieces == 1 ? raw_elements(decoder, data, size)
@@ -185,7 +185,7 @@ bool list_bytes(list_decoder *decoder, const uint8_t *data, size_t size) {
     return true;
 }
 
-bool list_run(list_decoder *decoder, const uint8_t *data, size_t size) {
+bool list_run(struct list_decoder *decoder, const uint8_t *data, size_t size) {
     switch (decoder->slot->list) {
     case RECMAP_TYPE_INT64: return list_int64s(decoder, data, size);
     case RECMAP_TYPE_FLOAT: return list_floats(decoder, data, size);
@@ -193,13 +193,13 @@ bool list_run(list_decoder *decoder, const uint8_t *data, size_t size) {
     }
 }
 
-bool list_fields(list_decoder *decoder, wire list) {
-    wire_trace trace = {0};
+bool list_fields(struct list_decoder *decoder, struct wire list) {
+    struct wire_trace trace = {0};
     recmap_type kind = decoder->slot->list;
     while (!wire_done(&list)) {
         uint32_t tag;
         uint64_t number;
-        wire run;
+        struct wire run;
         bool good = wire_read_tag(&tag, &list, &trace);
         const uint8_t *at = list.at;
         if (good && tag == PACKED_TAG) {
@@ -220,8 +220,8 @@ bool list_fields(list_decoder *decoder, wire list) {
     return true;
 }
 
-bool list_is_whole(const list_decoder *decoder) {
-    const slot *wanted = decoder->slot;
+bool list_is_whole(const struct list_decoder *decoder) {
+    const struct slot *wanted = decoder->slot;
     if (wanted->raw && decoder->pieces != 1) return false;
     return wanted->count ? decoder->room == 0 : decoder->count % wanted->multiple == 0;
 }

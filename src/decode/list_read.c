@@ -6,12 +6,12 @@
 enum { PLACE_SIZE = 300 };
 
 /* A feature as messages call it: "feature 'a'", or "feature list 'a', step 3". */
-typedef struct place {
+struct place {
     char text[PLACE_SIZE];
-} place;
+};
 
-static place place_of(const slot *wanted, size_t step) {
-    place made;
+static struct place place_of(const struct slot *wanted, size_t step) {
+    struct place made;
     const char *what = wanted->is_list ? "feature list" : "feature";
     if (step == SIZE_MAX) snprintf(made.text, sizeof made.text, "%s '%.200s'", what, wanted->name);
     else snprintf(made.text, sizeof made.text, "%s '%.200s', step %zu", what, wanted->name, step);
@@ -28,11 +28,11 @@ static const char *plural(uint64_t count) {
 }
 
 /* Whether the number of elements is as asked; `count` comes from a feature without a fault. */
-static bool check_count(uint64_t count, const slot *wanted, size_t offset, size_t step,
-                        read_fault *fault) {
+static bool check_count(uint64_t count, const struct slot *wanted, size_t offset, size_t step,
+                        struct read_fault *fault) {
     unsigned long long found = count, fixed = wanted->count, multiple = wanted->multiple;
     if (fixed ? found == fixed : found % multiple == 0) return true;
-    place at = place_of(wanted, step);
+    struct place at = place_of(wanted, step);
     if (fixed)
         return fault_set(fault, RECMAP_FEATURE, offset, "%s: %llu value%s where %s needs %llu",
                          at.text, found, plural(found), wanted->shape, fixed);
@@ -42,14 +42,15 @@ static bool check_count(uint64_t count, const slot *wanted, size_t offset, size_
 }
 
 /* One bytes value that holds whole elements. */
-static bool check_raw(uint64_t *count, const slot *wanted, const example_feature *feature,
-                      size_t offset, size_t step, read_fault *fault) {
+static bool check_raw(uint64_t *count, const struct slot *wanted,
+                      const struct example_feature *feature, size_t offset, size_t step,
+                      struct read_fault *fault) {
     bool is_one = feature->count == 1;
     size_t size = is_one ? example_feature_first(feature).as.bytes.size : 0;
     size_t element_size = recmap_element_size(wanted->element);
     *count = size / element_size;
     if (is_one && size % element_size == 0) return true;
-    place at = place_of(wanted, step);
+    struct place at = place_of(wanted, step);
     const char *element = recmap_element_name(wanted->element);
     if (!is_one)
         return fault_set(fault, RECMAP_FEATURE, offset,
@@ -60,9 +61,10 @@ static bool check_raw(uint64_t *count, const slot *wanted, const example_feature
 }
 
 /* The lists of the feature's kind that were not dropped, wherever they lie in the entry. */
-static bool decode_feature(list_decoder *decoder, const example_feature *feature, bool is_step) {
-    wire entry = feature->entry, body = {0}, list;
-    wire_trace trace = {0};
+static bool decode_feature(struct list_decoder *decoder, const struct example_feature *feature,
+                           bool is_step) {
+    struct wire entry = feature->entry, body = {0}, list;
+    struct wire_trace trace = {0};
     uint32_t tag;
     if (is_step) {
         body = entry;
@@ -70,7 +72,7 @@ static bool decode_feature(list_decoder *decoder, const example_feature *feature
     }
     while (!wire_done(&entry) || !wire_done(&body)) {
         bool in_body = !wire_done(&body), good;
-        wire *from = in_body ? &body : &entry;
+        struct wire *from = in_body ? &body : &entry;
         if (!wire_read_tag(&tag, from, &trace)) return false;
         if (!in_body && tag == EXAMPLE_VALUE_TAG) {
             good = wire_read_bytes(&body, from, &trace);
@@ -86,9 +88,9 @@ static bool decode_feature(list_decoder *decoder, const example_feature *feature
     return true;
 }
 
-static bool tell_trouble(const list_decoder *decoder, size_t offset, const uint8_t *data,
-                         size_t step, read_fault *fault) {
-    place at = place_of(decoder->slot, step);
+static bool tell_trouble(const struct list_decoder *decoder, size_t offset, const uint8_t *data,
+                         size_t step, struct read_fault *fault) {
+    struct place at = place_of(decoder->slot, step);
     const char *element = recmap_element_name(decoder->slot->element);
     if (decoder->trouble == LIST_MEMORY) return fault_memory(fault);
     if (decoder->trouble != LIST_RANGE)
@@ -107,19 +109,19 @@ static bool tell_trouble(const list_decoder *decoder, size_t offset, const uint8
                      element);
 }
 
-bool list_read(uint64_t *count, sink *into, const slot *wanted, uint64_t at,
-               const example_feature *feature, const uint8_t *data, size_t step,
-               read_fault *fault) {
+bool list_read(uint64_t *count, struct sink *into, const struct slot *wanted, uint64_t at,
+               const struct example_feature *feature, const uint8_t *data, size_t step,
+               struct read_fault *fault) {
     size_t offset = (size_t)(feature->entry.at - data);
     uint64_t found = feature->count;
     if (feature->kind != wanted->list) {
-        place here = place_of(wanted, step);
+        struct place here = place_of(wanted, step);
         return fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s where %s is asked for",
                          here.text, kind_name(feature->kind), kind_name(wanted->list));
     }
     if (wanted->raw && !check_raw(&found, wanted, feature, offset, step, fault)) return false;
     if (!check_count(found, wanted, offset, step, fault)) return false;
-    list_decoder decoder = list_begin(into, wanted, at);
+    struct list_decoder decoder = list_begin(into, wanted, at);
     if (!decode_feature(&decoder, feature, step != SIZE_MAX))
         return tell_trouble(&decoder, offset, data, step, fault);
     *count = decoder.count;

@@ -6,9 +6,10 @@
 enum { ENTRY_TAG = 0x0a, KEY_TAG = 0x0a };
 
 /* The key and the value of an entry that has nothing else. */
-static bool open_entry(wire *key, wire *value, const uint8_t *at, const uint8_t *end) {
-    wire left = {at, end}, body;
-    wire_trace trace;
+static bool open_entry(struct wire *key, struct wire *value, const uint8_t *at,
+                       const uint8_t *end) {
+    struct wire left = {at, end}, body;
+    struct wire_trace trace;
     uint32_t tag;
     return wire_read_tag(&tag, &left, &trace) && tag == ENTRY_TAG &&
            wire_read_bytes(&body, &left, &trace) && wire_read_tag(&tag, &body, &trace) &&
@@ -18,20 +19,20 @@ static bool open_entry(wire *key, wire *value, const uint8_t *at, const uint8_t 
 }
 
 /* The list of a value that has no other. */
-static bool open_list(wire *list, recmap_type kind, wire value) {
-    wire_trace trace;
+static bool open_list(struct wire *list, recmap_type kind, struct wire value) {
+    struct wire_trace trace;
     uint32_t tag;
     return wire_read_tag(&tag, &value, &trace) && feature_kind_of_tag(tag) == kind &&
            wire_read_bytes(list, &value, &trace) && wire_done(&value);
 }
 
-static list_decoder begin_row(sink *into, const slot *slot, size_t row) {
+static struct list_decoder begin_row(struct sink *into, const struct slot *slot, size_t row) {
     return list_begin(into, slot, slot->count ? row * slot->count : into->value_count);
 }
 
 /* Ends the row, if it is whole. */
-static bool end_row(const list_decoder *decoder, size_t row) {
-    sink *into = decoder->sink;
+static bool end_row(const struct list_decoder *decoder, size_t row) {
+    struct sink *into = decoder->sink;
     if (!list_is_whole(decoder)) return false;
     if (decoder->slot->count) return true;
     into->value_count = decoder->at;
@@ -39,24 +40,25 @@ static bool end_row(const list_decoder *decoder, size_t row) {
     return true;
 }
 
-entry_outcome read_entry_any(sink *into, const slot *slot, const uint8_t *at, const uint8_t *end,
-                             size_t row) {
-    wire key, value, list;
+entry_outcome read_entry_any(struct sink *into, const struct slot *slot, const uint8_t *at,
+                             const uint8_t *end, size_t row) {
+    struct wire key, value, list;
     if (!open_entry(&key, &value, at, end)) return ENTRY_UNUSUAL;
     if (wire_left(&key) != slot->name_size || memcmp(key.at, slot->name, slot->name_size) != 0)
         return ENTRY_OTHER;
     if (wire_done(&value)) return read_entry_missing(into, slot, row) ? ENTRY_TAKEN : ENTRY_UNUSUAL;
     if (!open_list(&list, slot->list, value)) return ENTRY_UNUSUAL;
-    list_decoder decoder = begin_row(into, slot, row);
+    struct list_decoder decoder = begin_row(into, slot, row);
     return list_fields(&decoder, list) && end_row(&decoder, row) ? ENTRY_TAKEN : ENTRY_UNUSUAL;
 }
 
-bool read_entry_run(sink *into, const slot *slot, const uint8_t *data, size_t size, size_t row) {
-    list_decoder decoder = begin_row(into, slot, row);
+bool read_entry_run(struct sink *into, const struct slot *slot, const uint8_t *data, size_t size,
+                    size_t row) {
+    struct list_decoder decoder = begin_row(into, slot, row);
     return list_run(&decoder, data, size) && end_row(&decoder, row);
 }
 
-bool read_entry_missing(sink *into, const slot *slot, size_t row) {
+bool read_entry_missing(struct sink *into, const struct slot *slot, size_t row) {
     if (!slot->count) {
         sink_put_nothing(into, slot, row);
         return true;
@@ -67,8 +69,9 @@ bool read_entry_missing(sink *into, const slot *slot, size_t row) {
     return true;
 }
 
-bool read_entry_is_unasked(const example_names *names, const uint8_t *at, const uint8_t *end) {
-    wire key, value;
+bool read_entry_is_unasked(const struct example_names *names, const uint8_t *at,
+                           const uint8_t *end) {
+    struct wire key, value;
     return open_entry(&key, &value, at, end) && example_name_is_utf8(key.at, wire_left(&key)) &&
            example_names_find(names, key.at, wire_left(&key)) == SIZE_MAX;
 }

@@ -8,7 +8,7 @@
 #define TARGET __attribute__((target("avx2,bmi,bmi2")))
 
 TARGET static inline __attribute__((always_inline)) bool
-head_differs(const head *head, const uint8_t *entry, uint8_t size) {
+head_differs(const struct head *head, const uint8_t *entry, uint8_t size) {
     __m256i lengths = _mm256_load_si256((const __m256i *)(const void *)head->lengths);
     __m256i expected =
         _mm256_add_epi8(_mm256_load_si256((const __m256i *)(const void *)head->bytes),
@@ -25,8 +25,9 @@ TARGET static inline __attribute__((always_inline)) uint64_t varint_value(uint64
 
 #include "decode/read_fast_body.inc"
 
-TARGET bool read_fast_avx2(sink *sinks, read_scratch *scratch, const recmap_parser *plan,
-                           const uint8_t *data, size_t size, size_t row) {
+TARGET bool read_fast_avx2(struct sink *sinks, struct read_scratch *scratch,
+                           const recmap_parser *plan, const uint8_t *data, size_t size,
+                           size_t row) {
     return read_fast(sinks, scratch, plan, data, size, row);
 }
 #endif

@@ -14,12 +14,12 @@ static inline __attribute__((always_inline)) bytes16 load16_bytes(const uint8_t 
 }
 
 static inline __attribute__((always_inline)) bytes16
-difference(const head *head, const uint8_t *entry, bytes16 size, size_t at) {
+difference(const struct head *head, const uint8_t *entry, bytes16 size, size_t at) {
     bytes16 expected = load16_bytes(head->bytes + at) + (size & load16_bytes(head->lengths + at));
     return (expected ^ load16_bytes(entry + at)) & load16_bytes(head->care + at);
 }
 
-static inline __attribute__((always_inline)) bool head_differs(const head *head,
+static inline __attribute__((always_inline)) bool head_differs(const struct head *head,
                                                                const uint8_t *entry, uint8_t size) {
     bytes16 sizes = (bytes16){0} + size;
     words16 found =
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) uint64_t varint_value(uint64_t word
 
 #include "decode/read_fast_body.inc"
 
-bool read_fast_portable(sink *sinks, read_scratch *scratch, const recmap_parser *plan,
+bool read_fast_portable(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *plan,
                         const uint8_t *data, size_t size, size_t row) {
     return read_fast(sinks, scratch, plan, data, size, row);
 }

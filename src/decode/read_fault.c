@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-bool fault_set(read_fault *fault, recmap_status status, size_t offset, const char *format, ...) {
+bool fault_set(struct read_fault *fault, recmap_status status, size_t offset, const char *format,
+               ...) {
     va_list arguments;
     fault->status = status;
     fault->offset = offset;
@@ -15,11 +16,11 @@ bool fault_set(read_fault *fault, recmap_status status, size_t offset, const cha
     return false;
 }
 
-bool fault_memory(read_fault *fault) {
+bool fault_memory(struct read_fault *fault) {
     return fault_set(fault, RECMAP_NO_MEMORY, SIZE_MAX, "memory is out");
 }
 
-bool fault_blame(read_fault *fault, size_t slot) {
+bool fault_blame(struct read_fault *fault, size_t slot) {
     fault->slot = slot;
     return false;
 }

@@ -5,16 +5,16 @@
 #include "example/sequence_wire.h"
 
 /* Where in a record reading is. */
-typedef struct lists_reader {
-    const example_names *names;
-    wire *found; /* the last entry of each name; at NULL: none */
-    wire_trace trace;
-    wire name; /* of the list that is read; at NULL: none */
-} lists_reader;
+struct lists_reader {
+    const struct example_names *names;
+    struct wire *found; /* the last entry of each name; at NULL: none */
+    struct wire_trace trace;
+    struct wire name; /* of the list that is read; at NULL: none */
+};
 
 /* Goes on to the next field of this tag, whose bytes it gives; false at the end or a fault. */
-static bool next_field(wire *bytes, wire *from, uint32_t wanted, unsigned depth,
-                       wire_trace *trace) {
+static bool next_field(struct wire *bytes, struct wire *from, uint32_t wanted, unsigned depth,
+                       struct wire_trace *trace) {
     while (!wire_done(from)) {
         uint32_t tag;
         if (!wire_read_tag(&tag, from, trace)) return false;
@@ -25,9 +25,9 @@ static bool next_field(wire *bytes, wire *from, uint32_t wanted, unsigned depth,
 }
 
 /* The last key of an entry. The values are passed over. */
-static bool read_key(lists_reader *reader, wire entry) {
-    wire value;
-    reader->name = (wire){entry.at, entry.at};
+static bool read_key(struct lists_reader *reader, struct wire entry) {
+    struct wire value;
+    reader->name = (struct wire){entry.at, entry.at};
     while (next_field(&value, &entry, SEQUENCE_KEY_TAG, SEQUENCE_ENTRY_DEPTH, &reader->trace)) {
         if (!utf8_valid(value.at, wire_left(&value)))
             return wire_fail(&reader->trace, value.at, "feature list name is not UTF-8");
@@ -36,10 +36,10 @@ static bool read_key(lists_reader *reader, wire entry) {
     return !reader->trace.reason;
 }
 
-static bool check_steps(lists_reader *reader, wire list) {
-    wire body;
+static bool check_steps(struct lists_reader *reader, struct wire list) {
+    struct wire body;
     while (next_field(&body, &list, SEQUENCE_STEP_TAG, SEQUENCE_LIST_DEPTH, &reader->trace)) {
-        example_feature step = {0};
+        struct example_feature step = {0};
         reader->trace.deeper = 1;
         if (!feature_merge(&step, body, &reader->trace)) return false;
         reader->trace.deeper = 0;
@@ -48,8 +48,8 @@ static bool check_steps(lists_reader *reader, wire list) {
 }
 
 /* Lists that are asked for must be good even where a later one replaces them. */
-static bool find_list(lists_reader *reader, wire entry) {
-    wire rest = entry, list;
+static bool find_list(struct lists_reader *reader, struct wire entry) {
+    struct wire rest = entry, list;
     if (!read_key(reader, entry)) {
         reader->name.at = NULL;
         return false;
@@ -62,9 +62,9 @@ static bool find_list(lists_reader *reader, wire entry) {
     return !reader->trace.reason;
 }
 
-static bool find_lists(lists_reader *reader, wire record) {
-    wire lists, entry;
-    wire_trace *trace = &reader->trace;
+static bool find_lists(struct lists_reader *reader, struct wire record) {
+    struct wire lists, entry;
+    struct wire_trace *trace = &reader->trace;
     while (next_field(&lists, &record, SEQUENCE_LISTS_TAG, SEQUENCE_DEPTH, trace)) {
         while (next_field(&entry, &lists, SEQUENCE_ENTRY_TAG, SEQUENCE_LISTS_DEPTH, trace)) {
             if (!find_list(reader, entry)) return false;
@@ -75,7 +75,8 @@ static bool find_lists(lists_reader *reader, wire record) {
     return !trace->reason;
 }
 
-static bool tell_fault(const lists_reader *reader, const uint8_t *data, read_fault *fault) {
+static bool tell_fault(const struct lists_reader *reader, const uint8_t *data,
+                       struct read_fault *fault) {
     size_t offset = (size_t)(reader->trace.fault_at - data), size;
     if (!reader->name.at)
         return fault_set(fault, RECMAP_CORRUPT, offset, "no tf.SequenceExample: %s",
@@ -87,7 +88,7 @@ static bool tell_fault(const lists_reader *reader, const uint8_t *data, read_fau
 }
 
 /* One row more of step offsets. */
-static bool end_step(sink *into, read_fault *fault) {
+static bool end_step(struct sink *into, struct read_fault *fault) {
     size_t used = (into->step_count + 1) * sizeof(int64_t);
     if (!buffer_reserve(&into->steps, used, used + sizeof(int64_t))) return fault_memory(fault);
     buffer_int64(&into->steps)[++into->step_count] = (int64_t)into->value_count;
@@ -95,16 +96,16 @@ static bool end_step(sink *into, read_fault *fault) {
 }
 
 /* A step of fixed count is decoded where room for it is. */
-static bool make_room(sink *into, const slot *wanted) {
+static bool make_room(struct sink *into, const struct slot *wanted) {
     size_t size = recmap_element_size(wanted->element), used = into->value_count * size, end;
     return !__builtin_mul_overflow(into->value_count + wanted->count, size, &end) &&
            buffer_reserve(&into->values, used, end);
 }
 
-static bool read_step(sink *into, const slot *wanted, wire body, const uint8_t *data, size_t step,
-                      read_fault *fault) {
-    example_feature feature = {.present = true, .entry = body};
-    wire_trace trace = {0};
+static bool read_step(struct sink *into, const struct slot *wanted, struct wire body,
+                      const uint8_t *data, size_t step, struct read_fault *fault) {
+    struct example_feature feature = {.present = true, .entry = body};
+    struct wire_trace trace = {0};
     uint64_t count = 0;
     feature_merge(&feature, body, &trace);
     if (feature.kind == RECMAP_TYPE_NONE) {
@@ -120,10 +121,10 @@ static bool read_step(sink *into, const slot *wanted, wire body, const uint8_t *
     return !wanted->steps || end_step(into, fault);
 }
 
-static bool read_list(sink *into, const slot *wanted, wire entry, const uint8_t *data, size_t row,
-                      read_fault *fault) {
-    wire_trace trace = {0};
-    wire list, body;
+static bool read_list(struct sink *into, const struct slot *wanted, struct wire entry,
+                      const uint8_t *data, size_t row, struct read_fault *fault) {
+    struct wire_trace trace = {0};
+    struct wire list, body;
     size_t step = 0;
     if (!entry.at) {
         sink_put_nothing(into, wanted, row);
@@ -137,14 +138,15 @@ static bool read_list(sink *into, const slot *wanted, wire entry, const uint8_t 
     return true;
 }
 
-bool read_lists(sink *sinks, wire *found, const recmap_parser *plan, const uint8_t *data,
-                size_t size, size_t row, read_fault *fault) {
+bool read_lists(struct sink *sinks, struct wire *found, const recmap_parser *plan,
+                const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
     static const uint8_t nothing[1];
-    const slot_set *set = &plan->lists;
-    lists_reader reader = {.names = set->names, .found = found};
+    const struct slot_set *set = &plan->lists;
+    struct lists_reader reader = {.names = set->names, .found = found};
     if (!data) data = nothing;
-    for (size_t i = 0; i < set->count; i++) found[i] = (wire){0};
-    if (!find_lists(&reader, (wire){data, data + size})) return tell_fault(&reader, data, fault);
+    for (size_t i = 0; i < set->count; i++) found[i] = (struct wire){0};
+    if (!find_lists(&reader, (struct wire){data, data + size}))
+        return tell_fault(&reader, data, fault);
     for (size_t i = 0; i < set->count; i++)
         if (!read_list(&sinks[i], &set->slots[i], found[example_names_first(set->names, i)], data,
                        row, fault))

@@ -4,27 +4,27 @@
 
 #include "decode/read_ways.h"
 
-read_scratch *read_scratch_create(void) {
+struct read_scratch *read_scratch_create(void) {
     void *made = NULL;
-    if (posix_memalign(&made, 64, sizeof(read_scratch)) != 0) return NULL;
-    memset(made, 0, sizeof(read_scratch));
+    if (posix_memalign(&made, 64, sizeof(struct read_scratch)) != 0) return NULL;
+    memset(made, 0, sizeof(struct read_scratch));
     return made;
 }
 
-static void empty(read_scratch *scratch) {
+static void empty(struct read_scratch *scratch) {
     free(scratch->found);
     free(scratch->places);
     free(scratch->order);
     memset(scratch, 0, sizeof *scratch);
 }
 
-void read_scratch_destroy(read_scratch *scratch) {
+void read_scratch_destroy(struct read_scratch *scratch) {
     if (!scratch) return;
     empty(scratch);
     free(scratch);
 }
 
-bool read_scratch_fit(read_scratch *scratch, const recmap_parser *plan) {
+bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *plan) {
     size_t count = plan->features.count, entries_most = count + UNASKED_MOST;
     if (scratch->plan == plan && scratch->slot_count == count) return true;
     empty(scratch);
@@ -52,8 +52,8 @@ read_fast_function *read_fast_best(void) {
     return read_fast_portable;
 }
 
-bool read_record(sink *sinks, read_scratch *scratch, const recmap_parser *plan, const uint8_t *data,
-                 size_t size, size_t row, read_fault *fault) {
+bool read_record(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *plan,
+                 const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
     static const uint8_t nothing[1];
     if (!read_scratch_fit(scratch, plan)) return fault_memory(fault);
     if (size == 0) data = nothing;
@@ -64,14 +64,14 @@ bool read_record(sink *sinks, read_scratch *scratch, const recmap_parser *plan, 
     return false;
 }
 
-void read_roll_back(sink *sinks, const recmap_parser *plan, size_t row) {
+void read_roll_back(struct sink *sinks, const recmap_parser *plan, size_t row) {
     for (size_t i = 0; i < plan->features.count; i++)
         sink_roll_back(&sinks[i], &plan->features.slots[i], row);
     for (size_t i = 0; i < plan->lists.count; i++)
         sink_roll_back(&sinks[plan->features.count + i], &plan->lists.slots[i], row);
 }
 
-void read_nothing(sink *sinks, const recmap_parser *plan, size_t row) {
+void read_nothing(struct sink *sinks, const recmap_parser *plan, size_t row) {
     for (size_t i = 0; i < plan->features.count; i++)
         sink_put_nothing(&sinks[i], &plan->features.slots[i], row);
     for (size_t i = 0; i < plan->lists.count; i++)

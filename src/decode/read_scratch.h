@@ -13,14 +13,15 @@ enum {
 
 /* Takes what writers make. On false, which says nothing of the record, the sinks are rolled back.
  */
-typedef bool read_fast_function(sink *sinks, read_scratch *scratch, const recmap_parser *plan,
-                                const uint8_t *data, size_t size, size_t row);
+typedef bool read_fast_function(struct sink *sinks, struct read_scratch *scratch,
+                                const recmap_parser *plan, const uint8_t *data, size_t size,
+                                size_t row);
 
 struct read_scratch {
     const recmap_parser *plan; /* what all below is for */
     size_t slot_count;
-    read_fast_function *fast; /* the best that the processor has */
-    example_feature *found;   /* slow: one a slot */
+    read_fast_function *fast;      /* the best that the processor has */
+    struct example_feature *found; /* slow: one a slot */
 
     /* Fast: where entries begin, one place a slot, and one for each entry of another name. */
     const uint8_t **places;
@@ -34,6 +35,6 @@ struct read_scratch {
 };
 
 /* Makes the scratch one for `plan`. False when memory is out. */
-bool read_scratch_fit(read_scratch *scratch, const recmap_parser *plan);
+bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *plan);
 
 #endif

@@ -2,9 +2,9 @@
 #include "decode/read_ways.h"
 #include "example/reader.h"
 
-static bool tell_fault(const recmap_parser *plan, const example_reader *reader,
-                       const example_entry *entry, read_fault *fault) {
-    example_fault found;
+static bool tell_fault(const recmap_parser *plan, const struct example_reader *reader,
+                       const struct example_entry *entry, struct read_fault *fault) {
+    struct example_fault found;
     const char *message = plan->is_sequence ? "tf.SequenceExample" : "tf.Example";
     example_reader_end(reader, &found);
     if (!entry->name)
@@ -15,19 +15,20 @@ static bool tell_fault(const recmap_parser *plan, const example_reader *reader,
 }
 
 /* The last entry of each name that is asked for. */
-static bool find_features(example_feature *found, const recmap_parser *plan, const uint8_t *data,
-                          size_t size, read_fault *fault) {
-    example_reader reader = example_reader_begin(data, size);
-    example_entry entry;
+static bool find_features(struct example_feature *found, const recmap_parser *plan,
+                          const uint8_t *data, size_t size, struct read_fault *fault) {
+    struct example_reader reader = example_reader_begin(data, size);
+    struct example_entry entry;
     size_t index;
-    for (size_t i = 0; i < plan->features.count; i++) found[i] = (example_feature){0};
+    for (size_t i = 0; i < plan->features.count; i++) found[i] = (struct example_feature){0};
     while (example_reader_next_asked(&entry, &index, &reader, plan->features.names))
         found[index] = entry.feature;
     return example_reader_end(&reader, NULL) || tell_fault(plan, &reader, &entry, fault);
 }
 
-static bool read_slot(sink *into, const slot *wanted, const example_feature *found,
-                      const uint8_t *data, size_t row, read_fault *fault) {
+static bool read_slot(struct sink *into, const struct slot *wanted,
+                      const struct example_feature *found, const uint8_t *data, size_t row,
+                      struct read_fault *fault) {
     bool is_fixed = wanted->count > 0;
     uint64_t count;
     if (found->kind == RECMAP_TYPE_NONE) {
@@ -44,9 +45,9 @@ static bool read_slot(sink *into, const slot *wanted, const example_feature *fou
     return true;
 }
 
-bool read_slow(sink *sinks, read_scratch *scratch, const recmap_parser *plan, const uint8_t *data,
-               size_t size, size_t row, read_fault *fault) {
-    const slot_set *set = &plan->features;
+bool read_slow(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *plan,
+               const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
+    const struct slot_set *set = &plan->features;
     if (!find_features(scratch->found, plan, data, size, fault)) return false;
     for (size_t i = 0; i < set->count; i++)
         if (!read_slot(&sinks[i], &set->slots[i],
@@ -56,9 +57,9 @@ bool read_slow(sink *sinks, read_scratch *scratch, const recmap_parser *plan, co
 }
 
 size_t read_entry_offset(const recmap_parser *plan, size_t slot, const uint8_t *data, size_t size) {
-    const example_names *names = plan->features.names;
-    example_reader reader = example_reader_begin(data, size);
-    example_entry entry;
+    const struct example_names *names = plan->features.names;
+    struct example_reader reader = example_reader_begin(data, size);
+    struct example_entry entry;
     size_t index, offset = SIZE_MAX;
     while (example_reader_next_asked(&entry, &index, &reader, names))
         if (index == example_names_first(names, slot))

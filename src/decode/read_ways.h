@@ -5,8 +5,8 @@
 #include "decode/read_scratch.h"
 
 /* Takes any bytes. On false the sinks are not rolled back. */
-bool read_slow(sink *sinks, read_scratch *scratch, const recmap_parser *plan, const uint8_t *data,
-               size_t size, size_t row, read_fault *fault);
+bool read_slow(struct sink *sinks, struct read_scratch *scratch, const recmap_parser *plan,
+               const uint8_t *data, size_t size, size_t row, struct read_fault *fault);
 
 /* The byte at which the entry of a slot's feature begins in a record that was read; SIZE_MAX where
  * it has none. */
@@ -27,17 +27,19 @@ typedef enum entry_outcome {
     ENTRY_OTHER,   /* it has another name */
     ENTRY_UNUSUAL, /* the slow way must look at it */
 } entry_outcome;
-entry_outcome read_entry_any(sink *into, const slot *slot, const uint8_t *at, const uint8_t *end,
-                             size_t row);
+entry_outcome read_entry_any(struct sink *into, const struct slot *slot, const uint8_t *at,
+                             const uint8_t *end, size_t row);
 
 /* The values of the slot alone, in one run: packed, or one bytes value. Whether they are taken. */
-bool read_entry_run(sink *into, const slot *slot, const uint8_t *data, size_t size, size_t row);
+bool read_entry_run(struct sink *into, const struct slot *slot, const uint8_t *data, size_t size,
+                    size_t row);
 
 /* Row `row` has no such feature. False when it must have it. */
-bool read_entry_missing(sink *into, const slot *slot, size_t row);
+bool read_entry_missing(struct sink *into, const struct slot *slot, size_t row);
 
 /* Whether the entry at `at` is of a name that is not among `names`, and well-formed but for its
  * value. */
-bool read_entry_is_unasked(const example_names *names, const uint8_t *at, const uint8_t *end);
+bool read_entry_is_unasked(const struct example_names *names, const uint8_t *at,
+                           const uint8_t *end);
 
 #endif

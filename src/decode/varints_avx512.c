@@ -10,12 +10,12 @@
 #define INLINE TARGET static inline __attribute__((always_inline))
 
 /* What a block of bytes holds. */
-typedef struct block {
+struct block {
     __m512i bytes;
     __m512i starts; /* the position of each varint's first byte, one behind the other */
     uint64_t more;  /* bit i: byte i is not a varint's last */
     uint64_t ends;  /* bit i: it is */
-} block;
+};
 
 INLINE __m512i add_bytes(__m512i a, __m512i b) {
     return _mm512_add_epi8(a, b);
@@ -30,8 +30,8 @@ INLINE __m512i iota(void) {
 }
 
 /* `there` has a bit for each byte of the run. */
-INLINE block make_block(__m512i bytes, uint64_t there) {
-    block b;
+INLINE struct block make_block(__m512i bytes, uint64_t there) {
+    struct block b;
     b.bytes = bytes;
     b.more = _mm512_movepi8_mask(bytes);
     b.ends = ~b.more & there;
@@ -47,7 +47,7 @@ INLINE __m512i fold(__m512i bytes) {
 }
 
 /* 16 varints of at most four bytes, from number `first` of the block. */
-INLINE void take_narrow(int64_t *values, const block *b, int first) {
+INLINE void take_narrow(int64_t *values, const struct block *b, int first) {
     const __m512i lanes = _mm512_set_epi32(0x0f0f0f0f, 0x0e0e0e0e, 0x0d0d0d0d, 0x0c0c0c0c,
                                            0x0b0b0b0b, 0x0a0a0a0a, 0x09090909, 0x08080808,
                                            0x07070707, 0x06060606, 0x05050505, 0x04040404,
@@ -65,7 +65,7 @@ INLINE void take_narrow(int64_t *values, const block *b, int first) {
 }
 
 /* What a ninth byte and a tenth one add, where there are any. */
-INLINE __m512i take_last_bits(const block *b, __m512i at) {
+INLINE __m512i take_last_bits(const struct block *b, __m512i at) {
     __m512i bytes = _mm512_permutexvar_epi8(add_bytes(at, _mm512_set1_epi8(8)), b->bytes);
     __m512i ninth = _mm512_srli_epi64(_mm512_slli_epi64(bytes, 57), 1);
     __m512i tenth = _mm512_and_si512(_mm512_srli_epi64(bytes, 8), _mm512_srli_epi64(bytes, 7));
@@ -73,7 +73,7 @@ INLINE __m512i take_last_bits(const block *b, __m512i at) {
 }
 
 /* Eight varints of any length, from number `first` of the block. */
-INLINE void take_wide(int64_t *values, const block *b, int first, bool has_nine) {
+INLINE void take_wide(int64_t *values, const struct block *b, int first, bool has_nine) {
     const __m512i lanes = _mm512_set_epi64(
         0x0707070707070707, 0x0606060606060606, 0x0505050505050505, 0x0404040404040404,
         0x0303030303030303, 0x0202020202020202, 0x0101010101010101, 0x0000000000000000);
@@ -96,7 +96,7 @@ INLINE void take_wide(int64_t *values, const block *b, int first, bool has_nine)
 }
 
 /* More than 16 behind the count would be more than the slack: so no group is taken in vain. */
-INLINE void take_all_narrow(int64_t *values, const block *b, int count) {
+INLINE void take_all_narrow(int64_t *values, const struct block *b, int count) {
     take_narrow(values, b, 0);
     if (count <= 16) return;
     take_narrow(values + 16, b, 16);
@@ -106,7 +106,7 @@ INLINE void take_all_narrow(int64_t *values, const block *b, int count) {
 }
 
 /* False for a varint of more than ten bytes. */
-INLINE bool take_all_wide(int64_t *values, const block *b, int count, uint64_t runs_of_4) {
+INLINE bool take_all_wide(int64_t *values, const struct block *b, int count, uint64_t runs_of_4) {
     uint64_t runs_of_8 = runs_of_4 & runs_of_4 >> 4;
     if (!runs_of_8) {
         for (int i = 0; i < count; i += 8) take_wide(values + i, b, i, false);
@@ -118,7 +118,7 @@ INLINE bool take_all_wide(int64_t *values, const block *b, int count, uint64_t r
 }
 
 /* Takes the varints that end in the block: how many bytes they have, 0 when they are bad. */
-INLINE size_t take_block(int64_t *values, size_t *total, size_t capacity, const block *b) {
+INLINE size_t take_block(int64_t *values, size_t *total, size_t capacity, const struct block *b) {
     size_t count = (size_t)_mm_popcnt_u64(b->ends);
     if (!count || count > capacity - *total) return 0;
     uint64_t pairs = b->more & b->more >> 1, runs_of_4 = pairs & pairs >> 2;
@@ -132,13 +132,13 @@ TARGET size_t varints_avx512(int64_t *values, size_t capacity, const uint8_t *da
     const uint8_t *end = data + size;
     size_t total = 0, used;
     for (; end - data >= 64; data += used) {
-        const block b = make_block(_mm512_loadu_si512(data), UINT64_MAX);
+        const struct block b = make_block(_mm512_loadu_si512(data), UINT64_MAX);
         used = take_block(values, &total, capacity, &b);
         if (!used) return VARINTS_BAD;
     }
     for (; data < end; data += used) {
         uint64_t there = _bzhi_u64(UINT64_MAX, (unsigned)(end - data));
-        const block b = make_block(_mm512_maskz_loadu_epi8(there, data), there);
+        const struct block b = make_block(_mm512_maskz_loadu_epi8(there, data), there);
         used = take_block(values, &total, capacity, &b);
         if (!used) return VARINTS_BAD;
     }

@@ -8,16 +8,16 @@
 #include "example/entry_map.h"
 
 struct recmap_example_builder {
-    recmap_message message; /* 0: none was begun */
-    message_writer arena;   /* names, and features as they stand on the wire */
-    entry_map features;
-    entry_map lists; /* entries of one name are parts of one list, one behind the other */
+    recmap_message message;      /* 0: none was begun */
+    struct message_writer arena; /* names, and features as they stand on the wire */
+    struct entry_map features;
+    struct entry_map lists; /* entries of one name are parts of one list, one behind the other */
     bool is_in_list;
-    map_entry open;        /* the list that steps are added to, not among `lists` yet */
-    message_writer output; /* the finished record */
+    struct map_entry open;        /* the list that steps are added to, not among `lists` yet */
+    struct message_writer output; /* the finished record */
     /* For reading JSON: the values of one list, as they stand on the wire; texts without escapes;
      * and the name of the feature. */
-    message_writer values, plain, name;
+    struct message_writer values, plain, name;
     uint64_t size_limit;
 };
 
@@ -26,7 +26,7 @@ struct recmap_example_builder {
  * without the tag and length that pack them. */
 recmap_status builder_add_packed(recmap_example_builder *builder, const char *name,
                                  size_t name_size, size_t origin, recmap_type kind,
-                                 const message_writer *packed, recmap_error *error);
+                                 const struct message_writer *packed, recmap_error *error);
 recmap_status builder_begin_list(recmap_example_builder *builder, const char *name,
                                  size_t name_size, size_t origin, recmap_error *error);
 

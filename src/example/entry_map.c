@@ -4,31 +4,31 @@
 
 #include "base/array.h"
 
-void entry_map_clear(entry_map *map) {
+void entry_map_clear(struct entry_map *map) {
     map->count = 0;
     map->is_there = false;
     map->repeated = 0;
     map->size = 0;
 }
 
-void entry_map_free(entry_map *map) {
+void entry_map_free(struct entry_map *map) {
     free(map->entries);
     free(map->scratch);
-    *map = (entry_map){0};
+    *map = (struct entry_map){0};
 }
 
-bool entry_map_reserve(entry_map *map) {
+bool entry_map_reserve(struct entry_map *map) {
     return array_reserve(&map->entries, &map->capacity, map->count + 1, sizeof *map->entries) &&
            array_reserve(&map->scratch, &map->scratch_capacity, map->count + 1,
                          sizeof *map->scratch);
 }
 
-void entry_map_add(entry_map *map, const map_entry *entry) {
+void entry_map_add(struct entry_map *map, const struct map_entry *entry) {
     map->entries[map->count++] = *entry;
     map->size += map_entry_size(entry, entry->body_size);
 }
 
-uint64_t map_entry_size(const map_entry *entry, uint64_t body_size) {
+uint64_t map_entry_size(const struct map_entry *entry, uint64_t body_size) {
     return field_size(field_size(entry->name_size) + field_size(body_size));
 }
 
@@ -38,12 +38,12 @@ static int compare_names(const uint8_t *a, size_t a_size, const uint8_t *b, size
     return order ? order : (a_size > b_size) - (a_size < b_size);
 }
 
-static int compare(const map_entry *a, const map_entry *b, const uint8_t *arena) {
+static int compare(const struct map_entry *a, const struct map_entry *b, const uint8_t *arena) {
     return compare_names(arena + a->name, a->name_size, arena + b->name, b->name_size);
 }
 
 /* Merges the sorted runs [0, middle) and [middle, count). */
-static void merge(map_entry *to, const map_entry *from, size_t middle, size_t count,
+static void merge(struct map_entry *to, const struct map_entry *from, size_t middle, size_t count,
                   const uint8_t *arena) {
     size_t left = 0, right = middle;
     for (size_t i = 0; i < count; i++) {
@@ -53,14 +53,14 @@ static void merge(map_entry *to, const map_entry *from, size_t middle, size_t co
     }
 }
 
-static bool is_sorted(const entry_map *map, const uint8_t *arena) {
+static bool is_sorted(const struct entry_map *map, const uint8_t *arena) {
     for (size_t i = 1; i < map->count; i++)
         if (compare(&map->entries[i - 1], &map->entries[i], arena) > 0) return false;
     return true;
 }
 
 /* A merge sort: qsort allocates, and may take the square of the time. */
-void entry_map_sort(entry_map *map, const uint8_t *arena) {
+void entry_map_sort(struct entry_map *map, const uint8_t *arena) {
     if (is_sorted(map, arena)) return;
     for (size_t width = 1; width < map->count; width *= 2) {
         for (size_t at = 0; at < map->count; at += 2 * width) {
@@ -69,7 +69,7 @@ void entry_map_sort(entry_map *map, const uint8_t *arena) {
             size_t count = 2 * width < left ? 2 * width : left;
             merge(map->scratch + at, map->entries + at, middle, count, arena);
         }
-        map_entry *sorted = map->scratch;
+        struct map_entry *sorted = map->scratch;
         size_t capacity = map->scratch_capacity;
         map->scratch = map->entries;
         map->scratch_capacity = map->capacity;
@@ -78,29 +78,29 @@ void entry_map_sort(entry_map *map, const uint8_t *arena) {
     }
 }
 
-size_t entry_map_find(const entry_map *map, const void *name, size_t name_size,
+size_t entry_map_find(const struct entry_map *map, const void *name, size_t name_size,
                       const uint8_t *arena) {
     size_t low = 0, high = map->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const map_entry *entry = &map->entries[middle];
+        const struct map_entry *entry = &map->entries[middle];
         if (compare_names(arena + entry->name, entry->name_size, name, name_size) < 0)
             low = middle + 1;
         else high = middle;
     }
     if (low == map->count) return SIZE_MAX;
-    const map_entry *found = &map->entries[low];
+    const struct map_entry *found = &map->entries[low];
     bool is_it = !compare_names(arena + found->name, found->name_size, name, name_size);
     return is_it ? low : SIZE_MAX;
 }
 
-size_t entry_map_run(const entry_map *map, size_t first, const uint8_t *arena) {
+size_t entry_map_run(const struct entry_map *map, size_t first, const uint8_t *arena) {
     size_t end = first + 1;
     while (end < map->count && !compare(&map->entries[first], &map->entries[end], arena)) end++;
     return end - first;
 }
 
-void entry_map_keep_last(entry_map *map, const uint8_t *arena) {
+void entry_map_keep_last(struct entry_map *map, const uint8_t *arena) {
     size_t kept = 0;
     uint64_t size = 0;
     for (size_t i = 0; i < map->count; i++) {

@@ -5,12 +5,12 @@
 
 #include "base/array.h"
 
-bool example_lookup(example_feature *found, const example_names *names, const uint8_t *data,
-                    size_t size, example_fault *fault) {
+bool example_lookup(struct example_feature *found, const struct example_names *names,
+                    const uint8_t *data, size_t size, struct example_fault *fault) {
     size_t name_count = example_names_count(names);
-    for (size_t i = 0; i < name_count; i++) found[i] = (example_feature){0};
-    example_reader reader = example_reader_begin(data, size);
-    example_entry entry;
+    for (size_t i = 0; i < name_count; i++) found[i] = (struct example_feature){0};
+    struct example_reader reader = example_reader_begin(data, size);
+    struct example_entry entry;
     while (example_reader_next(&entry, &reader)) {
         size_t index = example_names_find(names, entry.name, entry.name_size);
         if (index != SIZE_MAX) found[index] = entry.feature;
@@ -21,7 +21,7 @@ bool example_lookup(example_feature *found, const example_names *names, const ui
     return true;
 }
 
-static int compare_names(const example_entry *a, const example_entry *b) {
+static int compare_names(const struct example_entry *a, const struct example_entry *b) {
     size_t size = a->name_size < b->name_size ? a->name_size : b->name_size;
     int order = memcmp(a->name, b->name, size);
     if (order) return order;
@@ -30,14 +30,14 @@ static int compare_names(const example_entry *a, const example_entry *b) {
 
 /* Entries of one name stay in the order in which they lie in the record. */
 static int compare_entries(const void *left, const void *right) {
-    const example_entry *a = left, *b = right;
+    const struct example_entry *a = left, *b = right;
     int order = compare_names(a, b);
     if (order) return order;
     return (a->feature.entry.at > b->feature.entry.at) -
            (a->feature.entry.at < b->feature.entry.at);
 }
 
-static void keep_last(example_features *features) {
+static void keep_last(struct example_features *features) {
     size_t kept = 0;
     for (size_t i = 0; i < features->count; i++) {
         bool is_last = i + 1 == features->count ||
@@ -47,8 +47,8 @@ static void keep_last(example_features *features) {
     features->count = kept;
 }
 
-bool example_features_take(example_features *features, example_reader *reader) {
-    example_entry entry;
+bool example_features_take(struct example_features *features, struct example_reader *reader) {
+    struct example_entry entry;
     while (example_reader_next(&entry, reader)) {
         if (!array_reserve(&features->entries, &features->capacity, features->count + 1,
                            sizeof entry))
@@ -58,15 +58,15 @@ bool example_features_take(example_features *features, example_reader *reader) {
     return true;
 }
 
-void example_features_settle(example_features *features) {
+void example_features_settle(struct example_features *features) {
     if (features->count > 1)
         qsort(features->entries, features->count, sizeof *features->entries, compare_entries);
     keep_last(features);
 }
 
-recmap_status example_features_read(example_features *features, const uint8_t *data, size_t size,
-                                    example_fault *fault) {
-    example_reader reader = example_reader_begin(data, size);
+recmap_status example_features_read(struct example_features *features, const uint8_t *data,
+                                    size_t size, struct example_fault *fault) {
+    struct example_reader reader = example_reader_begin(data, size);
     features->count = 0;
     bool has_memory = example_features_take(features, &reader);
     if (!has_memory || !example_reader_end(&reader, fault)) {
@@ -79,7 +79,7 @@ recmap_status example_features_read(example_features *features, const uint8_t *d
     return RECMAP_OK;
 }
 
-void example_features_free(example_features *features) {
+void example_features_free(struct example_features *features) {
     free(features->entries);
-    *features = (example_features)EXAMPLE_FEATURES_INIT;
+    *features = (struct example_features)EXAMPLE_FEATURES_INIT;
 }

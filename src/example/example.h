@@ -13,31 +13,31 @@
 /* Looks the names up: found[i] tells of name i; there is room for all. False when the record is no
  * Example; `fault` (or NULL) then says why, and `found` holds nothing of use.
  * Cost: one pass over the record; nothing is allocated. */
-bool example_lookup(example_feature *found, const example_names *names, const uint8_t *data,
-                    size_t size, example_fault *fault);
+bool example_lookup(struct example_feature *found, const struct example_names *names,
+                    const uint8_t *data, size_t size, struct example_fault *fault);
 
 /* All features of a record, sorted by the bytes of their names, each name once. To be used again
  * from record to record. Entries point into the record. */
-typedef struct example_features {
-    example_entry *entries;
+struct example_features {
+    struct example_entry *entries;
     size_t count;
     size_t capacity;
     bool has_features; /* the record has the message `features`, though perhaps an empty one */
     bool saw_unknown;  /* the record has fields that tf.Example does not know */
-} example_features;
+};
 
 #define EXAMPLE_FEATURES_INIT                                                                      \
     { NULL, 0, 0, false, false }
 
 /* Replaces what `features` held. Returns CORRUPT when the record is no Example, with `fault` (or
  * NULL) saying why, or NO_MEMORY; `features` is then empty. */
-recmap_status example_features_read(example_features *features, const uint8_t *data, size_t size,
-                                    example_fault *fault);
-void example_features_free(example_features *features);
+recmap_status example_features_read(struct example_features *features, const uint8_t *data,
+                                    size_t size, struct example_fault *fault);
+void example_features_free(struct example_features *features);
 
 /* The two halves of that: adds the entries that are left in a reader, up to its end or a fault
  * (false when memory is out), and brings what was added into order. */
-bool example_features_take(example_features *features, example_reader *reader);
-void example_features_settle(example_features *features);
+bool example_features_take(struct example_features *features, struct example_reader *reader);
+void example_features_settle(struct example_features *features);
 
 #endif

@@ -42,7 +42,7 @@ void recmap_example_builder_begin(recmap_example_builder *builder, recmap_messag
     entry_map_clear(&builder->lists);
 }
 
-static uint64_t map_size(const entry_map *map, uint64_t entries_size) {
+static uint64_t map_size(const struct entry_map *map, uint64_t entries_size) {
     return map->is_there || entries_size ? field_size(entries_size) : 0;
 }
 
@@ -55,7 +55,7 @@ static uint64_t record_size(const recmap_example_builder *builder, uint64_t feat
     return map_size(&builder->features, features_size) + map_size(&builder->lists, lists_size);
 }
 
-static uint64_t steps_size(const entry_map *lists, size_t first, size_t count) {
+static uint64_t steps_size(const struct entry_map *lists, size_t first, size_t count) {
     uint64_t size = 0;
     for (size_t i = 0; i < count; i++) size += lists->entries[first + i].body_size;
     return size;
@@ -63,7 +63,7 @@ static uint64_t steps_size(const entry_map *lists, size_t first, size_t count) {
 
 /* Brings all entries into order; their sizes are exact then. */
 static void settle(recmap_example_builder *builder) {
-    entry_map *lists = &builder->lists;
+    struct entry_map *lists = &builder->lists;
     const uint8_t *arena = builder->arena.data;
     entry_map_sort(&builder->features, arena);
     entry_map_keep_last(&builder->features, arena);
@@ -77,9 +77,9 @@ static void settle(recmap_example_builder *builder) {
 
 /* The same while a list is open, as if it had `open_size` bytes. */
 static void settle_open(recmap_example_builder *builder, uint64_t open_size) {
-    entry_map *lists = &builder->lists;
+    struct entry_map *lists = &builder->lists;
     const uint8_t *arena = builder->arena.data;
-    map_entry open = builder->open;
+    struct map_entry open = builder->open;
     open.body_size = (size_t)open_size;
     entry_map_add(lists, &open);
     settle(builder);
@@ -94,19 +94,19 @@ static void settle_open(recmap_example_builder *builder, uint64_t open_size) {
 /* The bytes of a feature that one of this name would replace, in a sorted map. */
 static uint64_t replaced_size(const recmap_example_builder *builder, const char *name,
                               size_t name_size) {
-    const entry_map *map = &builder->features;
+    const struct entry_map *map = &builder->features;
     size_t at = entry_map_find(map, name, name_size, builder->arena.data);
     return at == SIZE_MAX ? 0 : map_entry_size(&map->entries[at], map->entries[at].body_size);
 }
 
 /* What would be added: an entry of features with its name, or steps of the open list. */
-typedef struct addition {
+struct addition {
     const char *name;
     size_t name_size;
     uint64_t size;
-} addition;
+};
 
-static uint64_t size_with(const recmap_example_builder *builder, const addition *added,
+static uint64_t size_with(const recmap_example_builder *builder, const struct addition *added,
                           uint64_t replaced) {
     const recmap_example_builder *b = builder;
     if (b->is_in_list) return record_size(b, b->features.size, b->open.body_size + added->size);
@@ -115,7 +115,7 @@ static uint64_t size_with(const recmap_example_builder *builder, const addition 
 
 /* Whether the record does not become too large. Sums tell nearly always; only when they are too
  * large it is looked at what replaces and what joins what. */
-static recmap_status check_size(recmap_example_builder *builder, const addition *added,
+static recmap_status check_size(recmap_example_builder *builder, const struct addition *added,
                                 recmap_error *error) {
     /* What a list's head may grow by when its parts are put together. */
     enum { HEAD_SLACK = 8 };
@@ -137,15 +137,15 @@ static recmap_status check_size(recmap_example_builder *builder, const addition 
 }
 
 /* A feature on the wire, from the inside out. */
-typedef struct feature_sizes {
+struct feature_sizes {
     recmap_type kind;
     uint64_t packed; /* its values, without what packs numbers */
     uint64_t list;
     uint64_t feature;
-} feature_sizes;
+};
 
-static feature_sizes sizes_of(recmap_type kind, uint64_t packed) {
-    feature_sizes sizes = {.kind = kind, .packed = packed, .list = packed};
+static struct feature_sizes sizes_of(recmap_type kind, uint64_t packed) {
+    struct feature_sizes sizes = {.kind = kind, .packed = packed, .list = packed};
     if (kind != RECMAP_TYPE_BYTES && packed) sizes.list = field_size(packed);
     if (kind != RECMAP_TYPE_NONE) sizes.feature = field_size(sizes.list);
     return sizes;
@@ -160,7 +160,7 @@ static uint8_t list_tag(recmap_type kind) {
 }
 
 /* What comes before the values. */
-static void put_heads(message_writer *to, const feature_sizes *sizes) {
+static void put_heads(struct message_writer *to, const struct feature_sizes *sizes) {
     if (sizes->kind == RECMAP_TYPE_NONE) return;
     message_put_head(to, list_tag(sizes->kind), sizes->list);
     if (sizes->kind != RECMAP_TYPE_BYTES && sizes->packed)
@@ -173,9 +173,9 @@ static recmap_status check_begun(const recmap_example_builder *builder, recmap_e
 }
 
 /* Room in the arena for the step or the entry that comes: its heads, then its values. */
-static recmap_status begin_values(recmap_example_builder *builder, const addition *added,
-                                  const feature_sizes *sizes, recmap_error *error) {
-    message_writer *arena = &builder->arena;
+static recmap_status begin_values(recmap_example_builder *builder, const struct addition *added,
+                                  const struct feature_sizes *sizes, recmap_error *error) {
+    struct message_writer *arena = &builder->arena;
     recmap_status status = check_size(builder, added, error);
     if (status != RECMAP_OK) return status;
     if (!message_reserve(arena, (size_t)(added->name_size + field_size(sizes->feature))) ||
@@ -188,34 +188,34 @@ static recmap_status begin_values(recmap_example_builder *builder, const additio
 }
 
 /* When the values are there. */
-static void end_values(recmap_example_builder *builder, const addition *added,
-                       const feature_sizes *sizes, size_t origin) {
+static void end_values(recmap_example_builder *builder, const struct addition *added,
+                       const struct feature_sizes *sizes, size_t origin) {
     if (builder->is_in_list) {
         builder->open.body_size += (size_t)added->size;
         return;
     }
     size_t body = builder->arena.size - (size_t)sizes->feature;
     builder->features.is_there = true;
-    entry_map_add(&builder->features, &(map_entry){.name = body - added->name_size,
-                                                   .name_size = added->name_size,
-                                                   .body = body,
-                                                   .body_size = (size_t)sizes->feature,
-                                                   .origin = origin});
+    entry_map_add(&builder->features, &(struct map_entry){.name = body - added->name_size,
+                                                          .name_size = added->name_size,
+                                                          .body = body,
+                                                          .body_size = (size_t)sizes->feature,
+                                                          .origin = origin});
 }
 
-static addition addition_of(const recmap_example_builder *builder, const char *name,
-                            size_t name_size, const feature_sizes *sizes) {
-    map_entry entry = {.name_size = name_size};
+static struct addition addition_of(const recmap_example_builder *builder, const char *name,
+                                   size_t name_size, const struct feature_sizes *sizes) {
+    struct map_entry entry = {.name_size = name_size};
     uint64_t step = field_size(sizes->feature);
-    if (builder->is_in_list) return (addition){NULL, 0, step};
-    return (addition){name, name_size, map_entry_size(&entry, sizes->feature)};
+    if (builder->is_in_list) return (struct addition){NULL, 0, step};
+    return (struct addition){name, name_size, map_entry_size(&entry, sizes->feature)};
 }
 
 recmap_status builder_add_packed(recmap_example_builder *builder, const char *name,
                                  size_t name_size, size_t origin, recmap_type kind,
-                                 const message_writer *packed, recmap_error *error) {
-    feature_sizes sizes = sizes_of(kind, packed->size);
-    addition added = addition_of(builder, name, name_size, &sizes);
+                                 const struct message_writer *packed, recmap_error *error) {
+    struct feature_sizes sizes = sizes_of(kind, packed->size);
+    struct addition added = addition_of(builder, name, name_size, &sizes);
     recmap_status status = begin_values(builder, &added, &sizes, error);
     if (status != RECMAP_OK) return status;
     message_put_bytes(&builder->arena, packed->data, packed->size);
@@ -233,8 +233,8 @@ static recmap_status check_name(size_t *size, const char *name, recmap_error *er
 }
 
 /* What all features begin with: the checks, and the heads in the arena. */
-static recmap_status begin_feature(recmap_example_builder *builder, addition *added,
-                                   const char *name, const feature_sizes *sizes,
+static recmap_status begin_feature(recmap_example_builder *builder, struct addition *added,
+                                   const char *name, const struct feature_sizes *sizes,
                                    recmap_error *error) {
     size_t name_size = 0;
     recmap_status status = check_begun(builder, error);
@@ -247,10 +247,10 @@ static recmap_status begin_feature(recmap_example_builder *builder, addition *ad
 recmap_status recmap_example_builder_add_int64(recmap_example_builder *builder, const char *name,
                                                const int64_t *values, size_t count,
                                                recmap_error *error) {
-    addition added;
+    struct addition added;
     uint64_t packed = 0;
     for (size_t i = 0; i < count; i++) packed += varint_size((uint64_t)values[i]);
-    feature_sizes sizes = sizes_of(RECMAP_TYPE_INT64, packed);
+    struct feature_sizes sizes = sizes_of(RECMAP_TYPE_INT64, packed);
     recmap_status status = begin_feature(builder, &added, name, &sizes, error);
     if (status != RECMAP_OK) return status;
     for (size_t i = 0; i < count; i++) message_put_varint(&builder->arena, (uint64_t)values[i]);
@@ -261,8 +261,8 @@ recmap_status recmap_example_builder_add_int64(recmap_example_builder *builder, 
 recmap_status recmap_example_builder_add_float(recmap_example_builder *builder, const char *name,
                                                const float *values, size_t count,
                                                recmap_error *error) {
-    addition added;
-    feature_sizes sizes = sizes_of(RECMAP_TYPE_FLOAT, 4 * (uint64_t)count);
+    struct addition added;
+    struct feature_sizes sizes = sizes_of(RECMAP_TYPE_FLOAT, 4 * (uint64_t)count);
     recmap_status status = begin_feature(builder, &added, name, &sizes, error);
     if (status != RECMAP_OK) return status;
     uint8_t *to = builder->arena.data + builder->arena.size;
@@ -279,12 +279,12 @@ recmap_status recmap_example_builder_add_float(recmap_example_builder *builder, 
 recmap_status recmap_example_builder_add_bytes(recmap_example_builder *builder, const char *name,
                                                const recmap_bytes *values, size_t count,
                                                recmap_error *error) {
-    addition added;
+    struct addition added;
     uint64_t packed = 0;
     /* Beyond the limit the sum says nothing new, and must not overflow. */
     for (size_t i = 0; i < count && packed <= builder->size_limit; i++)
         packed += field_size(min_u64(values[i].size, UINT32_MAX));
-    feature_sizes sizes = sizes_of(RECMAP_TYPE_BYTES, packed);
+    struct feature_sizes sizes = sizes_of(RECMAP_TYPE_BYTES, packed);
     recmap_status status = begin_feature(builder, &added, name, &sizes, error);
     if (status != RECMAP_OK) return status;
     for (size_t i = 0; i < count; i++) {
@@ -297,8 +297,8 @@ recmap_status recmap_example_builder_add_bytes(recmap_example_builder *builder, 
 
 recmap_status recmap_example_builder_add_unset(recmap_example_builder *builder, const char *name,
                                                recmap_error *error) {
-    addition added;
-    feature_sizes sizes = sizes_of(RECMAP_TYPE_NONE, 0);
+    struct addition added;
+    struct feature_sizes sizes = sizes_of(RECMAP_TYPE_NONE, 0);
     recmap_status status = begin_feature(builder, &added, name, &sizes, error);
     if (status == RECMAP_OK) end_values(builder, &added, &sizes, 0);
     return status;
@@ -306,17 +306,17 @@ recmap_status recmap_example_builder_add_unset(recmap_example_builder *builder, 
 
 recmap_status builder_begin_list(recmap_example_builder *builder, const char *name,
                                  size_t name_size, size_t origin, recmap_error *error) {
-    message_writer *arena = &builder->arena;
+    struct message_writer *arena = &builder->arena;
     if (!message_reserve(arena, name_size + 1) || !entry_map_reserve(&builder->lists))
         return fail_memory(error);
-    map_entry open = {.name = arena->size,
-                      .name_size = name_size,
-                      .body = arena->size + name_size,
-                      .origin = origin};
+    struct map_entry open = {.name = arena->size,
+                             .name_size = name_size,
+                             .body = arena->size + name_size,
+                             .origin = origin};
     message_put_bytes(arena, name, name_size);
     builder->open = open;
     builder->is_in_list = true;
-    recmap_status status = check_size(builder, &(addition){.size = 0}, error);
+    recmap_status status = check_size(builder, &(struct addition){.size = 0}, error);
     if (status == RECMAP_OK) return RECMAP_OK;
     builder->is_in_list = false;
     arena->size = open.name;
@@ -344,25 +344,27 @@ void recmap_example_builder_end_list(recmap_example_builder *builder) {
 }
 
 /* The head and the name of an entry whose body has this size. */
-static void put_entry_head(message_writer *to, const map_entry *entry, uint64_t body_size,
-                           const uint8_t *arena) {
+static void put_entry_head(struct message_writer *to, const struct map_entry *entry,
+                           uint64_t body_size, const uint8_t *arena) {
     message_put_head(to, FIRST_TAG, field_size(entry->name_size) + field_size(body_size));
     message_put_head(to, FIRST_TAG, entry->name_size);
     message_put_bytes(to, arena + entry->name, entry->name_size);
     message_put_head(to, SECOND_TAG, body_size);
 }
 
-static void put_features(message_writer *to, const entry_map *map, const uint8_t *arena) {
+static void put_features(struct message_writer *to, const struct entry_map *map,
+                         const uint8_t *arena) {
     if (!map->is_there) return;
     message_put_head(to, FIRST_TAG, map->size);
     for (size_t i = 0; i < map->count; i++) {
-        const map_entry *entry = &map->entries[i];
+        const struct map_entry *entry = &map->entries[i];
         put_entry_head(to, entry, entry->body_size, arena);
         message_put_bytes(to, arena + entry->body, entry->body_size);
     }
 }
 
-static void put_lists(message_writer *to, const entry_map *map, const uint8_t *arena) {
+static void put_lists(struct message_writer *to, const struct entry_map *map,
+                      const uint8_t *arena) {
     if (!map->is_there) return;
     message_put_head(to, SECOND_TAG, map->size);
     for (size_t i = 0, count; i < map->count; i += count) {
@@ -375,7 +377,7 @@ static void put_lists(message_writer *to, const entry_map *map, const uint8_t *a
 
 recmap_status recmap_example_builder_finish(const uint8_t **data, size_t *size,
                                             recmap_example_builder *builder, recmap_error *error) {
-    message_writer *output = &builder->output;
+    struct message_writer *output = &builder->output;
     recmap_status status = check_begun(builder, error);
     if (status != RECMAP_OK) return status;
     recmap_example_builder_end_list(builder);

@@ -23,14 +23,14 @@ static recmap_value float_value(uint32_t bits) {
     return (recmap_value){.type = RECMAP_TYPE_FLOAT, .as.float32 = value};
 }
 
-static recmap_value bytes_value(wire bytes) {
+static recmap_value bytes_value(struct wire bytes) {
     return (recmap_value){.type = RECMAP_TYPE_BYTES,
                           .as.bytes = {bytes.at, (size_t)(bytes.end - bytes.at)}};
 }
 
-recmap_value example_feature_first(const example_feature *feature) {
-    wire first = feature->first;
-    wire_trace trace = {0};
+recmap_value example_feature_first(const struct example_feature *feature) {
+    struct wire first = feature->first;
+    struct wire_trace trace = {0};
     uint64_t bits = 0;
     if (feature->count == 0) return (recmap_value){.type = RECMAP_TYPE_NONE};
     if (feature->kind == RECMAP_TYPE_BYTES) return bytes_value(first);
@@ -40,30 +40,33 @@ recmap_value example_feature_first(const example_feature *feature) {
 }
 
 /* Adds `count` values, the first of which begins `values`. */
-static void add_values(example_feature *feature, wire values, uint64_t count) {
+static void add_values(struct example_feature *feature, struct wire values, uint64_t count) {
     if (feature->count == 0) feature->first = values;
     feature->count += count;
 }
 
-static bool read_packed_int64(example_feature *feature, wire packed, wire_trace *trace) {
+static bool read_packed_int64(struct example_feature *feature, struct wire packed,
+                              struct wire_trace *trace) {
     uint64_t count;
     if (!wire_count_varints(&count, &packed, trace)) return false;
     add_values(feature, packed, count);
     return true;
 }
 
-static bool read_packed_float(example_feature *feature, wire packed, wire_trace *trace) {
+static bool read_packed_float(struct example_feature *feature, struct wire packed,
+                              struct wire_trace *trace) {
     size_t size = wire_left(&packed);
     if (size % 4) return wire_fail(trace, packed.at, "packed floats are not 4 bytes each");
     add_values(feature, packed, size / 4);
     return true;
 }
 
-static bool read_int64_list(example_feature *feature, wire list, wire_trace *trace) {
+static bool read_int64_list(struct example_feature *feature, struct wire list,
+                            struct wire_trace *trace) {
     while (!wire_done(&list)) {
         uint32_t tag;
         uint64_t bits;
-        wire packed;
+        struct wire packed;
         if (!wire_read_tag(&tag, &list, trace)) return false;
         if (tag == PACKED_TAG) {
             if (!wire_read_bytes(&packed, &list, trace)) return false;
@@ -71,7 +74,7 @@ static bool read_int64_list(example_feature *feature, wire list, wire_trace *tra
         } else if (tag == INT64_TAG) {
             const uint8_t *at = list.at;
             if (!wire_read_varint(&bits, &list, trace)) return false;
-            add_values(feature, (wire){at, list.at}, 1);
+            add_values(feature, (struct wire){at, list.at}, 1);
         } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
             return false;
         }
@@ -79,10 +82,11 @@ static bool read_int64_list(example_feature *feature, wire list, wire_trace *tra
     return true;
 }
 
-static bool read_float_list(example_feature *feature, wire list, wire_trace *trace) {
+static bool read_float_list(struct example_feature *feature, struct wire list,
+                            struct wire_trace *trace) {
     while (!wire_done(&list)) {
         uint32_t tag, bits;
-        wire packed;
+        struct wire packed;
         if (!wire_read_tag(&tag, &list, trace)) return false;
         if (tag == PACKED_TAG) {
             if (!wire_read_bytes(&packed, &list, trace)) return false;
@@ -90,7 +94,7 @@ static bool read_float_list(example_feature *feature, wire list, wire_trace *tra
         } else if (tag == FLOAT_TAG) {
             const uint8_t *at = list.at;
             if (!wire_read_fixed32(&bits, &list, trace)) return false;
-            add_values(feature, (wire){at, list.at}, 1);
+            add_values(feature, (struct wire){at, list.at}, 1);
         } else if (!wire_skip(&list, tag, EXAMPLE_LIST_DEPTH, trace)) {
             return false;
         }
@@ -98,10 +102,11 @@ static bool read_float_list(example_feature *feature, wire list, wire_trace *tra
     return true;
 }
 
-static bool read_bytes_list(example_feature *feature, wire list, wire_trace *trace) {
+static bool read_bytes_list(struct example_feature *feature, struct wire list,
+                            struct wire_trace *trace) {
     while (!wire_done(&list)) {
         uint32_t tag;
-        wire bytes;
+        struct wire bytes;
         if (!wire_read_tag(&tag, &list, trace)) return false;
         if (tag == BYTES_TAG) {
             if (!wire_read_bytes(&bytes, &list, trace)) return false;
@@ -122,7 +127,7 @@ recmap_type feature_kind_of_tag(uint32_t tag) {
     }
 }
 
-static bool read_list(example_feature *feature, wire list, wire_trace *trace) {
+static bool read_list(struct example_feature *feature, struct wire list, struct wire_trace *trace) {
     switch (feature->kind) {
     case RECMAP_TYPE_INT64: return read_int64_list(feature, list, trace);
     case RECMAP_TYPE_FLOAT: return read_float_list(feature, list, trace);
@@ -130,8 +135,8 @@ static bool read_list(example_feature *feature, wire list, wire_trace *trace) {
     }
 }
 
-bool feature_read_plain(example_feature *feature, const uint8_t *body, size_t size) {
-    wire_trace trace;
+bool feature_read_plain(struct example_feature *feature, const uint8_t *body, size_t size) {
+    struct wire_trace trace;
     if (size == 0) return true;
     if (size < 2 || body[1] != size - 2) return false;
     recmap_type kind = feature_kind_of_tag(body[0]);
@@ -148,10 +153,10 @@ bool feature_read_plain(example_feature *feature, const uint8_t *body, size_t si
     return kind == RECMAP_TYPE_BYTES || size % 4 == 0;
 }
 
-bool feature_merge(example_feature *feature, wire body, wire_trace *trace) {
+bool feature_merge(struct example_feature *feature, struct wire body, struct wire_trace *trace) {
     while (!wire_done(&body)) {
         uint32_t tag;
-        wire list;
+        struct wire list;
         if (!wire_read_tag(&tag, &body, trace)) return false;
         recmap_type kind = feature_kind_of_tag(tag);
         if (kind == RECMAP_TYPE_NONE) {
@@ -169,13 +174,14 @@ bool feature_merge(example_feature *feature, wire body, wire_trace *trace) {
     return true;
 }
 
-example_values example_values_begin(const example_feature *feature) {
-    example_values values = {.kind = feature->kind, .lists_at = feature->lists_at};
+struct example_values example_values_begin(const struct example_feature *feature) {
+    struct example_values values = {.kind = feature->kind, .lists_at = feature->lists_at};
     if (feature->kind != RECMAP_TYPE_NONE) values.entry = feature->entry;
     return values;
 }
 
-static bool next_packed(recmap_value *value, example_values *values, wire_trace *trace) {
+static bool next_packed(recmap_value *value, struct example_values *values,
+                        struct wire_trace *trace) {
     uint64_t bits;
     uint32_t bits32;
     if (values->kind == RECMAP_TYPE_INT64) {
@@ -189,10 +195,11 @@ static bool next_packed(recmap_value *value, example_values *values, wire_trace 
 }
 
 /* One field of the list: `found` says whether it was a value; a packed chunk is opened. */
-static bool step_list(recmap_value *value, bool *found, example_values *values, wire_trace *trace) {
+static bool step_list(recmap_value *value, bool *found, struct example_values *values,
+                      struct wire_trace *trace) {
     uint32_t tag, bits32;
     uint64_t bits;
-    wire bytes;
+    struct wire bytes;
     *found = false;
     if (!wire_read_tag(&tag, &values->list, trace)) return false;
     if (values->kind == RECMAP_TYPE_BYTES && tag == BYTES_TAG) {
@@ -214,9 +221,9 @@ static bool step_list(recmap_value *value, bool *found, example_values *values, 
 }
 
 /* One field of the feature or, when that is done, of the entry: opens what leads to values. */
-static bool step_out(example_values *values, wire_trace *trace) {
+static bool step_out(struct example_values *values, struct wire_trace *trace) {
     uint32_t tag;
-    wire list;
+    struct wire list;
     if (wire_done(&values->body)) {
         if (!wire_read_tag(&tag, &values->entry, trace)) return false;
         if (tag == EXAMPLE_VALUE_TAG) return wire_read_bytes(&values->body, &values->entry, trace);
@@ -230,8 +237,8 @@ static bool step_out(example_values *values, wire_trace *trace) {
     return true;
 }
 
-bool example_values_next(recmap_value *value, example_values *values) {
-    wire_trace trace = {0};
+bool example_values_next(recmap_value *value, struct example_values *values) {
+    struct wire_trace trace = {0};
     bool found = false;
     for (;;) {
         if (!wire_done(&values->packed)) return next_packed(value, values, &trace);

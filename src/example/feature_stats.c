@@ -6,17 +6,17 @@
 
 #include "example/sequence_features.h"
 
-feature_stats *feature_stats_create(const uint8_t *name, size_t name_size, bool is_list) {
-    feature_stats *stats = malloc(sizeof *stats + name_size + 1);
+struct feature_stats *feature_stats_create(const uint8_t *name, size_t name_size, bool is_list) {
+    struct feature_stats *stats = malloc(sizeof *stats + name_size + 1);
     if (!stats) return NULL;
     char *copy = (char *)(stats + 1);
     if (name_size) memcpy(copy, name, name_size);
     copy[name_size] = 0;
-    *stats = (feature_stats){.name = copy, .name_size = name_size, .is_list = is_list};
+    *stats = (struct feature_stats){.name = copy, .name_size = name_size, .is_list = is_list};
     return stats;
 }
 
-int feature_stats_compare(const feature_stats *a, const feature_stats *b) {
+int feature_stats_compare(const struct feature_stats *a, const struct feature_stats *b) {
     if (a->is_list != b->is_list) return a->is_list ? 1 : -1;
     size_t size = a->name_size < b->name_size ? a->name_size : b->name_size;
     int order = memcmp(a->name, b->name, size);
@@ -25,13 +25,13 @@ int feature_stats_compare(const feature_stats *a, const feature_stats *b) {
 }
 
 /* Each takes one number more into a range of which `count` were seen. */
-static void widen_int64(feature_stats *stats, int64_t value) {
+static void widen_int64(struct feature_stats *stats, int64_t value) {
     bool is_first = stats->int64_count++ == 0;
     if (is_first || value < stats->min_int64) stats->min_int64 = value;
     if (is_first || value > stats->max_int64) stats->max_int64 = value;
 }
 
-static void widen_float(feature_stats *stats, float value) {
+static void widen_float(struct feature_stats *stats, float value) {
     if (isnan(value)) {
         stats->nan_count++;
         return;
@@ -46,7 +46,7 @@ static void widen_count(uint64_t *least, uint64_t *most, bool is_first, uint64_t
     if (is_first || value > *most) *most = value;
 }
 
-static void add_value(feature_stats *stats, const recmap_value *value) {
+static void add_value(struct feature_stats *stats, const recmap_value *value) {
     switch (value->type) {
     case RECMAP_TYPE_INT64: widen_int64(stats, value->as.int64); break;
     case RECMAP_TYPE_FLOAT: widen_float(stats, value->as.float32); break;
@@ -56,15 +56,15 @@ static void add_value(feature_stats *stats, const recmap_value *value) {
     }
 }
 
-static void add_values(feature_stats *stats, const example_feature *feature,
-                       example_values values) {
+static void add_values(struct feature_stats *stats, const struct example_feature *feature,
+                       struct example_values values) {
     recmap_value value;
     stats->kinds |= 1u << feature->kind;
     widen_count(&stats->min_length, &stats->max_length, stats->length_count++ == 0, feature->count);
     while (example_values_next(&value, &values)) add_value(stats, &value);
 }
 
-void feature_stats_add(feature_stats *stats, const example_feature *feature) {
+void feature_stats_add(struct feature_stats *stats, const struct example_feature *feature) {
     if (feature->kind == RECMAP_TYPE_NONE) {
         stats->unset_count++;
         return;
@@ -73,7 +73,8 @@ void feature_stats_add(feature_stats *stats, const example_feature *feature) {
     add_values(stats, feature, example_values_begin(feature));
 }
 
-void feature_stats_add_list(feature_stats *stats, const example_feature *steps, size_t count) {
+void feature_stats_add_list(struct feature_stats *stats, const struct example_feature *steps,
+                            size_t count) {
     widen_count(&stats->min_steps, &stats->max_steps, stats->held_count++ == 0, count);
     stats->step_count += count;
     for (size_t i = 0; i < count; i++) {
@@ -97,14 +98,15 @@ static double share(uint64_t part, uint64_t whole) {
 }
 
 /* Whether all have the same number of values, and some: a record with its feature, a step. */
-static bool is_fixed(const feature_stats *stats, uint64_t record_count) {
+static bool is_fixed(const struct feature_stats *stats, uint64_t record_count) {
     uint64_t all = stats->is_list ? stats->step_count : record_count;
     bool has_one_kind = stats->kinds && !(stats->kinds & (stats->kinds - 1));
     return has_one_kind && stats->length_count == all && stats->min_length > 0 &&
            stats->min_length == stats->max_length;
 }
 
-recmap_schema_feature feature_stats_describe(const feature_stats *stats, uint64_t record_count) {
+recmap_schema_feature feature_stats_describe(const struct feature_stats *stats,
+                                             uint64_t record_count) {
     return (recmap_schema_feature){
         .name = stats->name,
         .name_size = stats->name_size,

@@ -6,7 +6,7 @@
 
 #include "example/feature.h"
 
-typedef struct feature_stats {
+struct feature_stats {
     const char *name; /* ended by a NUL; may hold NULs before that */
     size_t name_size;
     bool is_list;
@@ -29,19 +29,21 @@ typedef struct feature_stats {
     uint64_t bytes_count;
     uint64_t min_size;
     uint64_t max_size;
-} feature_stats;
+};
 
 /* One whose name, of these bytes, is its own; malloc'ed. NULL when memory is out. */
-feature_stats *feature_stats_create(const uint8_t *name, size_t name_size, bool is_list);
+struct feature_stats *feature_stats_create(const uint8_t *name, size_t name_size, bool is_list);
 
 /* By features and lists, then by the bytes of names. */
-int feature_stats_compare(const feature_stats *a, const feature_stats *b);
+int feature_stats_compare(const struct feature_stats *a, const struct feature_stats *b);
 
 /* Adds what a record holds: a feature, or a list of steps. */
-void feature_stats_add(feature_stats *stats, const example_feature *feature);
-void feature_stats_add_list(feature_stats *stats, const example_feature *steps, size_t count);
+void feature_stats_add(struct feature_stats *stats, const struct example_feature *feature);
+void feature_stats_add_list(struct feature_stats *stats, const struct example_feature *steps,
+                            size_t count);
 
 /* As users see it. */
-recmap_schema_feature feature_stats_describe(const feature_stats *stats, uint64_t record_count);
+recmap_schema_feature feature_stats_describe(const struct feature_stats *stats,
+                                             uint64_t record_count);
 
 #endif

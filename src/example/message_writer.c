@@ -4,12 +4,12 @@
 
 #include "base/array.h"
 
-bool message_reserve(message_writer *writer, size_t size) {
+bool message_reserve(struct message_writer *writer, size_t size) {
     if (size > SIZE_MAX - writer->size) return false;
     return array_reserve(&writer->data, &writer->capacity, writer->size + size, 1);
 }
 
-void message_free(message_writer *writer) {
+void message_free(struct message_writer *writer) {
     free(writer->data);
-    *writer = (message_writer){0};
+    *writer = (struct message_writer){0};
 }

@@ -10,15 +10,15 @@
 #include "base/bytes.h"
 
 /* All zeros is an empty one. */
-typedef struct message_writer {
+struct message_writer {
     uint8_t *data;
     size_t size;
     size_t capacity;
-} message_writer;
+};
 
 /* Makes room for `size` bytes more. False when memory is out; the writer is as it was then. */
-bool message_reserve(message_writer *writer, size_t size);
-void message_free(message_writer *writer);
+bool message_reserve(struct message_writer *writer, size_t size);
+void message_free(struct message_writer *writer);
 
 /* Bytes of a varint: 1 to 10. */
 static inline size_t varint_size(uint64_t value) {
@@ -31,20 +31,20 @@ static inline uint64_t field_size(uint64_t size) {
 }
 
 /* All of these write into room that was made. */
-static inline void message_put_varint(message_writer *writer, uint64_t value) {
+static inline void message_put_varint(struct message_writer *writer, uint64_t value) {
     uint8_t *at = writer->data + writer->size;
     for (; value > 0x7f; value >>= 7) *at++ = (uint8_t)(value | 0x80);
     *at++ = (uint8_t)value;
     writer->size = (size_t)(at - writer->data);
 }
 
-static inline void message_put_bytes(message_writer *writer, const void *data, size_t size) {
+static inline void message_put_bytes(struct message_writer *writer, const void *data, size_t size) {
     if (size) memcpy(writer->data + writer->size, data, size);
     writer->size += size;
 }
 
 /* Tag (below 128) and length of a field whose bytes follow. */
-static inline void message_put_head(message_writer *writer, uint8_t tag, uint64_t size) {
+static inline void message_put_head(struct message_writer *writer, uint8_t tag, uint64_t size) {
     writer->data[writer->size++] = tag;
     message_put_varint(writer, size);
 }

@@ -7,16 +7,16 @@
 #include "base/error.h"
 #include "base/json.h"
 
-typedef struct name {
+struct name {
     size_t at; /* in the text of all names */
     size_t size;
     uint64_t hash;
     size_t first; /* index of the first name equal to it */
-} name;
+};
 
 struct example_names {
     uint8_t *text; /* all names, one behind the other */
-    name *names;
+    struct name *names;
     size_t count;
     size_t *slots; /* index + 1 of a name, 0 for none; a power of two of them, half empty */
     size_t slot_mask;
@@ -43,21 +43,21 @@ static uint64_t size_bit(size_t size) {
     return UINT64_C(1) << (size < 63 ? size : 63);
 }
 
-size_t example_names_find(const example_names *names, const uint8_t *data, size_t size) {
+size_t example_names_find(const struct example_names *names, const uint8_t *data, size_t size) {
     if (!(names->sizes & size_bit(size))) return SIZE_MAX;
     uint64_t hash = example_names_hash(data, size);
     for (size_t slot = hash & names->slot_mask;; slot = (slot + 1) & names->slot_mask) {
         if (!names->slots[slot]) return SIZE_MAX;
         size_t index = names->slots[slot] - 1;
-        const name *candidate = &names->names[index];
+        const struct name *candidate = &names->names[index];
         if (candidate->hash == hash && candidate->size == size &&
             memcmp(names->text + candidate->at, data, size) == 0)
             return index;
     }
 }
 
-static void insert(example_names *names, size_t index) {
-    name *added = &names->names[index];
+static void insert(struct example_names *names, size_t index) {
+    struct name *added = &names->names[index];
     size_t first = example_names_find(names, names->text + added->at, added->size);
     added->first = first == SIZE_MAX ? index : first;
     if (first != SIZE_MAX) {
@@ -70,7 +70,7 @@ static void insert(example_names *names, size_t index) {
     names->slots[slot] = index + 1;
 }
 
-static recmap_status allocate(example_names *names, const char *const *list, size_t count,
+static recmap_status allocate(struct example_names *names, const char *const *list, size_t count,
                               recmap_error *error) {
     size_t slot_count = 4, text_size = 0;
     while (slot_count < count * 2) slot_count *= 2;
@@ -89,21 +89,21 @@ static recmap_status allocate(example_names *names, const char *const *list, siz
     return RECMAP_OK;
 }
 
-static void fill(example_names *names, const char *const *list) {
+static void fill(struct example_names *names, const char *const *list) {
     size_t at = 0;
     for (size_t i = 0; i < names->count; i++) {
         size_t size = strlen(list[i]);
         memcpy(names->text + at, list[i], size);
-        names->names[i] =
-            (name){.at = at, .size = size, .hash = example_names_hash(names->text + at, size)};
+        names->names[i] = (struct name){
+            .at = at, .size = size, .hash = example_names_hash(names->text + at, size)};
         at += size;
         insert(names, i);
     }
 }
 
-recmap_status example_names_create(example_names **names, const char *const *list, size_t count,
-                                   recmap_error *error) {
-    example_names *made = calloc(1, sizeof *made);
+recmap_status example_names_create(struct example_names **names, const char *const *list,
+                                   size_t count, recmap_error *error) {
+    struct example_names *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
     recmap_status status = allocate(made, list, count, error);
     if (status != RECMAP_OK) {
@@ -115,7 +115,7 @@ recmap_status example_names_create(example_names **names, const char *const *lis
     return RECMAP_OK;
 }
 
-void example_names_destroy(example_names *names) {
+void example_names_destroy(struct example_names *names) {
     if (!names) return;
     free(names->text);
     free(names->names);
@@ -123,14 +123,14 @@ void example_names_destroy(example_names *names) {
     free(names);
 }
 
-size_t example_names_count(const example_names *names) {
+size_t example_names_count(const struct example_names *names) {
     return names->count;
 }
 
-size_t example_names_first(const example_names *names, size_t index) {
+size_t example_names_first(const struct example_names *names, size_t index) {
     return names->names[index].first;
 }
 
-bool example_names_repeat(const example_names *names) {
+bool example_names_repeat(const struct example_names *names) {
     return names->repeat;
 }

@@ -10,8 +10,8 @@
 #include "base/json_reader.h"
 #include "example/building.h"
 
-typedef struct reading {
-    json_reader reader;
+struct reading {
+    struct json_reader reader;
     const char *text;
     recmap_example_builder *builder;
     recmap_error *error;
@@ -21,13 +21,13 @@ typedef struct reading {
     size_t origin;    /* where it stands in the text */
     recmap_type kind; /* of the feature that is being read */
     bool is_base64;   /* the record came as it is */
-} reading;
+};
 
-static bool refuse(reading *r, const char *at, const char *format, ...)
+static bool refuse(struct reading *r, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Sets the error, at a byte of the text. Returns false. */
-static bool refuse(reading *r, const char *at, const char *format, ...) {
+static bool refuse(struct reading *r, const char *at, const char *format, ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, format);
@@ -41,24 +41,24 @@ static bool refuse(reading *r, const char *at, const char *format, ...) {
     return false;
 }
 
-static bool run_out(reading *r) {
+static bool run_out(struct reading *r) {
     r->status = fail_memory(r->error);
     return false;
 }
 
-static bool take(reading *r, char wanted) {
+static bool take(struct reading *r, char wanted) {
     return json_take(&r->reader, wanted) || refuse(r, r->reader.at, "'%c' is expected", wanted);
 }
 
-static bool read_string(json_string *string, reading *r) {
+static bool read_string(struct json_string *string, struct reading *r) {
     if (json_peek(&r->reader) != '"') return refuse(r, r->reader.at, "a string is expected");
     return json_read_string(string, &r->reader) ||
            refuse(r, r->reader.at, "the string is not whole, or not UTF-8");
 }
 
 /* What a string means, without its escapes: into `room` where there are any. */
-static bool plain_text(const char **text, size_t *size, message_writer *room,
-                       const json_string *string, reading *r) {
+static bool plain_text(const char **text, size_t *size, struct message_writer *room,
+                       const struct json_string *string, struct reading *r) {
     *text = string->data;
     *size = string->size;
     if (!string->has_escapes) return true;
@@ -70,9 +70,9 @@ static bool plain_text(const char **text, size_t *size, message_writer *room,
 }
 
 /* Reads an object or an array: calls `read` for each of its items. */
-typedef bool (*read_fn)(reading *r, void *context);
+typedef bool (*read_fn)(struct reading *r, void *context);
 
-static bool read_items(reading *r, const char brackets[2], read_fn read, void *context) {
+static bool read_items(struct reading *r, const char brackets[2], read_fn read, void *context) {
     if (!take(r, brackets[0])) return false;
     if (json_take(&r->reader, brackets[1])) return true;
     do
@@ -83,28 +83,28 @@ static bool read_items(reading *r, const char brackets[2], read_fn read, void *c
 }
 
 /* A field of a message: both spellings of its name. */
-typedef struct json_field {
+struct json_field {
     const char *name;
     const char *other;
     int group; /* fields of different groups do not go together */
-    bool (*read)(reading *r);
-} json_field;
+    bool (*read)(struct reading *r);
+};
 
 /* A message: its fields, which end with a row of zeros, and which of them came. */
-typedef struct json_message {
-    const json_field *fields;
+struct json_message {
+    const struct json_field *fields;
     unsigned seen; /* a bit each */
     int group;
-} json_message;
+};
 
-static bool read_field(reading *r, void *context) {
-    json_message *message = context;
-    json_string key = {0};
+static bool read_field(struct reading *r, void *context) {
+    struct json_message *message = context;
+    struct json_string key = {0};
     json_peek(&r->reader);
     const char *at = r->reader.at;
     if (!read_string(&key, r)) return false;
     unsigned i = 0;
-    const json_field *field = message->fields;
+    const struct json_field *field = message->fields;
     while (field->name && !json_string_is(&key, field->name) && !json_string_is(&key, field->other))
         i++, field++;
     int shown = key.size < 64 ? (int)key.size : 64;
@@ -120,14 +120,14 @@ static bool read_field(reading *r, void *context) {
     return field->read(r);
 }
 
-static bool read_message(reading *r, const json_field *fields) {
-    json_message message = {.fields = fields};
+static bool read_message(struct reading *r, const struct json_field *fields) {
+    struct json_message message = {.fields = fields};
     return read_items(r, "{}", read_field, &message);
 }
 
 /* A number, or what a string in its place says: which is a number too, or a name. */
-static bool read_number(json_number *number, bool *is_quoted, reading *r) {
-    json_string string = {0};
+static bool read_number(struct json_number *number, bool *is_quoted, struct reading *r) {
+    struct json_string string = {0};
     char first = json_peek(&r->reader);
     const char *at = r->reader.at;
     *is_quoted = first == '"';
@@ -137,16 +137,16 @@ static bool read_number(json_number *number, bool *is_quoted, reading *r) {
            plain_text(&number->data, &number->size, &r->builder->plain, &string, r);
 }
 
-static bool is_number(const json_number *text) {
-    json_reader inside = {text->data, text->data + text->size};
-    json_number found;
+static bool is_number(const struct json_number *text) {
+    struct json_reader inside = {text->data, text->data + text->size};
+    struct json_number found;
     return json_read_number(&found, &inside) && found.size == text->size;
 }
 
-static bool read_int64(reading *r, void *context) {
+static bool read_int64(struct reading *r, void *context) {
     (void)context;
-    message_writer *values = &r->builder->values;
-    json_number number;
+    struct message_writer *values = &r->builder->values;
+    struct json_number number;
     bool is_quoted;
     int64_t value;
     json_peek(&r->reader);
@@ -161,7 +161,7 @@ static bool read_int64(reading *r, void *context) {
 }
 
 /* The floats that are no numbers in JSON. */
-static bool find_named_float(uint32_t *bits, const json_number *text) {
+static bool find_named_float(uint32_t *bits, const struct json_number *text) {
     static const struct {
         const char *name;
         uint32_t bits;
@@ -175,10 +175,10 @@ static bool find_named_float(uint32_t *bits, const json_number *text) {
     return false;
 }
 
-static bool read_float(reading *r, void *context) {
+static bool read_float(struct reading *r, void *context) {
     (void)context;
-    message_writer *values = &r->builder->values;
-    json_number number;
+    struct message_writer *values = &r->builder->values;
+    struct json_number number;
     bool is_quoted;
     uint32_t bits;
     json_peek(&r->reader);
@@ -199,8 +199,9 @@ static bool read_float(reading *r, void *context) {
 }
 
 /* Decodes a string of base64 behind what `to` holds; `head_size` bytes are left for a head. */
-static bool read_base64(message_writer *to, size_t head_size, size_t *size, reading *r) {
-    json_string string = {0};
+static bool read_base64(struct message_writer *to, size_t head_size, size_t *size,
+                        struct reading *r) {
+    struct json_string string = {0};
     const char *text;
     size_t text_size, fault;
     if (!read_string(&string, r)) return false;
@@ -212,10 +213,10 @@ static bool read_base64(message_writer *to, size_t head_size, size_t *size, read
 }
 
 /* The head's size is known when the bytes are there. */
-static bool read_bytes(reading *r, void *context) {
+static bool read_bytes(struct reading *r, void *context) {
     (void)context;
     enum { HEAD_MOST = 11 };
-    message_writer *values = &r->builder->values;
+    struct message_writer *values = &r->builder->values;
     size_t size;
     if (!read_base64(values, HEAD_MOST, &size, r)) return false;
     const uint8_t *decoded = values->data + values->size + HEAD_MOST;
@@ -225,7 +226,7 @@ static bool read_bytes(reading *r, void *context) {
     return true;
 }
 
-static bool read_value(reading *r) {
+static bool read_value(struct reading *r) {
     switch (r->kind) {
     case RECMAP_TYPE_BYTES: return read_items(r, "[]", read_bytes, NULL);
     case RECMAP_TYPE_FLOAT: return read_items(r, "[]", read_float, NULL);
@@ -233,31 +234,32 @@ static bool read_value(reading *r) {
     }
 }
 
-static bool read_list(reading *r, recmap_type kind) {
-    static const json_field fields[] = {{"value", "value", 0, read_value}, {NULL, NULL, 0, NULL}};
+static bool read_list(struct reading *r, recmap_type kind) {
+    static const struct json_field fields[] = {{"value", "value", 0, read_value},
+                                               {NULL, NULL, 0, NULL}};
     if (r->kind != RECMAP_TYPE_NONE) return refuse(r, r->reader.at, "a feature has one kind");
     r->kind = kind;
     return read_message(r, fields);
 }
 
-static bool read_bytes_list(reading *r) {
+static bool read_bytes_list(struct reading *r) {
     return read_list(r, RECMAP_TYPE_BYTES);
 }
 
-static bool read_float_list(reading *r) {
+static bool read_float_list(struct reading *r) {
     return read_list(r, RECMAP_TYPE_FLOAT);
 }
 
-static bool read_int64_list(reading *r) {
+static bool read_int64_list(struct reading *r) {
     return read_list(r, RECMAP_TYPE_INT64);
 }
 
 /* A feature, into the features, or as a step of the list that is open. */
-static bool read_feature(reading *r, void *context) {
-    static const json_field fields[] = {{"bytesList", "bytes_list", 0, read_bytes_list},
-                                        {"floatList", "float_list", 0, read_float_list},
-                                        {"int64List", "int64_list", 0, read_int64_list},
-                                        {NULL, NULL, 0, NULL}};
+static bool read_feature(struct reading *r, void *context) {
+    static const struct json_field fields[] = {{"bytesList", "bytes_list", 0, read_bytes_list},
+                                               {"floatList", "float_list", 0, read_float_list},
+                                               {"int64List", "int64_list", 0, read_int64_list},
+                                               {NULL, NULL, 0, NULL}};
     (void)context;
     recmap_example_builder *builder = r->builder;
     r->kind = RECMAP_TYPE_NONE;
@@ -270,13 +272,13 @@ static bool read_feature(reading *r, void *context) {
     return r->status == RECMAP_OK;
 }
 
-static bool read_steps(reading *r) {
+static bool read_steps(struct reading *r) {
     return read_items(r, "[]", read_feature, NULL);
 }
 
-static bool read_feature_list(reading *r, void *context) {
-    static const json_field fields[] = {{"feature", "feature", 0, read_steps},
-                                        {NULL, NULL, 0, NULL}};
+static bool read_feature_list(struct reading *r, void *context) {
+    static const struct json_field fields[] = {{"feature", "feature", 0, read_steps},
+                                               {NULL, NULL, 0, NULL}};
     (void)context;
     r->status = builder_begin_list(r->builder, r->name, r->name_size, r->origin, r->error);
     if (r->status != RECMAP_OK) return false;
@@ -286,9 +288,9 @@ static bool read_feature_list(reading *r, void *context) {
 }
 
 /* An entry of a map: its name, then what `context` reads. */
-static bool read_entry(reading *r, void *context) {
+static bool read_entry(struct reading *r, void *context) {
     const read_fn *read = context;
-    json_string key = {0};
+    struct json_string key = {0};
     json_peek(&r->reader);
     r->origin = (size_t)(r->reader.at - r->text);
     if (!read_string(&key, r)) return false;
@@ -298,38 +300,38 @@ static bool read_entry(reading *r, void *context) {
     return true;
 }
 
-static bool read_feature_map(reading *r) {
+static bool read_feature_map(struct reading *r) {
     read_fn read = read_feature;
     return read_items(r, "{}", read_entry, &read);
 }
 
-static bool read_list_map(reading *r) {
+static bool read_list_map(struct reading *r) {
     read_fn read = read_feature_list;
     return read_items(r, "{}", read_entry, &read);
 }
 
-static bool read_features(reading *r) {
-    static const json_field fields[] = {{"feature", "feature", 0, read_feature_map},
-                                        {NULL, NULL, 0, NULL}};
+static bool read_features(struct reading *r) {
+    static const struct json_field fields[] = {{"feature", "feature", 0, read_feature_map},
+                                               {NULL, NULL, 0, NULL}};
     r->builder->features.is_there = true;
     return read_message(r, fields);
 }
 
-static bool read_lists(reading *r) {
-    static const json_field fields[] = {{"featureList", "feature_list", 0, read_list_map},
-                                        {NULL, NULL, 0, NULL}};
+static bool read_lists(struct reading *r) {
+    static const struct json_field fields[] = {{"featureList", "feature_list", 0, read_list_map},
+                                               {NULL, NULL, 0, NULL}};
     r->builder->lists.is_there = true;
     return read_message(r, fields);
 }
 
-static bool read_record_number(reading *r) {
+static bool read_record_number(struct reading *r) {
     uint64_t number;
     const char *at = r->reader.at;
     return json_read_uint64(&r->reader, &number) || refuse(r, at, "a record number is expected");
 }
 
-static bool read_record_bytes(reading *r) {
-    message_writer *output = &r->builder->output;
+static bool read_record_bytes(struct reading *r) {
+    struct message_writer *output = &r->builder->output;
     output->size = 0;
     const char *at = r->reader.at;
     if (!read_base64(output, 0, &output->size, r)) return false;
@@ -338,14 +340,14 @@ static bool read_record_bytes(reading *r) {
     return true;
 }
 
-static bool read_record(reading *r) {
-    static const json_field fields[] = {{"features", "features", 1, read_features},
-                                        {"context", "context", 2, read_features},
-                                        {"featureLists", "feature_lists", 2, read_lists},
-                                        {"number", "number", 3, read_record_number},
-                                        {"base64", "base64", 3, read_record_bytes},
-                                        {NULL, NULL, 0, NULL}};
-    json_message message = {.fields = fields};
+static bool read_record(struct reading *r) {
+    static const struct json_field fields[] = {{"features", "features", 1, read_features},
+                                               {"context", "context", 2, read_features},
+                                               {"featureLists", "feature_lists", 2, read_lists},
+                                               {"number", "number", 3, read_record_number},
+                                               {"base64", "base64", 3, read_record_bytes},
+                                               {NULL, NULL, 0, NULL}};
+    struct json_message message = {.fields = fields};
     if (!read_items(r, "{}", read_field, &message)) return false;
     if (!json_at_end(&r->reader)) return refuse(r, r->reader.at, "there is more behind the object");
     if (message.group == 3 && !r->is_base64)
@@ -354,9 +356,9 @@ static bool read_record(reading *r) {
 }
 
 /* A name that comes twice in one map. What was found of it is known when all is in order. */
-static bool check_names(reading *r) {
+static bool check_names(struct reading *r) {
     const recmap_example_builder *builder = r->builder;
-    const entry_map *lists = &builder->lists;
+    const struct entry_map *lists = &builder->lists;
     size_t origin = builder->features.repeated;
     for (size_t i = 0, count; !origin && i < lists->count; i += count) {
         count = entry_map_run(lists, i, builder->arena.data);
@@ -369,7 +371,7 @@ recmap_status recmap_example_builder_read_json(const uint8_t **data, size_t *siz
                                                recmap_example_builder *builder, const char *text,
                                                size_t text_size, recmap_error *error) {
     if (!text) text = "";
-    reading r = {
+    struct reading r = {
         .reader = {text, text + text_size}, .text = text, .builder = builder, .error = error};
     const uint8_t *made = NULL;
     size_t made_size = 0;

@@ -8,10 +8,10 @@ enum {
     KEY_TAG = 1 << 3 | WIRE_BYTES,
 };
 
-example_reader example_reader_begin(const uint8_t *data, size_t size) {
+struct example_reader example_reader_begin(const uint8_t *data, size_t size) {
     static const uint8_t nothing[1];
     if (!data) data = nothing;
-    example_reader reader = {.data = data, .record = {data, data + size}};
+    struct example_reader reader = {.data = data, .record = {data, data + size}};
     /* libprotobuf counts bytes in an int. */
     if (size > INT32_MAX) wire_fail(&reader.trace, data, "an Example has at most 2 GiB");
     return reader;
@@ -32,7 +32,7 @@ bool example_name_is_utf8(const uint8_t *data, size_t size) {
 }
 
 /* Field by field: compilers clear a whole struct far more slowly. */
-static void entry_begin(example_entry *entry, const wire *body) {
+static void entry_begin(struct example_entry *entry, const struct wire *body) {
     entry->name = body->at;
     entry->name_size = 0;
     entry->feature.present = true;
@@ -46,7 +46,7 @@ static void entry_begin(example_entry *entry, const wire *body) {
 }
 
 /* An entry in the shape that writers give it: its name, then its feature. False for any other. */
-static bool read_plain_entry(example_entry *entry, const wire *body) {
+static bool read_plain_entry(struct example_entry *entry, const struct wire *body) {
     const uint8_t *at = body->at;
     size_t size = wire_left(body);
     if (size < 4 || at[0] != KEY_TAG || at[1] > 127 || at[1] > size - 4) return false;
@@ -60,11 +60,11 @@ static bool read_plain_entry(example_entry *entry, const wire *body) {
            feature_read_plain(&entry->feature, value + 2, value_size);
 }
 
-static bool read_entry(example_entry *entry, wire body, wire_trace *trace) {
+static bool read_entry(struct example_entry *entry, struct wire body, struct wire_trace *trace) {
     entry_begin(entry, &body);
     while (!wire_done(&body)) {
         uint32_t tag;
-        wire bytes;
+        struct wire bytes;
         if (!wire_read_tag(&tag, &body, trace)) return false;
         if (tag == KEY_TAG) {
             if (!wire_read_bytes(&bytes, &body, trace)) return false;
@@ -83,11 +83,11 @@ static bool read_entry(example_entry *entry, wire body, wire_trace *trace) {
 }
 
 /* The name of an entry alone, whose values are passed over. */
-static bool read_name(example_entry *entry, wire body, wire_trace *trace) {
+static bool read_name(struct example_entry *entry, struct wire body, struct wire_trace *trace) {
     entry_begin(entry, &body);
     while (!wire_done(&body)) {
         uint32_t tag;
-        wire bytes;
+        struct wire bytes;
         if (!wire_read_tag(&tag, &body, trace)) return false;
         if (tag != KEY_TAG && tag != EXAMPLE_VALUE_TAG) {
             if (!wire_skip(&body, tag, EXAMPLE_ENTRY_DEPTH, trace)) return false;
@@ -104,10 +104,10 @@ static bool read_name(example_entry *entry, wire body, wire_trace *trace) {
 }
 
 /* The values of an entry whose name is known and good. */
-static bool read_values(example_entry *entry, wire body, wire_trace *trace) {
+static bool read_values(struct example_entry *entry, struct wire body, struct wire_trace *trace) {
     while (!wire_done(&body)) {
         uint32_t tag;
-        wire bytes;
+        struct wire bytes;
         if (!wire_read_tag(&tag, &body, trace)) return false;
         if (tag != EXAMPLE_VALUE_TAG) {
             if (!wire_skip(&body, tag, EXAMPLE_ENTRY_DEPTH, trace)) return false;
@@ -120,7 +120,7 @@ static bool read_values(example_entry *entry, wire body, wire_trace *trace) {
 }
 
 /* Goes on to where the next entry may be: the next Features. False at the end or a fault. */
-static bool open_features(example_reader *reader) {
+static bool open_features(struct example_reader *reader) {
     while (!wire_done(&reader->record)) {
         uint32_t tag;
         if (!wire_read_tag(&tag, &reader->record, &reader->trace)) return false;
@@ -135,7 +135,7 @@ static bool open_features(example_reader *reader) {
 }
 
 /* The bytes of the next entry. */
-static bool next_body(wire *body, example_reader *reader) {
+static bool next_body(struct wire *body, struct example_reader *reader) {
     if (reader->trace.reason) return false;
     for (;;) {
         while (!wire_done(&reader->features)) {
@@ -149,15 +149,15 @@ static bool next_body(wire *body, example_reader *reader) {
     }
 }
 
-bool example_reader_next(example_entry *entry, example_reader *reader) {
-    wire body;
+bool example_reader_next(struct example_entry *entry, struct example_reader *reader) {
+    struct wire body;
     return next_body(&body, reader) &&
            (read_plain_entry(entry, &body) || read_entry(entry, body, &reader->trace));
 }
 
-bool example_reader_next_asked(example_entry *entry, size_t *index, example_reader *reader,
-                               const example_names *names) {
-    wire body;
+bool example_reader_next_asked(struct example_entry *entry, size_t *index,
+                               struct example_reader *reader, const struct example_names *names) {
+    struct wire body;
     while (next_body(&body, reader)) {
         if (!read_name(entry, body, &reader->trace)) break;
         *index = example_names_find(names, entry->name, entry->name_size);
@@ -167,7 +167,7 @@ bool example_reader_next_asked(example_entry *entry, size_t *index, example_read
     return false;
 }
 
-bool example_reader_end(const example_reader *reader, example_fault *fault) {
+bool example_reader_end(const struct example_reader *reader, struct example_fault *fault) {
     if (!reader->trace.reason) return true;
     if (fault) {
         fault->offset = (size_t)(reader->trace.fault_at - reader->data);

@@ -15,7 +15,7 @@ static bool is_plain_float(float value) {
 }
 
 /* 64-bit integers are strings in protobuf's mapping. Returns false when the value has no JSON. */
-static bool put_value(json_writer *json, const recmap_value *value) {
+static bool put_value(struct json_writer *json, const recmap_value *value) {
     switch (value->type) {
     case RECMAP_TYPE_INT64: json_int64_string(json, value->as.int64); return true;
     case RECMAP_TYPE_FLOAT:
@@ -34,7 +34,8 @@ static const char *list_name(recmap_type kind) {
 }
 
 /* An unset feature is {}, one of no values {"int64List":{}}. False: something would be lost. */
-static bool put_feature(json_writer *json, const example_feature *feature, example_values values) {
+static bool put_feature(struct json_writer *json, const struct example_feature *feature,
+                        struct example_values values) {
     bool complete = true;
     json_open(json, '{');
     if (feature->kind != RECMAP_TYPE_NONE) {
@@ -55,7 +56,8 @@ static bool put_feature(json_writer *json, const example_feature *feature, examp
 }
 
 /* The message Features, as the member `key`. */
-static bool put_features(json_writer *json, const char *key, const example_features *features) {
+static bool put_features(struct json_writer *json, const char *key,
+                         const struct example_features *features) {
     bool complete = true;
     json_key(json, key);
     json_open(json, '{');
@@ -63,7 +65,7 @@ static bool put_features(json_writer *json, const char *key, const example_featu
         json_key(json, "feature");
         json_open(json, '{');
         for (size_t i = 0; complete && i < features->count; i++) {
-            const example_entry *entry = &features->entries[i];
+            const struct example_entry *entry = &features->entries[i];
             json_key_sized(json, entry->name, entry->name_size);
             complete = put_feature(json, &entry->feature, example_values_begin(&entry->feature));
         }
@@ -73,7 +75,7 @@ static bool put_features(json_writer *json, const char *key, const example_featu
     return complete;
 }
 
-static bool put_example(json_writer *json, const example_features *features) {
+static bool put_example(struct json_writer *json, const struct example_features *features) {
     bool complete = true;
     json_open(json, '{');
     if (features->has_features) complete = put_features(json, "features", features);
@@ -82,7 +84,7 @@ static bool put_example(json_writer *json, const example_features *features) {
 }
 
 /* The message FeatureList: {} when it has no steps. */
-static bool put_steps(json_writer *json, const example_feature *steps, size_t count) {
+static bool put_steps(struct json_writer *json, const struct example_feature *steps, size_t count) {
     bool complete = true;
     json_open(json, '{');
     if (count > 0) {
@@ -96,7 +98,7 @@ static bool put_steps(json_writer *json, const example_feature *steps, size_t co
     return complete;
 }
 
-static bool put_lists(json_writer *json, const sequence_features *sequence) {
+static bool put_lists(struct json_writer *json, const struct sequence_features *sequence) {
     bool complete = true;
     json_key(json, "featureLists");
     json_open(json, '{');
@@ -104,7 +106,7 @@ static bool put_lists(json_writer *json, const sequence_features *sequence) {
         json_key(json, "featureList");
         json_open(json, '{');
         for (size_t i = 0; complete && i < sequence->list_count; i++) {
-            const sequence_list *list = &sequence->lists[i];
+            const struct sequence_list *list = &sequence->lists[i];
             json_key_sized(json, list->name, list->name_size);
             complete = put_steps(json, sequence_steps(sequence, list), list->step_count);
         }
@@ -114,7 +116,7 @@ static bool put_lists(json_writer *json, const sequence_features *sequence) {
     return complete;
 }
 
-static bool put_sequence(json_writer *json, const sequence_features *sequence) {
+static bool put_sequence(struct json_writer *json, const struct sequence_features *sequence) {
     bool complete = true;
     json_open(json, '{');
     if (sequence->context.has_features)
@@ -124,7 +126,7 @@ static bool put_sequence(json_writer *json, const sequence_features *sequence) {
     return complete;
 }
 
-static void put_base64(json_writer *json, const recmap_record *record) {
+static void put_base64(struct json_writer *json, const recmap_record *record) {
     json_open(json, '{');
     json_key(json, "number");
     json_uint64(json, record->number);
@@ -135,16 +137,18 @@ static void put_base64(json_writer *json, const recmap_record *record) {
 
 /* Each of these appends the record when it is such a message and nothing would be lost; `complete`
  * tells. */
-static recmap_status try_example(json_writer *json, bool *complete, const recmap_record *record) {
-    example_features features = EXAMPLE_FEATURES_INIT;
+static recmap_status try_example(struct json_writer *json, bool *complete,
+                                 const recmap_record *record) {
+    struct example_features features = EXAMPLE_FEATURES_INIT;
     recmap_status status = example_features_read(&features, record->data, record->size, NULL);
     *complete = status == RECMAP_OK && !features.saw_unknown && put_example(json, &features);
     example_features_free(&features);
     return status == RECMAP_NO_MEMORY ? status : RECMAP_OK;
 }
 
-static recmap_status try_sequence(json_writer *json, bool *complete, const recmap_record *record) {
-    sequence_features sequence = {0};
+static recmap_status try_sequence(struct json_writer *json, bool *complete,
+                                  const recmap_record *record) {
+    struct sequence_features sequence = {0};
     recmap_status status = sequence_features_read(&sequence, record->data, record->size, NULL);
     *complete = status == RECMAP_OK && !sequence.saw_unknown && put_sequence(json, &sequence);
     sequence_features_free(&sequence);
@@ -154,7 +158,7 @@ static recmap_status try_sequence(json_writer *json, bool *complete, const recma
 recmap_status recmap_record_to_json(recmap_text *text, const recmap_record *record,
                                     recmap_error *error) {
     bool complete = false;
-    json_writer json = json_begin(text);
+    struct json_writer json = json_begin(text);
     recmap_status status = try_example(&json, &complete, record);
     if (status == RECMAP_OK && !complete && !json.failed) {
         json_restart(&json);

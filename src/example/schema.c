@@ -12,21 +12,21 @@
 #include "example/sequence_features.h"
 
 /* All features, sorted when they are looked at. */
-typedef struct stats_list {
-    feature_stats **items;
+struct stats_list {
+    struct feature_stats **items;
     size_t count;
     size_t capacity;
     bool is_sorted;
-} stats_list;
+};
 
 struct recmap_schema {
     uint64_t record_count;
     uint64_t sequence_count;
     uint64_t other_count; /* records that are no Example and no SequenceExample */
     void *tree;           /* of tsearch: balanced, so that no set of names can make it slow */
-    stats_list *list;
-    example_features features;  /* of the record being added, */
-    sequence_features sequence; /* if it is no Example */
+    struct stats_list *list;
+    struct example_features features;  /* of the record being added, */
+    struct sequence_features sequence; /* if it is no Example */
 };
 
 static int compare_stats(const void *left, const void *right) {
@@ -34,12 +34,13 @@ static int compare_stats(const void *left, const void *right) {
 }
 
 static int compare_items(const void *left, const void *right) {
-    return feature_stats_compare(*(feature_stats *const *)left, *(feature_stats *const *)right);
+    return feature_stats_compare(*(struct feature_stats *const *)left,
+                                 *(struct feature_stats *const *)right);
 }
 
 recmap_status recmap_schema_create(recmap_schema **schema, recmap_error *error) {
     recmap_schema *made = calloc(1, sizeof *made);
-    stats_list *list = calloc(1, sizeof *list);
+    struct stats_list *list = calloc(1, sizeof *list);
     if (!made || !list) {
         free(made);
         free(list);
@@ -64,15 +65,16 @@ void recmap_schema_destroy(recmap_schema *schema) {
 }
 
 /* The statistics of a name, made when it is new. NULL when memory is out. */
-static feature_stats *find_stats(recmap_schema *schema, const uint8_t *name, size_t name_size,
-                                 bool is_list) {
-    feature_stats key = {.name = (const char *)name, .name_size = name_size, .is_list = is_list};
-    feature_stats *const *node = tfind(&key, &schema->tree, compare_stats);
+static struct feature_stats *find_stats(recmap_schema *schema, const uint8_t *name,
+                                        size_t name_size, bool is_list) {
+    struct feature_stats key = {
+        .name = (const char *)name, .name_size = name_size, .is_list = is_list};
+    struct feature_stats *const *node = tfind(&key, &schema->tree, compare_stats);
     if (node) return *node;
-    stats_list *list = schema->list;
+    struct stats_list *list = schema->list;
     if (!array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
         return NULL;
-    feature_stats *made = feature_stats_create(name, name_size, is_list);
+    struct feature_stats *made = feature_stats_create(name, name_size, is_list);
     if (!made) return NULL;
     if (!tsearch(made, &schema->tree, compare_stats)) {
         free(made);
@@ -85,24 +87,24 @@ static feature_stats *find_stats(recmap_schema *schema, const uint8_t *name, siz
 
 /* The features are those of the Example or the context; `sequence` is NULL for an Example. All
  * names come first: a record is counted whole or, when memory is out, not at all. */
-static recmap_status add_features(recmap_schema *schema, const example_features *features,
-                                  const sequence_features *sequence, recmap_error *error) {
+static recmap_status add_features(recmap_schema *schema, const struct example_features *features,
+                                  const struct sequence_features *sequence, recmap_error *error) {
     size_t list_count = sequence ? sequence->list_count : 0;
     for (size_t i = 0; i < features->count; i++) {
-        const example_entry *entry = &features->entries[i];
+        const struct example_entry *entry = &features->entries[i];
         if (!find_stats(schema, entry->name, entry->name_size, false)) return fail_memory(error);
     }
     for (size_t i = 0; i < list_count; i++) {
-        const sequence_list *list = &sequence->lists[i];
+        const struct sequence_list *list = &sequence->lists[i];
         if (!find_stats(schema, list->name, list->name_size, true)) return fail_memory(error);
     }
     for (size_t i = 0; i < features->count; i++) {
-        const example_entry *entry = &features->entries[i];
+        const struct example_entry *entry = &features->entries[i];
         feature_stats_add(find_stats(schema, entry->name, entry->name_size, false),
                           &entry->feature);
     }
     for (size_t i = 0; i < list_count; i++) {
-        const sequence_list *list = &sequence->lists[i];
+        const struct sequence_list *list = &sequence->lists[i];
         feature_stats_add_list(find_stats(schema, list->name, list->name_size, true),
                                sequence_steps(sequence, list), list->step_count);
     }
@@ -121,7 +123,7 @@ recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t 
         is_sequence = read == RECMAP_OK && schema->sequence.has_lists;
         if (is_sequence) is_other = schema->sequence.saw_unknown;
     }
-    const sequence_features *sequence = is_sequence ? &schema->sequence : NULL;
+    const struct sequence_features *sequence = is_sequence ? &schema->sequence : NULL;
     recmap_status status =
         add_features(schema, sequence ? &sequence->context : &schema->features, sequence, error);
     if (status != RECMAP_OK) return status;
@@ -136,7 +138,7 @@ size_t recmap_schema_feature_count(const recmap_schema *schema) {
 }
 
 recmap_schema_feature recmap_schema_get_feature(const recmap_schema *schema, size_t feature_index) {
-    stats_list *list = schema->list;
+    struct stats_list *list = schema->list;
     if (!list->is_sorted) {
         qsort(list->items, list->count, sizeof *list->items, compare_items);
         list->is_sorted = true;

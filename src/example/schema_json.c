@@ -6,7 +6,7 @@
 #include "base/json.h"
 
 /* What of the values there is to say for the one kind that they have. */
-static void put_range(json_writer *json, const recmap_schema_feature *feature) {
+static void put_range(struct json_writer *json, const recmap_schema_feature *feature) {
     if (!strcmp(feature->kind, "int64") && feature->int64_count) {
         json_key(json, "min");
         json_int64(json, feature->min_int64);
@@ -31,7 +31,7 @@ static void put_range(json_writer *json, const recmap_schema_feature *feature) {
     }
 }
 
-static void put_shape(json_writer *json, const recmap_schema_feature *feature) {
+static void put_shape(struct json_writer *json, const recmap_schema_feature *feature) {
     json_key(json, "shape");
     if (!feature->is_fixed) {
         json_none(json);
@@ -42,7 +42,7 @@ static void put_shape(json_writer *json, const recmap_schema_feature *feature) {
     json_close(json, ']');
 }
 
-static void put_members(json_writer *json, const recmap_schema_feature *feature) {
+static void put_members(struct json_writer *json, const recmap_schema_feature *feature) {
     json_key(json, "kind");
     json_text(json, feature->kind);
     json_key(json, "share");
@@ -66,16 +66,16 @@ static void put_members(json_writer *json, const recmap_schema_feature *feature)
 }
 
 /* Features and lists, each sorted by names: a walk over both at once. */
-typedef struct name_walk {
+struct name_walk {
     const recmap_schema *schema;
     size_t feature; /* the next feature, */
     size_t list;    /* and the next list, which are behind all features */
     size_t feature_count;
     size_t count;
-} name_walk;
+};
 
-static name_walk walk_begin(const recmap_schema *schema) {
-    name_walk walk = {.schema = schema, .count = recmap_schema_feature_count(schema)};
+static struct name_walk walk_begin(const recmap_schema *schema) {
+    struct name_walk walk = {.schema = schema, .count = recmap_schema_feature_count(schema)};
     while (walk.list < walk.count && !recmap_schema_get_feature(schema, walk.list).is_list)
         walk.list++;
     walk.feature_count = walk.list;
@@ -89,7 +89,7 @@ static int compare_names(const recmap_schema_feature *a, const recmap_schema_fea
 }
 
 /* Writes what has the next name: a feature, a list, or both. */
-static void put_name(json_writer *json, name_walk *walk) {
+static void put_name(struct json_writer *json, struct name_walk *walk) {
     recmap_schema_feature feature = {0}, list = {0};
     bool has_feature = walk->feature < walk->feature_count, has_list = walk->list < walk->count;
     if (has_feature) feature = recmap_schema_get_feature(walk->schema, walk->feature);
@@ -114,8 +114,8 @@ static void put_name(json_writer *json, name_walk *walk) {
 
 recmap_status recmap_schema_to_json(recmap_text *text, const recmap_schema *schema,
                                     recmap_error *error) {
-    json_writer json = json_begin(text);
-    name_walk walk = walk_begin(schema);
+    struct json_writer json = json_begin(text);
+    struct name_walk walk = walk_begin(schema);
     json_open(&json, '{');
     while (walk.feature < walk.feature_count || walk.list < walk.count) put_name(&json, &walk);
     json_close(&json, '}');

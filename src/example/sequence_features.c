@@ -8,20 +8,20 @@
 #include "example/sequence_wire.h"
 
 /* Where it is read to, and what goes wrong: a fault in the trace, or no memory. */
-typedef struct sequence_reader {
-    sequence_features *to;
-    wire_trace *trace;
+struct sequence_reader {
+    struct sequence_features *to;
+    struct wire_trace *trace;
     bool has_memory;
-} sequence_reader;
+};
 
-static bool run_out(sequence_reader *reader) {
+static bool run_out(struct sequence_reader *reader) {
     reader->has_memory = false;
     return false;
 }
 
-static bool read_step(sequence_reader *reader, wire body) {
-    sequence_features *to = reader->to;
-    example_feature step = {.present = true, .entry = body};
+static bool read_step(struct sequence_reader *reader, struct wire body) {
+    struct sequence_features *to = reader->to;
+    struct example_feature step = {.present = true, .entry = body};
     reader->trace->deeper = 1;
     if (!feature_merge(&step, body, reader->trace)) return false;
     reader->trace->deeper = 0;
@@ -32,10 +32,10 @@ static bool read_step(sequence_reader *reader, wire body) {
 }
 
 /* A list that comes in several pieces has the steps of all of them. */
-static bool read_steps(sequence_reader *reader, wire list) {
+static bool read_steps(struct sequence_reader *reader, struct wire list) {
     while (!wire_done(&list)) {
         uint32_t tag;
-        wire body;
+        struct wire body;
         if (!wire_read_tag(&tag, &list, reader->trace)) return false;
         if (tag != SEQUENCE_STEP_TAG) {
             if (!wire_skip(&list, tag, SEQUENCE_LIST_DEPTH, reader->trace)) return false;
@@ -46,19 +46,19 @@ static bool read_steps(sequence_reader *reader, wire list) {
     return true;
 }
 
-static bool read_name(sequence_list *list, wire name, wire_trace *trace) {
+static bool read_name(struct sequence_list *list, struct wire name, struct wire_trace *trace) {
     list->name = name.at;
     list->name_size = wire_left(&name);
     return utf8_valid(name.at, list->name_size) ||
            wire_fail(trace, name.at, "feature list name is not UTF-8");
 }
 
-static bool read_entry(sequence_reader *reader, wire entry) {
-    sequence_features *to = reader->to;
-    sequence_list list = {.name = entry.at, .first_step = to->step_count};
+static bool read_entry(struct sequence_reader *reader, struct wire entry) {
+    struct sequence_features *to = reader->to;
+    struct sequence_list list = {.name = entry.at, .first_step = to->step_count};
     while (!wire_done(&entry)) {
         uint32_t tag;
-        wire bytes;
+        struct wire bytes;
         if (!wire_read_tag(&tag, &entry, reader->trace)) return false;
         if (tag != SEQUENCE_KEY_TAG && tag != SEQUENCE_LIST_TAG) {
             if (!wire_skip(&entry, tag, SEQUENCE_ENTRY_DEPTH, reader->trace)) return false;
@@ -76,11 +76,11 @@ static bool read_entry(sequence_reader *reader, wire entry) {
     return true;
 }
 
-static bool read_lists(sequence_reader *reader, wire lists) {
+static bool read_lists(struct sequence_reader *reader, struct wire lists) {
     reader->to->has_lists = true;
     while (!wire_done(&lists)) {
         uint32_t tag;
-        wire entry;
+        struct wire entry;
         if (!wire_read_tag(&tag, &lists, reader->trace)) return false;
         if (tag != SEQUENCE_ENTRY_TAG) {
             if (!wire_skip(&lists, tag, SEQUENCE_LISTS_DEPTH, reader->trace)) return false;
@@ -93,17 +93,19 @@ static bool read_lists(sequence_reader *reader, wire lists) {
 }
 
 /* The context is read as the features of an Example are, piece by piece. */
-static bool read_context(sequence_reader *reader, example_reader *features, wire context) {
+static bool read_context(struct sequence_reader *reader, struct example_reader *features,
+                         struct wire context) {
     reader->to->context.has_features = true;
     features->features = context;
     if (!example_features_take(&reader->to->context, features)) return run_out(reader);
     return !reader->trace->reason;
 }
 
-static bool read_record(sequence_reader *reader, example_reader *features, wire record) {
+static bool read_record(struct sequence_reader *reader, struct example_reader *features,
+                        struct wire record) {
     while (!wire_done(&record)) {
         uint32_t tag;
-        wire bytes;
+        struct wire bytes;
         if (!wire_read_tag(&tag, &record, reader->trace)) return false;
         if (tag != SEQUENCE_CONTEXT_TAG && tag != SEQUENCE_LISTS_TAG) {
             if (!wire_skip(&record, tag, SEQUENCE_DEPTH, reader->trace)) return false;
@@ -117,7 +119,7 @@ static bool read_record(sequence_reader *reader, example_reader *features, wire 
     return true;
 }
 
-static int compare_names(const sequence_list *a, const sequence_list *b) {
+static int compare_names(const struct sequence_list *a, const struct sequence_list *b) {
     size_t size = a->name_size < b->name_size ? a->name_size : b->name_size;
     int order = memcmp(a->name, b->name, size);
     return order ? order : (a->name_size > b->name_size) - (a->name_size < b->name_size);
@@ -126,12 +128,12 @@ static int compare_names(const sequence_list *a, const sequence_list *b) {
 /* Lists of one name stay in the order in which they lie in the record: names do, as no two of them
  * are the same bytes. */
 static int compare_lists(const void *left, const void *right) {
-    const sequence_list *a = left, *b = right;
+    const struct sequence_list *a = left, *b = right;
     int order = compare_names(a, b);
     return order ? order : (a->name > b->name) - (a->name < b->name);
 }
 
-static void settle(sequence_features *sequence) {
+static void settle(struct sequence_features *sequence) {
     size_t kept = 0, count = sequence->list_count;
     if (count > 1) qsort(sequence->lists, count, sizeof *sequence->lists, compare_lists);
     for (size_t i = 0; i < count; i++) {
@@ -143,12 +145,12 @@ static void settle(sequence_features *sequence) {
     example_features_settle(&sequence->context);
 }
 
-recmap_status sequence_features_read(sequence_features *sequence, const uint8_t *data, size_t size,
-                                     example_fault *fault) {
-    example_reader features = example_reader_begin(data, size);
-    sequence_reader reader = {sequence, &features.trace, true};
-    wire record = features.record;
-    features.record = (wire){record.end, record.end};
+recmap_status sequence_features_read(struct sequence_features *sequence, const uint8_t *data,
+                                     size_t size, struct example_fault *fault) {
+    struct example_reader features = example_reader_begin(data, size);
+    struct sequence_reader reader = {sequence, &features.trace, true};
+    struct wire record = features.record;
+    features.record = (struct wire){record.end, record.end};
     sequence->context.count = sequence->list_count = sequence->step_count = 0;
     sequence->context.has_features = sequence->has_lists = false;
     bool is_read = !features.trace.reason && read_record(&reader, &features, record);
@@ -162,22 +164,22 @@ recmap_status sequence_features_read(sequence_features *sequence, const uint8_t 
     return RECMAP_OK;
 }
 
-void sequence_features_free(sequence_features *sequence) {
+void sequence_features_free(struct sequence_features *sequence) {
     example_features_free(&sequence->context);
     free(sequence->lists);
     free(sequence->steps);
-    *sequence = (sequence_features){0};
+    *sequence = (struct sequence_features){0};
 }
 
-const example_feature *sequence_steps(const sequence_features *sequence,
-                                      const sequence_list *list) {
+const struct example_feature *sequence_steps(const struct sequence_features *sequence,
+                                             const struct sequence_list *list) {
     return list->step_count ? sequence->steps + list->first_step : NULL;
 }
 
-example_values sequence_values_begin(const example_feature *step) {
-    example_values values = {.kind = step->kind, .lists_at = step->lists_at};
+struct example_values sequence_values_begin(const struct example_feature *step) {
+    struct example_values values = {.kind = step->kind, .lists_at = step->lists_at};
     if (step->kind == RECMAP_TYPE_NONE) return values;
     values.body = step->entry;
-    values.entry = (wire){step->entry.end, step->entry.end};
+    values.entry = (struct wire){step->entry.end, step->entry.end};
     return values;
 }

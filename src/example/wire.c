@@ -1,13 +1,13 @@
 #include "example/wire.h"
 
-bool wire_fail(wire_trace *trace, const uint8_t *at, const char *reason) {
+bool wire_fail(struct wire_trace *trace, const uint8_t *at, const char *reason) {
     trace->fault_at = at;
     trace->reason = reason;
     return false;
 }
 
 /* Reads 7 bits a byte. Returns how many bytes, or 0 when none of the first `most` is the last. */
-static size_t decode(uint64_t *value, const wire *w, size_t most) {
+static size_t decode(uint64_t *value, const struct wire *w, size_t most) {
     uint64_t result = 0;
     if (most > wire_left(w)) most = wire_left(w);
     for (size_t i = 0; i < most; i++) {
@@ -21,19 +21,19 @@ static size_t decode(uint64_t *value, const wire *w, size_t most) {
 }
 
 /* A varint of at most `most` bytes; what is wrong with one is `cut` or `longer`. */
-static inline bool take(uint64_t *value, wire *w, size_t most, const char *cut, const char *longer,
-                        wire_trace *trace) {
+static inline bool take(uint64_t *value, struct wire *w, size_t most, const char *cut,
+                        const char *longer, struct wire_trace *trace) {
     size_t size = decode(value, w, most);
     if (!size) return wire_fail(trace, w->at, wire_left(w) < most ? cut : longer);
     w->at += size;
     return true;
 }
 
-bool wire_read_varint_long(uint64_t *value, wire *w, wire_trace *trace) {
+bool wire_read_varint_long(uint64_t *value, struct wire *w, struct wire_trace *trace) {
     return take(value, w, 10, "varint runs past the end", "varint is longer than ten bytes", trace);
 }
 
-bool wire_read_tag_long(uint32_t *tag, wire *w, wire_trace *trace) {
+bool wire_read_tag_long(uint32_t *tag, struct wire *w, struct wire_trace *trace) {
     uint64_t value;
     if (!take(&value, w, 5, "tag runs past the end", "tag is longer than five bytes", trace))
         return false;
@@ -41,24 +41,24 @@ bool wire_read_tag_long(uint32_t *tag, wire *w, wire_trace *trace) {
     return true;
 }
 
-bool wire_read_bytes_long(wire *bytes, wire *w, wire_trace *trace) {
+bool wire_read_bytes_long(struct wire *bytes, struct wire *w, struct wire_trace *trace) {
     const uint8_t *start = w->at;
     uint64_t length;
     if (!take(&length, w, 5, "length runs past the end", "length is longer than five bytes", trace))
         return false;
     if (length > wire_left(w)) return wire_fail(trace, start, "length reaches past the end");
-    *bytes = (wire){w->at, w->at + length};
+    *bytes = (struct wire){w->at, w->at + length};
     w->at = bytes->end;
     return true;
 }
 
-static bool advance(wire *w, size_t size, wire_trace *trace) {
+static bool advance(struct wire *w, size_t size, struct wire_trace *trace) {
     if (size > wire_left(w)) return wire_fail(trace, w->at, "number runs past the end");
     w->at += size;
     return true;
 }
 
-bool wire_read_fixed32(uint32_t *value, wire *w, wire_trace *trace) {
+bool wire_read_fixed32(uint32_t *value, struct wire *w, struct wire_trace *trace) {
     const uint8_t *at = w->at;
     if (!advance(w, 4, trace)) return false;
     *value = load32(at);
@@ -66,9 +66,9 @@ bool wire_read_fixed32(uint32_t *value, wire *w, wire_trace *trace) {
 }
 
 /* Passes over a field that is no group. */
-static bool skip_plain(wire *w, uint32_t tag, wire_trace *trace) {
+static bool skip_plain(struct wire *w, uint32_t tag, struct wire_trace *trace) {
     uint64_t value;
-    wire bytes;
+    struct wire bytes;
     switch (tag & 7) {
     case WIRE_VARINT: return wire_read_varint(&value, w, trace);
     case WIRE_FIXED64: return advance(w, 8, trace);
@@ -79,7 +79,7 @@ static bool skip_plain(wire *w, uint32_t tag, wire_trace *trace) {
 }
 
 /* Groups are followed without recursion; `open` remembers whose end must come next. */
-bool wire_skip(wire *w, uint32_t tag, unsigned depth, wire_trace *trace) {
+bool wire_skip(struct wire *w, uint32_t tag, unsigned depth, struct wire_trace *trace) {
     uint32_t open[WIRE_DEPTH_LIMIT];
     unsigned open_count = 0;
     trace->saw_unknown = true;
@@ -117,7 +117,7 @@ static uint64_t load_few(const uint8_t *at, size_t size) {
 
 /* Every varint has one byte whose highest bit is clear, its last; ten bytes that all have it set
  * are no varint. So lists are checked eight bytes at a time, without decoding. */
-bool wire_count_varints(uint64_t *count, const wire *packed, wire_trace *trace) {
+bool wire_count_varints(uint64_t *count, const struct wire *packed, struct wire_trace *trace) {
     static const char too_long[] = "varint is longer than ten bytes";
     const uint64_t marks = UINT64_C(0x8080808080808080);
     const uint8_t *at = packed->at;

@@ -11,20 +11,20 @@
 #include "base/bytes.h"
 
 /* What is left to read of a message. */
-typedef struct wire {
+struct wire {
     const uint8_t *at;
     const uint8_t *end;
-} wire;
+};
 
 /* What reading leaves behind: the first fault (`reason` is NULL without one), and whether fields
  * were passed over that the reader does not know. */
-typedef struct wire_trace {
+struct wire_trace {
     const uint8_t *fault_at; /* the byte at which reading stopped */
     const char *reason;      /* a static string */
     bool saw_unknown;
     unsigned deeper; /* how much deeper than its depth the message lies that is read: a Feature in a
                         feature list is one level below one in a map */
-} wire_trace;
+};
 
 typedef enum wire_type {
     WIRE_VARINT = 0,
@@ -38,24 +38,24 @@ typedef enum wire_type {
 /* Messages and groups may nest this deep below the outermost message, as in libprotobuf. */
 enum { WIRE_DEPTH_LIMIT = 100 };
 
-static inline size_t wire_left(const wire *w) {
+static inline size_t wire_left(const struct wire *w) {
     return (size_t)(w->end - w->at);
 }
 
-static inline bool wire_done(const wire *w) {
+static inline bool wire_done(const struct wire *w) {
     return w->at == w->end;
 }
 
 /* Notes the fault; returns false. */
-bool wire_fail(wire_trace *trace, const uint8_t *at, const char *reason);
+bool wire_fail(struct wire_trace *trace, const uint8_t *at, const char *reason);
 
 /* The rare part of the readers below: more than one byte, or a fault. */
-bool wire_read_varint_long(uint64_t *value, wire *w, wire_trace *trace);
-bool wire_read_tag_long(uint32_t *tag, wire *w, wire_trace *trace);
-bool wire_read_bytes_long(wire *bytes, wire *w, wire_trace *trace);
+bool wire_read_varint_long(uint64_t *value, struct wire *w, struct wire_trace *trace);
+bool wire_read_tag_long(uint32_t *tag, struct wire *w, struct wire_trace *trace);
+bool wire_read_bytes_long(struct wire *bytes, struct wire *w, struct wire_trace *trace);
 
 /* A varint of at most ten bytes; what a tenth byte holds beyond 64 bits is dropped. */
-static inline bool wire_read_varint(uint64_t *value, wire *w, wire_trace *trace) {
+static inline bool wire_read_varint(uint64_t *value, struct wire *w, struct wire_trace *trace) {
     if (w->at < w->end && *w->at < 0x80) {
         *value = *w->at++;
         return true;
@@ -66,7 +66,7 @@ static inline bool wire_read_varint(uint64_t *value, wire *w, wire_trace *trace)
 /* A tag: field number * 8 + wire type, as a varint of at most five bytes; what a fifth holds beyond
  * 32 bits is dropped. Whether number and type are legal is left to wire_skip: what a message knows
  * is legal. */
-static inline bool wire_read_tag(uint32_t *tag, wire *w, wire_trace *trace) {
+static inline bool wire_read_tag(uint32_t *tag, struct wire *w, struct wire_trace *trace) {
     if (w->at < w->end && *w->at < 0x80) {
         *tag = *w->at++;
         return true;
@@ -75,12 +75,12 @@ static inline bool wire_read_tag(uint32_t *tag, wire *w, wire_trace *trace) {
 }
 
 /* A length of at most five bytes, and so many bytes. */
-static inline bool wire_read_bytes(wire *bytes, wire *w, wire_trace *trace) {
+static inline bool wire_read_bytes(struct wire *bytes, struct wire *w, struct wire_trace *trace) {
     if (w->at < w->end && *w->at < 0x80) {
         const uint8_t *begin = w->at + 1;
         size_t size = *w->at;
         if (size <= (size_t)(w->end - begin)) {
-            *bytes = (wire){begin, begin + size};
+            *bytes = (struct wire){begin, begin + size};
             w->at = begin + size;
             return true;
         }
@@ -88,13 +88,13 @@ static inline bool wire_read_bytes(wire *bytes, wire *w, wire_trace *trace) {
     return wire_read_bytes_long(bytes, w, trace);
 }
 
-bool wire_read_fixed32(uint32_t *value, wire *w, wire_trace *trace);
+bool wire_read_fixed32(uint32_t *value, struct wire *w, struct wire_trace *trace);
 
 /* Passes over the field whose tag was just read, and notes that it was unknown. `depth` is how deep
  * the message that holds it lies: 0 is the outermost. */
-bool wire_skip(wire *w, uint32_t tag, unsigned depth, wire_trace *trace);
+bool wire_skip(struct wire *w, uint32_t tag, unsigned depth, struct wire_trace *trace);
 
 /* Checks that varints, one behind the other, fill the bytes, and counts them. */
-bool wire_count_varints(uint64_t *count, const wire *packed, wire_trace *trace);
+bool wire_count_varints(uint64_t *count, const struct wire *packed, struct wire_trace *trace);
 
 #endif

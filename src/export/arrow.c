@@ -6,10 +6,10 @@
 #include "export/arrow_views.h"
 
 /* A struct of all columns of the plan; without one, of none. */
-static bool make_batch(arrow_node *node, arrow_box *box, const recmap_parser *plan,
-                       const batch_memory *memory) {
+static bool make_batch(struct arrow_node *node, struct arrow_box *box, const recmap_parser *plan,
+                       const struct batch_memory *memory) {
     size_t count = plan ? plan->column_count : 0;
-    *node = (arrow_node){.format = "+s", .name = ""};
+    *node = (struct arrow_node){.format = "+s", .name = ""};
     if (!arrow_node_add_children(node, box, count) || !arrow_node_add_buffers(node, box, 1))
         return false;
     if (memory) node->length = (int64_t)memory->row_count;
@@ -18,16 +18,16 @@ static bool make_batch(arrow_node *node, arrow_box *box, const recmap_parser *pl
     return true;
 }
 
-static recmap_status fail_box(arrow_box *box, recmap_error *error) {
+static recmap_status fail_box(struct arrow_box *box, recmap_error *error) {
     arrow_box_destroy(box);
     return fail_memory(error);
 }
 
 recmap_status recmap_columns_export_arrow(struct ArrowArray *array, struct ArrowSchema *schema,
                                           recmap_columns *columns, recmap_error *error) {
-    batch_memory *memory = columns_memory(columns);
-    arrow_node node;
-    arrow_box *box = arrow_box_create(memory);
+    struct batch_memory *memory = columns_memory(columns);
+    struct arrow_node node;
+    struct arrow_box *box = arrow_box_create(memory);
     if (!box) return fail_memory(error);
     if (!make_batch(&node, box, memory ? memory->parser : NULL, memory))
         return fail_box(box, error);
@@ -38,11 +38,11 @@ recmap_status recmap_columns_export_arrow_column(struct ArrowArray *array,
                                                  struct ArrowSchema *schema,
                                                  recmap_columns *columns, size_t column_index,
                                                  recmap_error *error) {
-    batch_memory *memory = columns_memory(columns);
-    arrow_node node = {0};
+    struct batch_memory *memory = columns_memory(columns);
+    struct arrow_node node = {0};
     if (column_index >= recmap_columns_count(columns))
         return fail(error, RECMAP_INVALID, "there is no column %zu", column_index);
-    arrow_box *box = arrow_box_create(memory);
+    struct arrow_box *box = arrow_box_create(memory);
     if (!box) return fail_memory(error);
     if (!arrow_column_make(&node, box, memory->parser, memory, column_index))
         return fail_box(box, error);
@@ -51,21 +51,21 @@ recmap_status recmap_columns_export_arrow_column(struct ArrowArray *array,
 
 recmap_status recmap_parser_export_arrow_schema(struct ArrowSchema *schema,
                                                 const recmap_parser *parser, recmap_error *error) {
-    arrow_node node;
-    arrow_box *box = arrow_box_create(NULL);
+    struct arrow_node node;
+    struct arrow_box *box = arrow_box_create(NULL);
     if (!box) return fail_memory(error);
     if (!make_batch(&node, box, parser, NULL)) return fail_box(box, error);
     return arrow_box_emit(NULL, schema, box, &node, error);
 }
 
-static bool make_records(arrow_node *node, arrow_box *box, const recmap_record *records,
-                         size_t count) {
+static bool make_records(struct arrow_node *node, struct arrow_box *box,
+                         const recmap_record *records, size_t count) {
     static const uint8_t nothing[1];
     recmap_bytes *views = arena_allocate_zeros(&box->memory, count, sizeof *views);
     if (!views) return false;
     for (size_t i = 0; i < count; i++)
         views[i] = (recmap_bytes){records[i].size ? records[i].data : nothing, records[i].size};
-    *node = (arrow_node){.format = "vz", .name = "record", .length = (int64_t)count};
+    *node = (struct arrow_node){.format = "vz", .name = "record", .length = (int64_t)count};
     return arrow_views_make(node, box, views, count, count, arrow_view_alone, NULL);
 }
 
@@ -73,8 +73,8 @@ recmap_status recmap_records_export_arrow(struct ArrowArray *array, struct Arrow
                                           const recmap_record *records, size_t record_count,
                                           void *owner, void (*release)(void *owner),
                                           recmap_error *error) {
-    arrow_node node;
-    arrow_box *box = arrow_box_create(NULL);
+    struct arrow_node node;
+    struct arrow_box *box = arrow_box_create(NULL);
     if (!box) {
         if (release) release(owner);
         return fail_memory(error);

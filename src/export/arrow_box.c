@@ -5,15 +5,15 @@
 
 #include "base/error.h"
 
-arrow_box *arrow_box_create(batch_memory *batch) {
-    arrow_box *made = calloc(1, sizeof *made);
+struct arrow_box *arrow_box_create(struct batch_memory *batch) {
+    struct arrow_box *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     atomic_init(&made->users, 0);
     if (batch) made->batch = batch_memory_use(batch);
     return made;
 }
 
-void arrow_box_destroy(arrow_box *box) {
+void arrow_box_destroy(struct arrow_box *box) {
     if (box->release) box->release(box->owner);
     if (box->batch) batch_memory_unuse(box->batch);
     arena_free(&box->memory);
@@ -21,18 +21,18 @@ void arrow_box_destroy(arrow_box *box) {
 }
 
 /* One array less; the last one ends the box. */
-static void drop(arrow_box *box) {
+static void drop(struct arrow_box *box) {
     if (atomic_fetch_sub_explicit(&box->users, 1, memory_order_acq_rel) == 1)
         arrow_box_destroy(box);
 }
 
-bool arrow_node_add_children(arrow_node *node, arrow_box *box, size_t count) {
+bool arrow_node_add_children(struct arrow_node *node, struct arrow_box *box, size_t count) {
     node->children = arena_allocate_zeros(&box->memory, count, sizeof *node->children);
     node->child_count = count;
     return node->children != NULL;
 }
 
-bool arrow_node_add_buffers(arrow_node *node, arrow_box *box, size_t count) {
+bool arrow_node_add_buffers(struct arrow_node *node, struct arrow_box *box, size_t count) {
     node->buffers = arena_allocate_zeros(&box->memory, count, sizeof *node->buffers);
     node->buffer_count = (int64_t)count;
     return node->buffers != NULL;
@@ -46,7 +46,8 @@ static uint8_t *put_text(uint8_t *to, const char *text) {
 }
 
 /* The number of pairs, then each text with its size before it, as the machine writes numbers. */
-bool arrow_node_add_metadata(arrow_node *node, arrow_box *box, const char *key, const char *value) {
+bool arrow_node_add_metadata(struct arrow_node *node, struct arrow_box *box, const char *key,
+                             const char *value) {
     int32_t count = 0;
     size_t used = node->metadata ? node->metadata_size : sizeof count;
     size_t size = used + 2 * sizeof count + strlen(key) + strlen(value);
@@ -79,7 +80,8 @@ static void release_schema(struct ArrowSchema *schema) {
     drop(schema->private_data);
 }
 
-static bool make_array(struct ArrowArray *array, arrow_box *box, const arrow_node *node) {
+static bool make_array(struct ArrowArray *array, struct arrow_box *box,
+                       const struct arrow_node *node) {
     size_t count = node->child_count;
     struct ArrowArray *made = arena_allocate_zeros(&box->memory, count, sizeof *made);
     struct ArrowArray **children = arena_allocate_zeros(&box->memory, count, sizeof *children);
@@ -101,7 +103,8 @@ static bool make_array(struct ArrowArray *array, arrow_box *box, const arrow_nod
 }
 
 /* The schema's box is another one, which holds no batch: all texts are copied. */
-static bool make_schema(struct ArrowSchema *schema, arrow_box *box, const arrow_node *node) {
+static bool make_schema(struct ArrowSchema *schema, struct arrow_box *box,
+                        const struct arrow_node *node) {
     size_t count = node->child_count;
     struct ArrowSchema *made = arena_allocate_zeros(&box->memory, count, sizeof *made);
     struct ArrowSchema **children = arena_allocate_zeros(&box->memory, count, sizeof *children);
@@ -127,16 +130,17 @@ static bool make_schema(struct ArrowSchema *schema, arrow_box *box, const arrow_
 }
 
 /* A schema in a box of its own. */
-static bool box_schema(struct ArrowSchema *schema, const arrow_node *node) {
-    arrow_box *box = arrow_box_create(NULL);
+static bool box_schema(struct ArrowSchema *schema, const struct arrow_node *node) {
+    struct arrow_box *box = arrow_box_create(NULL);
     if (!box) return false;
     if (make_schema(schema, box, node)) return true;
     arrow_box_destroy(box);
     return false;
 }
 
-recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schema, arrow_box *box,
-                             const arrow_node *node, recmap_error *error) {
+recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schema,
+                             struct arrow_box *box, const struct arrow_node *node,
+                             recmap_error *error) {
     struct ArrowSchema made_schema;
     struct ArrowArray made_array;
     /* The box ends the array, too, when there is no memory for the schema. */

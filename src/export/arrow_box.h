@@ -11,16 +11,16 @@
 #include "columns/batch_memory.h"
 #include "plan/arena.h"
 
-typedef struct arrow_box {
+struct arrow_box {
     atomic_uint users; /* arrays, or schemas */
-    arena memory;
-    batch_memory *batch; /* or NULL */
+    struct arena memory;
+    struct batch_memory *batch; /* or NULL */
     void *owner;
     void (*release)(void *owner); /* or NULL */
-} arrow_box;
+};
 
 /* One array, or field, with those in it. All memory is the box's or outlives it. */
-typedef struct arrow_node {
+struct arrow_node {
     const char *format;
     const char *name;
     const char *metadata;
@@ -30,24 +30,26 @@ typedef struct arrow_node {
     int64_t buffer_count;
     struct arrow_node *children;
     size_t child_count;
-} arrow_node;
+};
 
 /* A box that holds the batch, which may be NULL. NULL when memory is out. */
-arrow_box *arrow_box_create(batch_memory *batch);
+struct arrow_box *arrow_box_create(struct batch_memory *batch);
 
 /* Ends the box whoever may use it: for a failure before anything was given away. */
-void arrow_box_destroy(arrow_box *box);
+void arrow_box_destroy(struct arrow_box *box);
 
 /* Memory for the parts of a node, all zeros. False when memory is out. */
-bool arrow_node_add_children(arrow_node *node, arrow_box *box, size_t count);
-bool arrow_node_add_buffers(arrow_node *node, arrow_box *box, size_t count);
+bool arrow_node_add_children(struct arrow_node *node, struct arrow_box *box, size_t count);
+bool arrow_node_add_buffers(struct arrow_node *node, struct arrow_box *box, size_t count);
 
 /* Adds a pair to the metadata. False when memory is out. */
-bool arrow_node_add_metadata(arrow_node *node, arrow_box *box, const char *key, const char *value);
+bool arrow_node_add_metadata(struct arrow_node *node, struct arrow_box *box, const char *key,
+                             const char *value);
 
 /* Makes what is wanted of the node (NULL: not), and gives the box up to it: it
  * ends with the last array, and at once after a failure. */
-recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schema, arrow_box *box,
-                             const arrow_node *node, recmap_error *error);
+recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schema,
+                             struct arrow_box *box, const struct arrow_node *node,
+                             recmap_error *error);
 
 #endif

@@ -7,20 +7,20 @@
 #include "export/arrow_views.h"
 
 /* What is made, and what it is made of. Without a column there is no data. */
-typedef struct maker {
-    arrow_box *box;
-    const column_plan *plan;
+struct maker {
+    struct arrow_box *box;
+    const struct column_plan *plan;
     const recmap_column *column; /* or NULL */
     bool is_own;                 /* a function of the user's set the values */
-    const slot *slot;            /* of the values, with their sink */
-    const sink *sink;
+    const struct slot *slot;     /* of the values, with their sink */
+    const struct sink *sink;
     const void *elements; /* values or views, in the order of the column; no pads */
     uint64_t element_count;
     const uint64_t *dimensions; /* of an item */
     size_t dimension_count;
     const int64_t *const *offsets;
     size_t level_count;
-} maker;
+};
 
 static const char *const formats[] = {
     [RECMAP_ELEMENT_INT64] = "l",    [RECMAP_ELEMENT_FLOAT32] = "f", [RECMAP_ELEMENT_BYTES] = "vz",
@@ -30,19 +30,19 @@ static const char *const formats[] = {
     [RECMAP_ELEMENT_BFLOAT16] = "S", [RECMAP_ELEMENT_FLOAT64] = "g",
 };
 
-static bool is_copied(const maker *m) {
+static bool is_copied(const struct maker *m) {
     return m->plan->feature.bytes_mode == RECMAP_BYTES_COPY;
 }
 
 /* Where the elements of a row end, for views: in the sink, whose order of rows is the column's. */
 static uint64_t row_end(const void *context, uint64_t row) {
-    const maker *m = context;
+    const struct maker *m = context;
     if (m->slot->count && !m->slot->is_list) return (row + 1) * m->slot->count;
     int64_t end = buffer_int64(&m->sink->rows)[row + 1];
     return (uint64_t)(m->slot->steps ? buffer_int64(&m->sink->steps)[end] : end);
 }
 
-static bool make_bits(const maker *m, arrow_node *node) {
+static bool make_bits(const struct maker *m, struct arrow_node *node) {
     const uint8_t *values = m->elements;
     uint8_t *bits = arena_allocate_zeros(&m->box->memory, m->element_count / 8 + 1, 1);
     if (!bits) return false;
@@ -53,7 +53,7 @@ static bool make_bits(const maker *m, arrow_node *node) {
 }
 
 /* A padded column's copied bytes have pads among them: the others are copied once more. */
-static bool copy_views(const maker *m, arrow_node *node) {
+static bool copy_views(const struct maker *m, struct arrow_node *node) {
     const recmap_bytes *views = m->elements;
     uint64_t total = 0;
     int64_t *offsets = arena_allocate_zeros(&m->box->memory, m->element_count + 1, sizeof *offsets);
@@ -69,7 +69,7 @@ static bool copy_views(const maker *m, arrow_node *node) {
     return true;
 }
 
-static bool add_bytes(const maker *m, arrow_node *node) {
+static bool add_bytes(const struct maker *m, struct arrow_node *node) {
     /* A function of the user's may have taken the bytes of a row from anywhere. */
     if (!is_copied(m) && m->is_own)
         return arrow_views_make(node, m->box, m->elements, m->element_count, m->element_count,
@@ -84,7 +84,7 @@ static bool add_bytes(const maker *m, arrow_node *node) {
     return true;
 }
 
-static bool make_elements(const maker *m, arrow_node *node) {
+static bool make_elements(const struct maker *m, struct arrow_node *node) {
     recmap_element element = m->plan->feature.element;
     bool is_bytes = element == RECMAP_ELEMENT_BYTES;
     node->format = is_bytes && is_copied(m) ? "Z" : formats[element];
@@ -99,14 +99,14 @@ static bool make_elements(const maker *m, arrow_node *node) {
     return true;
 }
 
-static const char *fixed_size_format(const maker *m, uint64_t size) {
+static const char *fixed_size_format(const struct maker *m, uint64_t size) {
     char text[32];
     snprintf(text, sizeof text, "+w:%llu", (unsigned long long)size);
     return arena_copy_text(&m->box->memory, text);
 }
 
 /* A fixed_size_list of so many items, whose only child is still to be made. */
-static bool begin_fixed_size(const maker *m, arrow_node *node, uint64_t size) {
+static bool begin_fixed_size(const struct maker *m, struct arrow_node *node, uint64_t size) {
     node->format = fixed_size_format(m, size);
     if (!node->format || !arrow_node_add_children(node, m->box, 1)) return false;
     node->children[0].name = "item";
@@ -115,13 +115,13 @@ static bool begin_fixed_size(const maker *m, arrow_node *node, uint64_t size) {
 }
 
 /* Items of the dimensions from `dimension` on. */
-static bool make_dense(const maker *m, arrow_node *node, size_t dimension) {
+static bool make_dense(const struct maker *m, struct arrow_node *node, size_t dimension) {
     if (dimension == m->dimension_count) return make_elements(m, node);
     return begin_fixed_size(m, node, m->dimensions[dimension]) &&
            make_dense(m, node->children, dimension + 1);
 }
 
-static bool make_tensors(const maker *m, arrow_node *node) {
+static bool make_tensors(const struct maker *m, struct arrow_node *node) {
     char metadata[1024];
     size_t size = (size_t)snprintf(metadata, sizeof metadata, "{\"shape\":[");
     for (size_t i = 0; i < m->dimension_count; i++)
@@ -134,7 +134,7 @@ static bool make_tensors(const maker *m, arrow_node *node) {
            begin_fixed_size(m, node, m->plan->stride) && make_elements(m, node->children);
 }
 
-static bool make_fixed(const maker *m, arrow_node *node) {
+static bool make_fixed(const struct maker *m, struct arrow_node *node) {
     recmap_element element = m->plan->feature.element;
     bool has_tensors = element != RECMAP_ELEMENT_BYTES && element != RECMAP_ELEMENT_BOOL;
     /* 2^31 elements have at most 31 dimensions above 1; the text of more is long. */
@@ -144,7 +144,7 @@ static bool make_fixed(const maker *m, arrow_node *node) {
 }
 
 /* The coordinates without the row, which a list tells by itself. */
-static bool make_indices(const maker *m, arrow_node *node) {
+static bool make_indices(const struct maker *m, struct arrow_node *node) {
     size_t width = m->plan->feature.index_count;
     if (!begin_fixed_size(m, node, width)) return false;
     node->children[0].format = "l";
@@ -159,11 +159,11 @@ static bool make_indices(const maker *m, arrow_node *node) {
     return true;
 }
 
-static bool make_points(const maker *m, arrow_node *node) {
+static bool make_points(const struct maker *m, struct arrow_node *node) {
     node->format = "+s";
     if (!arrow_node_add_children(node, m->box, 2)) return false;
     if (m->column && !arrow_node_add_buffers(node, m->box, 1)) return false;
-    arrow_node *indices = &node->children[0], *value = &node->children[1];
+    struct arrow_node *indices = &node->children[0], *value = &node->children[1];
     indices->name = "indices";
     value->name = "value";
     indices->length = value->length = node->length;
@@ -171,7 +171,7 @@ static bool make_points(const maker *m, arrow_node *node) {
 }
 
 /* Lists of lists of items, from level `level` on. */
-static bool make_lists(const maker *m, arrow_node *node, size_t level) {
+static bool make_lists(const struct maker *m, struct arrow_node *node, size_t level) {
     if (level == m->level_count)
         return m->plan->feature.kind == RECMAP_FEATURE_SPARSE ? make_points(m, node)
                                                               : make_dense(m, node, 0);
@@ -187,7 +187,7 @@ static bool make_lists(const maker *m, arrow_node *node, size_t level) {
 }
 
 /* Uniform partitions at the inner end are dimensions. */
-static bool find_tail(maker *m) {
+static bool find_tail(struct maker *m) {
     const recmap_feature *feature = &m->plan->feature;
     size_t count = ragged_tail_count(feature);
     uint64_t *lengths = arena_allocate_zeros(&m->box->memory, count, sizeof *lengths);
@@ -201,7 +201,7 @@ static bool find_tail(maker *m) {
 }
 
 /* Sequences come from their sink, which has no pads. */
-static bool find_steps(maker *m) {
+static bool find_steps(struct maker *m) {
     if (!m->column) return true;
     m->elements = m->sink->values.data;
     m->element_count = m->sink->value_count;
@@ -216,7 +216,7 @@ static bool find_steps(maker *m) {
     return true;
 }
 
-static bool add_sizes(const maker *m, arrow_node *node) {
+static bool add_sizes(const struct maker *m, struct arrow_node *node) {
     const recmap_feature *feature = &m->plan->feature;
     size_t capacity = feature->index_count * 22 + 3, size = 1;
     char *text = arena_allocate_zeros(&m->box->memory, capacity, 1);
@@ -229,7 +229,7 @@ static bool add_sizes(const maker *m, arrow_node *node) {
     return arrow_node_add_metadata(node, m->box, "recmap:sizes", text);
 }
 
-static bool make_column(maker *m, arrow_node *node) {
+static bool make_column(struct maker *m, struct arrow_node *node) {
     switch (m->plan->feature.kind) {
     case RECMAP_FEATURE_FIXED_LEN: return make_fixed(m, node);
     case RECMAP_FEATURE_VAR_LEN:
@@ -251,19 +251,20 @@ static bool make_column(maker *m, arrow_node *node) {
     return make_lists(m, node, 0);
 }
 
-bool arrow_column_make(arrow_node *node, arrow_box *box, const recmap_parser *plan,
-                       const batch_memory *memory, size_t column_index) {
-    const column_plan *column = &plan->columns[column_index];
-    maker m = {.box = box,
-               .plan = column,
-               .dimensions = column->feature.shape,
-               .dimension_count = column->feature.dimension_count};
+bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const recmap_parser *plan,
+                       const struct batch_memory *memory, size_t column_index) {
+    const struct column_plan *column = &plan->columns[column_index];
+    struct maker m = {.box = box,
+                      .plan = column,
+                      .dimensions = column->feature.shape,
+                      .dimension_count = column->feature.dimension_count};
     node->name = column->feature.name;
     if (memory) {
         m.column = &memory->columns[column_index];
         m.is_own = plan->own_parse;
         m.slot = &(column->is_list ? &plan->lists : &plan->features)->slots[column->values_slot];
-        m.sink = batch_memory_sink((batch_memory *)memory, column->is_list, column->values_slot);
+        m.sink =
+            batch_memory_sink((struct batch_memory *)memory, column->is_list, column->values_slot);
         m.elements = m.column->views ? (const void *)m.column->views : m.column->values;
         m.element_count = m.column->value_count;
         m.offsets = m.column->offsets;

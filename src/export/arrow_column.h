@@ -6,7 +6,7 @@
 
 /* Describes column `column_index` of the plan: with the data of `memory`, or, without (NULL), only
  * its field. False when memory is out. */
-bool arrow_column_make(arrow_node *node, arrow_box *box, const recmap_parser *plan,
-                       const batch_memory *memory, size_t column_index);
+bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const recmap_parser *plan,
+                       const struct batch_memory *memory, size_t column_index);
 
 #endif

@@ -4,7 +4,7 @@
 
 enum { INLINE_SIZE = 12, PREFIX_SIZE = 4, FIXED_BUFFERS = 2 };
 
-typedef union binary_view {
+union binary_view {
     struct {
         int32_t size;
         uint8_t bytes[INLINE_SIZE];
@@ -15,15 +15,15 @@ typedef union binary_view {
         int32_t buffer;
         int32_t offset;
     } large;
-} binary_view;
+};
 
 /* Memory from the first long view to the last; `begin` is NULL where there is none. */
-typedef struct extent {
+struct extent {
     const uint8_t *begin, *end;
-} extent;
+};
 
-static extent measure(const recmap_bytes *views, uint64_t count) {
-    extent found = {0};
+static struct extent measure(const recmap_bytes *views, uint64_t count) {
+    struct extent found = {0};
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *begin = views[i].data, *end = begin + views[i].size;
         if (views[i].size <= INLINE_SIZE) continue;
@@ -33,9 +33,9 @@ static extent measure(const recmap_bytes *views, uint64_t count) {
     return found;
 }
 
-static void write_view(binary_view *to, const recmap_bytes *view, const extent *in,
+static void write_view(union binary_view *to, const recmap_bytes *view, const struct extent *in,
                        int32_t buffer) {
-    *to = (binary_view){.small = {.size = (int32_t)view->size}};
+    *to = (union binary_view){.small = {.size = (int32_t)view->size}};
     if (view->size <= INLINE_SIZE) {
         if (view->size) memcpy(to->small.bytes, view->data, view->size);
         return;
@@ -62,17 +62,18 @@ static size_t count_buffers(const recmap_bytes *views, uint64_t row_count, arrow
     return count;
 }
 
-bool arrow_views_make(arrow_node *node, arrow_box *box, const recmap_bytes *views, uint64_t count,
-                      uint64_t row_count, arrow_row_end *row_end, const void *context) {
+bool arrow_views_make(struct arrow_node *node, struct arrow_box *box, const recmap_bytes *views,
+                      uint64_t count, uint64_t row_count, arrow_row_end *row_end,
+                      const void *context) {
     size_t buffer_count = count_buffers(views, row_count, row_end, context), used = 0;
-    binary_view *made = arena_allocate_zeros(&box->memory, count, sizeof *made);
+    union binary_view *made = arena_allocate_zeros(&box->memory, count, sizeof *made);
     int64_t *sizes = arena_allocate_zeros(&box->memory, buffer_count, sizeof *sizes);
     if (!made || !sizes || !arrow_node_add_buffers(node, box, FIXED_BUFFERS + buffer_count + 1))
         return false;
     uint64_t at = 0;
     for (uint64_t row = 0; row < row_count; row++) {
         uint64_t end = row_end(context, row);
-        extent in = measure(views + at, end - at);
+        struct extent in = measure(views + at, end - at);
         for (; at < end; at++) write_view(&made[at], &views[at], &in, (int32_t)used);
         if (!in.begin) continue;
         node->buffers[FIXED_BUFFERS + used] = in.begin;

@@ -14,7 +14,8 @@ arrow_row_end arrow_view_alone;
 /* Gives the node the buffers of `count` views in rows; that of its validity comes from the caller.
  * Each row with a long view adds a buffer, from its first one to its last: those of a row lie
  * within 2 GiB. False when memory is out. */
-bool arrow_views_make(arrow_node *node, arrow_box *box, const recmap_bytes *views, uint64_t count,
-                      uint64_t row_count, arrow_row_end *row_end, const void *context);
+bool arrow_views_make(struct arrow_node *node, struct arrow_box *box, const recmap_bytes *views,
+                      uint64_t count, uint64_t row_count, arrow_row_end *row_end,
+                      const void *context);
 
 #endif

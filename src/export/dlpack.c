@@ -6,23 +6,23 @@
 #include "columns/columns.h"
 
 /* A tensor in either form, what it points to, and the memory that it holds. */
-typedef struct dlpack_export {
+struct dlpack_export {
     union {
         DLManagedTensor plain;
         DLManagedTensorVersioned versioned;
     } as;
-    batch_memory *memory;
+    struct batch_memory *memory;
     int64_t shape_and_strides[];
-} dlpack_export;
+};
 
 /* What a tensor is made of. */
-typedef struct tensor_source {
+struct tensor_source {
     const void *data;
     DLDataType type;
     const uint64_t *shape;
     size_t dimension_count;
     uint64_t own_shape[2];
-} tensor_source;
+};
 
 static DLDataType type_of(recmap_element element) {
     uint8_t code = kDLInt, bits = (uint8_t)(8 * recmap_element_size(element));
@@ -41,7 +41,7 @@ static DLDataType type_of(recmap_element element) {
     return (DLDataType){code, bits, 1};
 }
 
-static void use_int64(tensor_source *source, const int64_t *data, uint64_t count) {
+static void use_int64(struct tensor_source *source, const int64_t *data, uint64_t count) {
     source->data = data;
     source->type = type_of(RECMAP_ELEMENT_INT64);
     source->own_shape[0] = count;
@@ -56,7 +56,7 @@ static uint64_t entry_count(const recmap_column *column, size_t level) {
     return count + 1;
 }
 
-static void use_values(tensor_source *source, const recmap_column *column) {
+static void use_values(struct tensor_source *source, const recmap_column *column) {
     source->data = column->values;
     source->shape = column->shape;
     source->dimension_count = column->dimension_count;
@@ -69,9 +69,9 @@ static void use_values(tensor_source *source, const recmap_column *column) {
 }
 
 /* `data` is NULL where the column has no such thing. */
-static void find_source(tensor_source *source, const recmap_column *column, recmap_tensor what,
-                        size_t level) {
-    *source = (tensor_source){0};
+static void find_source(struct tensor_source *source, const recmap_column *column,
+                        recmap_tensor what, size_t level) {
+    *source = (struct tensor_source){0};
     switch (what) {
     case RECMAP_TENSOR_VALUES: use_values(source, column); break;
     case RECMAP_TENSOR_OFFSETS:
@@ -90,10 +90,10 @@ static void find_source(tensor_source *source, const recmap_column *column, recm
     }
 }
 
-static dlpack_export *make_export(DLTensor *tensor, const tensor_source *source,
-                                  batch_memory *memory) {
+static struct dlpack_export *make_export(DLTensor *tensor, const struct tensor_source *source,
+                                         struct batch_memory *memory) {
     size_t count = source->dimension_count;
-    dlpack_export *made = calloc(1, sizeof *made + 2 * count * sizeof(int64_t));
+    struct dlpack_export *made = calloc(1, sizeof *made + 2 * count * sizeof(int64_t));
     if (!made) return NULL;
     int64_t *shape = made->shape_and_strides, *strides = shape + count, stride = 1;
     for (size_t i = count; i > 0; i--) {
@@ -111,7 +111,7 @@ static dlpack_export *make_export(DLTensor *tensor, const tensor_source *source,
     return made;
 }
 
-static void end_export(dlpack_export *ended) {
+static void end_export(struct dlpack_export *ended) {
     batch_memory_unuse(ended->memory);
     free(ended);
 }
@@ -124,10 +124,10 @@ static void delete_versioned(DLManagedTensorVersioned *tensor) {
     end_export(tensor->manager_ctx);
 }
 
-static recmap_status export(dlpack_export **made, DLTensor *tensor, recmap_columns *columns,
+static recmap_status export(struct dlpack_export **made, DLTensor *tensor, recmap_columns *columns,
                             size_t column_index, recmap_tensor what, size_t level,
                             recmap_error *error) {
-    tensor_source source;
+    struct tensor_source source;
     if (column_index >= recmap_columns_count(columns))
         return fail(error, RECMAP_INVALID, "there is no column %zu", column_index);
     const recmap_column *column = recmap_columns_get(columns, column_index);
@@ -141,7 +141,7 @@ static recmap_status export(dlpack_export **made, DLTensor *tensor, recmap_colum
 recmap_status recmap_columns_export_dlpack(DLManagedTensor **tensor, recmap_columns *columns,
                                            size_t column_index, recmap_tensor what, size_t level,
                                            recmap_error *error) {
-    dlpack_export *made = NULL;
+    struct dlpack_export *made = NULL;
     DLTensor inner;
     recmap_status status = export(&made, &inner, columns, column_index, what, level, error);
     if (status != RECMAP_OK) return status;
@@ -155,7 +155,7 @@ recmap_status recmap_columns_export_dlpack_versioned(DLManagedTensorVersioned **
                                                      recmap_columns *columns, size_t column_index,
                                                      recmap_tensor what, size_t level,
                                                      recmap_error *error) {
-    dlpack_export *made = NULL;
+    struct dlpack_export *made = NULL;
     DLTensor inner;
     recmap_status status = export(&made, &inner, columns, column_index, what, level, error);
     if (status != RECMAP_OK) return status;

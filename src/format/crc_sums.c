@@ -7,18 +7,18 @@
 
 enum { STRIDE = 4096 };
 
-void crc_sums_clear(crc_sums *sums) {
+void crc_sums_clear(struct crc_sums *sums) {
     sums->bytes = NULL;
     sums->count = 0;
 }
 
-void crc_sums_free(crc_sums *sums) {
+void crc_sums_free(struct crc_sums *sums) {
     free(sums->sums);
-    *sums = (crc_sums)CRC_SUMS_INIT;
+    *sums = (struct crc_sums)CRC_SUMS_INIT;
 }
 
 /* The CRC of the first `size` bytes behind `first`. */
-static bool sum_to(uint32_t *crc, crc_sums *sums, uint64_t size) {
+static bool sum_to(uint32_t *crc, struct crc_sums *sums, uint64_t size) {
     size_t whole = (size_t)(size / STRIDE);
     const uint8_t *begin = sums->bytes + sums->first;
     if (!array_reserve(&sums->sums, &sums->capacity, whole + 1, sizeof *sums->sums)) return false;
@@ -30,7 +30,7 @@ static bool sum_to(uint32_t *crc, crc_sums *sums, uint64_t size) {
     return true;
 }
 
-bool crc_sums_piece(uint32_t *crc, crc_sums *sums, const uint8_t *bytes, uint64_t from,
+bool crc_sums_piece(uint32_t *crc, struct crc_sums *sums, const uint8_t *bytes, uint64_t from,
                     uint64_t size) {
     if (!sums->bytes || from < sums->first) {
         sums->bytes = bytes;

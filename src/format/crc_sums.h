@@ -8,24 +8,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct crc_sums {
+struct crc_sums {
     const uint8_t *bytes; /* NULL: nothing is summed yet */
     uint64_t first;       /* where the sums begin */
     uint32_t *sums;       /* sums[i]: the CRC of 4 KiB * i bytes from there on */
     size_t count;
     size_t capacity;
-} crc_sums;
+};
 
 #define CRC_SUMS_INIT                                                                              \
     { NULL, 0, NULL, 0, 0 }
 
 /* Forgets the sums; the memory stays. To be called when the bytes are others. */
-void crc_sums_clear(crc_sums *sums);
-void crc_sums_free(crc_sums *sums);
+void crc_sums_clear(struct crc_sums *sums);
+void crc_sums_free(struct crc_sums *sums);
 
 /* The CRC-32C of bytes[from, from + size). Pieces asked for may overlap; one that begins before all
  * others starts the sums anew. False when memory is out. */
-bool crc_sums_piece(uint32_t *crc, crc_sums *sums, const uint8_t *bytes, uint64_t from,
+bool crc_sums_piece(uint32_t *crc, struct crc_sums *sums, const uint8_t *bytes, uint64_t from,
                     uint64_t size);
 
 #endif

@@ -7,7 +7,7 @@
 #include "format/fixed.h"
 
 /* One line, whatever a stranger wrote. */
-static frame_verdict pass_on(frame_fault *fault, recmap_frame_fault *said) {
+static frame_verdict pass_on(struct frame_fault *fault, recmap_frame_fault *said) {
     said->reason[sizeof said->reason - 1] = 0;
     for (char *c = said->reason; *c; c++)
         if ((unsigned char)*c < 0x20) *c = ' ';
@@ -15,8 +15,8 @@ static frame_verdict pass_on(frame_fault *fault, recmap_frame_fault *said) {
     return frame_is_bad(fault, FRAME_BAD_LENGTH, "%s", reason);
 }
 
-static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
-                           frame_check check, frame_fault *fault) {
+static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+                           uint64_t size, frame_check check, struct frame_fault *fault) {
     recmap_frame_fault said = {""};
     recmap_frame_place made = {0};
     if (size == 0) return FRAME_AT_END;
@@ -29,19 +29,19 @@ static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
                             "the framing \"%s\" gives a record outside of its frame or of the file",
                             by->name);
-    *found = (frame){made.size, made.data_offset, made.data_size, 0};
+    *found = (struct frame){made.size, made.data_offset, made.data_size, 0};
     if (check == FRAME_CHECK_STORED)
         found->check = framing_hash(bytes + made.data_offset, made.data_size);
     return FRAME_GOOD;
 }
 
-static bool begins_frame(const framing *by, const uint8_t *bytes, uint64_t size) {
-    frame found;
+static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
+    struct frame found;
     return parse(&found, by, bytes, size, FRAME_CHECK_HEADER, NULL) == FRAME_GOOD;
 }
 
-static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, search_budget budget, crc_sums *sums) {
+static uint64_t find(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                     uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
     (void)budget;
     (void)sums;
     limit = min_u64(limit, size);
@@ -53,7 +53,7 @@ static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uin
 const char *custom_fault(const recmap_framing *table) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    framing own;
+    struct framing own;
     if (table->version != RECMAP_FRAMING_VERSION) return "its version is not that of this recmap";
     if (!table->name || !table->name[0]) return "it has no name";
     size_t size = strlen(table->name);
@@ -68,8 +68,8 @@ const char *custom_fault(const recmap_framing *table) {
     return NULL;
 }
 
-framing custom_framing(const recmap_framing *table) {
-    framing made = {
+struct framing custom_framing(const recmap_framing *table) {
+    struct framing made = {
         .overhead_varies = true,
         .file_header_size = table->file_header_size,
         .file_footer_size = table->file_footer_size,

@@ -8,7 +8,7 @@
 enum { CUSTOM_NAME_MOST = 63 };
 
 /* `table` must outlive the framing. */
-framing custom_framing(const recmap_framing *table);
+struct framing custom_framing(const recmap_framing *table);
 
 /* Why the table is none, or NULL. */
 const char *custom_fault(const recmap_framing *table);

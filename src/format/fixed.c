@@ -5,26 +5,26 @@
 
 #include "base/bytes.h"
 
-static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
-                           frame_check check, frame_fault *fault) {
+static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+                           uint64_t size, frame_check check, struct frame_fault *fault) {
     uint64_t record = by->record_size;
     if (size == 0) return FRAME_AT_END;
     if (size < record)
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
                             "%" PRIu64 " bytes are left, too few for a record of %" PRIu64, size,
                             record);
-    *found = (frame){.size = record, .data_size = record};
+    *found = (struct frame){.size = record, .data_size = record};
     if (check == FRAME_CHECK_STORED) found->check = framing_hash(bytes, record);
     return FRAME_GOOD;
 }
 
-static bool begins_frame(const framing *by, const uint8_t *bytes, uint64_t size) {
+static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
     (void)bytes;
     return size >= by->record_size;
 }
 
-static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, search_budget budget, crc_sums *sums) {
+static uint64_t find(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                     uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
     (void)bytes;
     (void)budget;
     (void)sums;
@@ -36,8 +36,8 @@ static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uin
     return at + step < limit ? at + step : FRAME_NOWHERE;
 }
 
-framing fixed_framing(uint64_t header_size, uint64_t record_size, uint64_t footer_size) {
-    framing made = {
+struct framing fixed_framing(uint64_t header_size, uint64_t record_size, uint64_t footer_size) {
+    struct framing made = {
         .file_header_size = header_size,
         .file_footer_size = footer_size,
         .record_size = record_size,

@@ -9,6 +9,6 @@
 #define FIXED_MOST ((uint64_t)1 << 48)
 
 /* "fixed:HEADER,RECORD,FOOTER": sizes up to FIXED_MOST, of the record not 0. */
-framing fixed_framing(uint64_t header_size, uint64_t record_size, uint64_t footer_size);
+struct framing fixed_framing(uint64_t header_size, uint64_t record_size, uint64_t footer_size);
 
 #endif

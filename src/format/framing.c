@@ -5,7 +5,7 @@
 
 #include <xxhash.h>
 
-bool framing_fits(const framing *by, uint64_t frame_size, uint64_t data_size) {
+bool framing_fits(const struct framing *by, uint64_t frame_size, uint64_t data_size) {
     if (frame_size < by->overhead || frame_size - by->overhead < data_size) return false;
     return by->overhead_varies || frame_size - by->overhead == data_size;
 }
@@ -14,7 +14,8 @@ uint32_t framing_hash(const uint8_t *data, uint64_t size) {
     return (uint32_t)XXH3_64bits(data, (size_t)size);
 }
 
-frame_verdict frame_is_bad(frame_fault *fault, frame_verdict verdict, const char *format, ...) {
+frame_verdict frame_is_bad(struct frame_fault *fault, frame_verdict verdict, const char *format,
+                           ...) {
     if (!fault) return verdict;
     va_list arguments;
     va_start(arguments, format);

@@ -14,12 +14,12 @@
 #include "format/crc_sums.h"
 
 /* A frame found in bytes: sizes and places are relative to where parsing began. */
-typedef struct frame {
+struct frame {
     uint64_t size;        /* of the whole frame */
     uint64_t data_offset; /* of the payload, from the frame's start */
     uint64_t data_size;   /* of the payload */
     uint32_t check;       /* identifies the payload: its stored CRC, or a hash of it */
-} frame;
+};
 
 typedef enum frame_verdict {
     FRAME_GOOD,
@@ -29,9 +29,9 @@ typedef enum frame_verdict {
 } frame_verdict;
 
 /* Why a frame is bad: one line, for people. Written only with a bad verdict. */
-typedef struct frame_fault {
+struct frame_fault {
     char reason[160];
-} frame_fault;
+};
 
 /* How much of a frame is checked. */
 typedef enum frame_check {
@@ -44,17 +44,17 @@ typedef enum frame_check {
 #define FRAME_NOWHERE UINT64_MAX
 
 /* What a search may cost: places that must be looked at one by one, and payload that is read. */
-typedef struct search_budget {
+struct search_budget {
     uint64_t place_count;
     uint64_t payload_size;
-} search_budget;
+};
 
-static const search_budget SEARCH_UNBOUNDED = {UINT64_MAX, UINT64_MAX};
+static const struct search_budget SEARCH_UNBOUNDED = {UINT64_MAX, UINT64_MAX};
 
 enum { FRAMING_NAME_SIZE = 80 };
 
 /* Functions, and the parameters that they get with every call. */
-typedef struct framing framing;
+struct framing;
 struct framing {
     char name[FRAMING_NAME_SIZE]; /* with its parameters, as it stands in the index */
 
@@ -73,42 +73,42 @@ struct framing {
     const recmap_framing *custom; /* where a user wrote it */
 
     /* Looks at the frame that begins at bytes[0]. `fault` may be NULL. */
-    frame_verdict (*parse)(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
-                           frame_check check, frame_fault *fault);
+    frame_verdict (*parse)(struct frame *found, const struct framing *by, const uint8_t *bytes,
+                           uint64_t size, frame_check check, struct frame_fault *fault);
 
     /* Whether the payload of `found`, parsed at bytes[at] with FRAME_CHECK_STORED, holds. With
      * `sums` bytes that were read for another frame are not read again. NULL: no check is stored,
      * so any payload holds. */
-    frame_verdict (*check_payload)(const frame *found, const uint8_t *bytes, uint64_t at,
-                                   crc_sums *sums, frame_fault *fault);
+    frame_verdict (*check_payload)(const struct frame *found, const uint8_t *bytes, uint64_t at,
+                                   struct crc_sums *sums, struct frame_fault *fault);
 
     /* Whether the bytes begin like a frame: its header holds, whatever follows. */
-    bool (*begins_frame)(const framing *by, const uint8_t *bytes, uint64_t size);
+    bool (*begins_frame)(const struct framing *by, const uint8_t *bytes, uint64_t size);
 
     /* The first place in [from, limit) of `size` bytes where a whole good frame begins, or
      * FRAME_NOWHERE. It gives up rather than go over its budget; with `sums` (of the same bytes as
      * before) it reads no payload twice. NULL: nothing tells; what follows damage is lost. */
-    uint64_t (*find)(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, search_budget budget, crc_sums *sums);
+    uint64_t (*find)(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                     uint64_t limit, struct search_budget budget, struct crc_sums *sums);
 
     /* The same where a wrong answer does no harm, since it is only believed when the frames before
      * lead there. NULL: a file is walked from its beginning only. */
-    uint64_t (*guess)(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                      uint64_t limit, search_budget budget, crc_sums *sums);
+    uint64_t (*guess)(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                      uint64_t limit, struct search_budget budget, struct crc_sums *sums);
 };
 
 /* The framing that recmap has under that name, parameters included: "tfrecord", "ofrecord",
  * "lines", "tar", "fixed:HEADER,RECORD,FOOTER". False: it has none. */
-bool framing_make(framing *made, const char *name);
+bool framing_make(struct framing *made, const char *name);
 
 /* Whether a frame of that size may hold a payload of that size. */
-bool framing_fits(const framing *by, uint64_t frame_size, uint64_t data_size);
+bool framing_fits(const struct framing *by, uint64_t frame_size, uint64_t data_size);
 
 /* What stands for the check of a payload where none is stored: 32 bits of its XXH3. */
 uint32_t framing_hash(const uint8_t *data, uint64_t size);
 
 /* Says why a frame is bad, where somebody asks, and returns the verdict. */
-frame_verdict frame_is_bad(frame_fault *fault, frame_verdict verdict, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+frame_verdict frame_is_bad(struct frame_fault *fault, frame_verdict verdict, const char *format,
+                           ...) __attribute__((format(printf, 3, 4), cold));
 
 #endif

@@ -24,7 +24,7 @@ static bool read_number(uint64_t *number, const char **text) {
 }
 
 /* HEADER,RECORD,FOOTER */
-static bool make_fixed(framing *made, const char *sizes) {
+static bool make_fixed(struct framing *made, const char *sizes) {
     uint64_t numbers[3];
     for (int i = 0; i < 3; i++) {
         if (i && *sizes++ != ',') return false;
@@ -35,10 +35,10 @@ static bool make_fixed(framing *made, const char *sizes) {
     return true;
 }
 
-bool framing_make(framing *made, const char *name) {
+bool framing_make(struct framing *made, const char *name) {
     static const char fixed[] = "fixed:";
-    static const framing *const framings[] = {&tfrecord_framing, &ofrecord_framing, &lines_framing,
-                                              &tar_framing};
+    static const struct framing *const framings[] = {&tfrecord_framing, &ofrecord_framing,
+                                                     &lines_framing, &tar_framing};
     for (size_t i = 0; i < sizeof framings / sizeof *framings; i++) {
         if (strcmp(framings[i]->name, name)) continue;
         *made = *framings[i];

@@ -34,7 +34,7 @@ struct inflater {
     struct isal_gzip_header gzip;
     struct isal_zlib_header zlib;
     compression kind;
-    inflate_source source;
+    struct inflate_source source;
     phase phase;
     bool checks;
     bool is_bad; /* nothing more comes but what is held back */
@@ -45,15 +45,15 @@ struct inflater {
     uint64_t member_size;
     uint64_t unsure_from;
     uint32_t sum; /* of the member */
-    inflate_fault fault;
+    struct inflate_fault fault;
     uint8_t *input;
     uint8_t lead[INPUT_LEAD]; /* of a copy that keeps a place */
 };
 
 static const char ends_inside[] = "the file ends inside the compressed stream";
 
-inflater *inflater_create(compression kind, const inflate_source *source) {
-    inflater *made = malloc(sizeof *made);
+struct inflater *inflater_create(compression kind, const struct inflate_source *source) {
+    struct inflater *made = malloc(sizeof *made);
     if (!made) return NULL;
     made->input = source->bytes ? NULL : calloc(1, INPUT_LEAD + INPUT_SIZE);
     if (!source->bytes && !made->input) {
@@ -66,15 +66,15 @@ inflater *inflater_create(compression kind, const inflate_source *source) {
     return made;
 }
 
-void inflater_destroy(inflater *ended) {
+void inflater_destroy(struct inflater *ended) {
     if (!ended) return;
     free(ended->input);
     free(ended);
 }
 
-inflater *inflater_copy(const inflater *in, const inflate_source *source) {
+struct inflater *inflater_copy(const struct inflater *in, const struct inflate_source *source) {
     bool reads = !in->source.bytes;
-    inflater *made = malloc(sizeof *made);
+    struct inflater *made = malloc(sizeof *made);
     if (!made) return NULL;
     *made = *in;
     made->input = NULL;
@@ -99,13 +99,13 @@ inflater *inflater_copy(const inflater *in, const inflate_source *source) {
 }
 
 /* Goes to a byte of the source. */
-static void go_to(inflater *in, uint64_t at) {
+static void go_to(struct inflater *in, uint64_t at) {
     in->taken = at;
     in->state.avail_in = 0;
     in->state.next_in = in->input ? in->input + INPUT_LEAD : NULL;
 }
 
-static void begin_member(inflater *in) {
+static void begin_member(struct inflater *in) {
     isal_inflate_reset(&in->state);
     isal_gzip_header_init(&in->gzip);
     in->zlib = (struct isal_zlib_header){0};
@@ -115,9 +115,9 @@ static void begin_member(inflater *in) {
     in->sum = in->kind == COMPRESSION_ZLIB;
 }
 
-static void start(inflater *in, uint64_t at, uint64_t offset) {
+static void start(struct inflater *in, uint64_t at, uint64_t offset) {
     isal_inflate_init(&in->state);
-    in->fault = (inflate_fault){.error = RECMAP_ERROR_INIT};
+    in->fault = (struct inflate_fault){.error = RECMAP_ERROR_INIT};
     in->is_bad = in->is_unreadable = false;
     in->offset = offset;
     begin_member(in);
@@ -125,12 +125,12 @@ static void start(inflater *in, uint64_t at, uint64_t offset) {
     go_to(in, at);
 }
 
-void inflater_start(inflater *in, uint64_t at, uint64_t offset) {
+void inflater_start(struct inflater *in, uint64_t at, uint64_t offset) {
     start(in, at, offset);
     in->checks = true;
 }
 
-static bool fail_source(inflater *in) {
+static bool fail_source(struct inflater *in) {
     in->is_bad = in->is_unreadable = true;
     in->fault.at = in->taken;
     in->fault.reason = in->fault.error.message;
@@ -138,7 +138,7 @@ static bool fail_source(inflater *in) {
 }
 
 /* More input, where there is none left. False when it cannot be read. */
-static bool refill(inflater *in) {
+static bool refill(struct inflater *in) {
     uint64_t left = in->taken < in->source.size ? in->source.size - in->taken : 0;
     if (in->state.avail_in || !left) return true;
     if (in->source.bytes) {
@@ -158,17 +158,17 @@ static bool refill(inflater *in) {
     return true;
 }
 
-uint64_t inflater_offset(const inflater *in) {
+uint64_t inflater_offset(const struct inflater *in) {
     return in->offset;
 }
 
-uint64_t inflater_position(const inflater *in) {
+uint64_t inflater_position(const struct inflater *in) {
     int32_t unused = in->state.read_in_length > 0 ? in->state.read_in_length / 8 : 0;
     return in->taken - in->state.avail_in - (uint32_t)unused;
 }
 
 /* How many of the next `wanted` bytes there are, in one piece. Only between members. */
-static uint32_t have(inflater *in, uint32_t wanted) {
+static uint32_t have(struct inflater *in, uint32_t wanted) {
     if (in->state.avail_in < wanted && in->taken < in->source.size) {
         go_to(in, in->taken - in->state.avail_in);
         refill(in);
@@ -176,12 +176,12 @@ static uint32_t have(inflater *in, uint32_t wanted) {
     return in->state.avail_in < wanted ? in->state.avail_in : wanted;
 }
 
-static void skip(inflater *in, uint32_t size) {
+static void skip(struct inflater *in, uint32_t size) {
     in->state.next_in += size;
     in->state.avail_in -= size;
 }
 
-bool inflater_start_at(inflater *in, const seek_point *point) {
+bool inflater_start_at(struct inflater *in, const struct seek_point *point) {
     if (point->bit / 8 >= in->source.size || point->window_size > INFLATE_WINDOW_MOST) return false;
     start(in, point->bit / 8, point->offset);
     /* Without a window nothing came out of the member before. */
@@ -198,7 +198,7 @@ bool inflater_start_at(inflater *in, const seek_point *point) {
     return true;
 }
 
-bool inflater_go_on_at(inflater *in, const seek_point *point) {
+bool inflater_go_on_at(struct inflater *in, const struct seek_point *point) {
     const uint64_t member_at = in->member_at, size = in->member_size, unsure = in->unsure_from;
     const uint32_t sum = in->sum;
     const bool checks = in->checks;
@@ -212,15 +212,15 @@ bool inflater_go_on_at(inflater *in, const seek_point *point) {
     return true;
 }
 
-const inflate_fault *inflater_fault(const inflater *in) {
+const struct inflate_fault *inflater_fault(const struct inflater *in) {
     return &in->fault;
 }
 
-seek_point inflater_point(const inflater *in) {
+struct seek_point inflater_point(const struct inflater *in) {
     const struct inflate_state *state = &in->state;
     uint32_t end = state->tmp_out_valid < 0 ? 0 : (uint32_t)state->tmp_out_valid;
     uint32_t size = end < INFLATE_WINDOW_MOST ? end : INFLATE_WINDOW_MOST;
-    return (seek_point){
+    return (struct seek_point){
         .bit = (in->taken - state->avail_in) * 8 - (uint32_t)state->read_in_length,
         .offset = in->offset + (uint32_t)(state->tmp_out_valid - state->tmp_out_processed),
         .window = state->tmp_out_buffer + (end - size),
@@ -230,10 +230,10 @@ seek_point inflater_point(const inflater *in) {
 
 /* As files do whose last bytes never reached the device: they inflate to anything, up to the end.
  */
-static bool ends_in_zeros(const inflater *in) {
+static bool ends_in_zeros(const struct inflater *in) {
     enum { ZEROS = 16 };
     static const uint8_t zeros[ZEROS];
-    const inflate_source *source = &in->source;
+    const struct inflate_source *source = &in->source;
     uint8_t last[ZEROS];
     if (source->size < ZEROS) return false;
     uint64_t at = source->size - ZEROS;
@@ -242,7 +242,7 @@ static bool ends_in_zeros(const inflater *in) {
            !memcmp(last, zeros, ZEROS);
 }
 
-static void set_bad(inflater *in, uint64_t at, const char *reason) {
+static void set_bad(struct inflater *in, uint64_t at, const char *reason) {
     in->is_bad = true;
     in->fault.at = at;
     in->fault.reason = reason;
@@ -265,7 +265,7 @@ static const char *reason_of(int result) {
 enum { RESERVED_FLAGS = 0xe0 };
 
 /* Reads a member's header, which may come in pieces. */
-static void read_header(inflater *in) {
+static void read_header(struct inflater *in) {
     for (;;) {
         if (!refill(in)) return;
         bool was_empty = !in->state.avail_in;
@@ -288,11 +288,11 @@ static void read_header(inflater *in) {
     in->phase = PHASE_BODY;
 }
 
-static uint32_t pending(const inflater *in) {
+static uint32_t pending(const struct inflater *in) {
     return (uint32_t)(in->state.tmp_out_valid - in->state.tmp_out_processed);
 }
 
-static void take_output(inflater *in, const uint8_t *out, size_t size) {
+static void take_output(struct inflater *in, const uint8_t *out, size_t size) {
     in->offset += size;
     in->member_size += size;
     if (!in->checks || !size) return;
@@ -301,7 +301,7 @@ static void take_output(inflater *in, const uint8_t *out, size_t size) {
 }
 
 /* Hands out what ISA-L has already, once nothing more comes. */
-static size_t drain(inflater *in, uint8_t *out, size_t room) {
+static size_t drain(struct inflater *in, uint8_t *out, size_t room) {
     size_t size = pending(in) < room ? pending(in) : room;
     memcpy(out, in->state.tmp_out_buffer + in->state.tmp_out_processed, size);
     in->state.tmp_out_processed += (int32_t)size;
@@ -327,7 +327,7 @@ static void forget_beyond(struct inflate_state *state, uint32_t input) {
 }
 
 /* One call of ISA-L. With `stops` it goes no further than the end of the block at hand. */
-static size_t call(inflater *in, uint8_t *out, size_t room, bool stops) {
+static size_t call(struct inflater *in, uint8_t *out, size_t room, bool stops) {
     struct inflate_state *state = &in->state;
     bool marks = stops &&
                  (state->block_state == ISAL_BLOCK_CODED || state->block_state == ISAL_BLOCK_TYPE0);
@@ -360,7 +360,7 @@ static size_t call(inflater *in, uint8_t *out, size_t room, bool stops) {
 }
 
 /* Goes on towards the end of the block, without handing out the last byte there is. */
-static size_t call_towards_point(inflater *in, uint8_t *out, size_t room) {
+static size_t call_towards_point(struct inflater *in, uint8_t *out, size_t room) {
     struct inflate_state *state = &in->state;
     enum { FULL = 2 * INFLATE_WINDOW_MOST };
     if (state->tmp_out_valid >= FULL && pending(in) > 1) {
@@ -381,7 +381,7 @@ static size_t call_towards_point(inflater *in, uint8_t *out, size_t room) {
     return is_stuck && !in->is_bad ? call(in, out, room, false) : 0;
 }
 
-static void read_trailer(inflater *in, bool *is_wrong) {
+static void read_trailer(struct inflater *in, bool *is_wrong) {
     uint32_t size = in->kind == COMPRESSION_GZIP ? 8 : 4;
     if (have(in, size) < size) {
         if (!in->is_bad) set_bad(in, in->source.size, ends_inside);
@@ -403,7 +403,7 @@ static void read_trailer(inflater *in, bool *is_wrong) {
 }
 
 /* Zeros that pad a GZIP file end it, as for gzip(1); else another member follows. */
-static void look_behind(inflater *in) {
+static void look_behind(struct inflater *in) {
     enum { MAGIC = 4 };
     uint64_t at = inflater_position(in);
     if (have(in, MAGIC) && compression_begins(in->kind, in->state.next_in, have(in, MAGIC))) {
@@ -417,7 +417,7 @@ static void look_behind(inflater *in) {
     else in->phase = PHASE_DONE;
 }
 
-inflate_verdict inflater_read(size_t *size, inflater *in, uint8_t *out, size_t room,
+inflate_verdict inflater_read(size_t *size, struct inflater *in, uint8_t *out, size_t room,
                               bool wants_point) {
     size_t count = 0;
     bool is_wrong = false;
@@ -448,20 +448,20 @@ inflate_verdict inflater_read(size_t *size, inflater *in, uint8_t *out, size_t r
     return is_wrong ? INFLATE_WRONG_SUM : verdict;
 }
 
-uint64_t inflater_member_size(const inflater *in) {
+uint64_t inflater_member_size(const struct inflater *in) {
     return in->member_size;
 }
 
-uint64_t inflater_member_at(const inflater *in) {
+uint64_t inflater_member_at(const struct inflater *in) {
     return in->member_at;
 }
 
-uint64_t inflater_unsure_from(const inflater *in) {
+uint64_t inflater_unsure_from(const struct inflater *in) {
     return in->unsure_from;
 }
 
 /* Whether a member that begins there goes on for a while, or ends well. */
-static bool is_member(inflater *in, uint64_t at) {
+static bool is_member(struct inflater *in, uint64_t at) {
     uint8_t *out = malloc(TRIED_SIZE);
     if (!out) return false;
     size_t size;
@@ -472,7 +472,7 @@ static bool is_member(inflater *in, uint64_t at) {
            (verdict == INFLATE_BAD && in->phase >= PHASE_NEXT);
 }
 
-uint64_t inflater_find_member(inflater *in, uint64_t from) {
+uint64_t inflater_find_member(struct inflater *in, uint64_t from) {
     if (in->kind != COMPRESSION_GZIP) return UINT64_MAX;
     start(in, from, 0);
     for (uint64_t at = from; have(in, 4) == 4;) {

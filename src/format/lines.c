@@ -4,29 +4,29 @@
 
 #include "base/bytes.h"
 
-static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
-                           frame_check check, frame_fault *fault) {
+static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+                           uint64_t size, frame_check check, struct frame_fault *fault) {
     (void)by;
     (void)fault;
     if (size == 0) return FRAME_AT_END;
     const uint8_t *end = memchr(bytes, '\n', (size_t)size);
     uint64_t data_size = end ? (uint64_t)(end - bytes) : size;
-    *found = (frame){.size = data_size + (end != NULL)};
+    *found = (struct frame){.size = data_size + (end != NULL)};
     if (end && data_size && end[-1] == '\r') data_size--;
     found->data_size = data_size;
     if (check == FRAME_CHECK_STORED) found->check = framing_hash(bytes, data_size);
     return FRAME_GOOD;
 }
 
-static bool begins_frame(const framing *by, const uint8_t *bytes, uint64_t size) {
+static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
     (void)by;
     (void)bytes;
     return size > 0;
 }
 
 /* A line begins behind every LF. */
-static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, search_budget budget, crc_sums *sums) {
+static uint64_t find(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                     uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
     (void)by;
     (void)budget;
     (void)sums;
@@ -37,7 +37,7 @@ static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uin
     return end ? (uint64_t)(end - bytes) + 1 : FRAME_NOWHERE;
 }
 
-const framing lines_framing = {
+const struct framing lines_framing = {
     .name = "lines",
     .overhead_varies = true,
     .begins_behind = true,

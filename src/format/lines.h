@@ -5,6 +5,6 @@
 
 #include "format/framing.h"
 
-extern const framing lines_framing;
+extern const struct framing lines_framing;
 
 #endif

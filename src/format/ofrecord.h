@@ -7,7 +7,7 @@
 
 enum { OFRECORD_HEADER_SIZE = 8 };
 
-extern const framing ofrecord_framing;
+extern const struct framing ofrecord_framing;
 
 /* Whether records of OneFlow begin at bytes[at]: some in a row with sizes that lead from one to the
  * next, each a message whose first field is the map of features. True by chance hardly ever, so

@@ -7,13 +7,13 @@
 #include "format/ofrecord.h"
 #include "format/tar.h"
 
-typedef struct signature {
+struct signature {
     const char *start;
     uint8_t size;
-    file_kind kind;
-} signature;
+    struct file_kind kind;
+};
 
-static const signature signatures[] = {
+static const struct signature signatures[] = {
     {"version https://git-lfs",
      23,
      {"a Git LFS pointer", "fetch the file itself with `git lfs pull`"}},
@@ -62,16 +62,16 @@ static bool is_lmdb(const uint8_t *bytes, uint64_t size) {
     return size >= 20 && load32(bytes + 16) == 0xbeefc0de;
 }
 
-const file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
-    static const file_kind text = {"text",
-                                   "index it with `--framing lines` for a record a line; a pattern "
-                                   "(*.tfrecord) leaves other files out"};
-    static const file_kind ofrecord = {"an OFRecord file of OneFlow",
-                                       "index it with `--framing ofrecord`"};
-    static const file_kind tar = {"a tar archive",
-                                  "index it with `--framing tar` for a record a sample of "
-                                  "WebDataset, or unpack it"};
-    static const file_kind index = {
+const struct file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
+    static const struct file_kind text = {
+        "text", "index it with `--framing lines` for a record a line; a pattern "
+                "(*.tfrecord) leaves other files out"};
+    static const struct file_kind ofrecord = {"an OFRecord file of OneFlow",
+                                              "index it with `--framing ofrecord`"};
+    static const struct file_kind tar = {"a tar archive",
+                                         "index it with `--framing tar` for a record a sample of "
+                                         "WebDataset, or unpack it"};
+    static const struct file_kind index = {
         "a recmap index or another LMDB file",
         "name TFRecord files; a pattern (*.tfrecord) leaves others out"};
     if (is_lmdb(bytes, size)) return &index;
@@ -79,7 +79,7 @@ const file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
     if (ofrecord_is_likely(bytes, size, 0)) return &ofrecord;
     if (begins_length(bytes, size)) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
-        const signature *known = &signatures[i];
+        const struct signature *known = &signatures[i];
         if (size >= known->size && !memcmp(bytes, known->start, known->size)) return &known->kind;
     }
     return is_text(bytes, size) ? &text : NULL;

@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-typedef struct file_kind {
+struct file_kind {
     const char *name;   /* "a Git LFS pointer" */
     const char *advice; /* what to do about it */
-} file_kind;
+};
 
 /* The kind of a file that begins so, or NULL when it is none that is known. */
-const file_kind *sniff_file(const uint8_t *bytes, uint64_t size);
+const struct file_kind *sniff_file(const uint8_t *bytes, uint64_t size);
 
 #endif

@@ -19,7 +19,7 @@ static uint64_t part_begin(const uint8_t *name, uint64_t end) {
 }
 
 /* WebDataset passes over what lies in, or is, `__NAME__`. */
-static bool is_meta(const tar_member *member) {
+static bool is_meta(const struct tar_member *member) {
     const uint8_t *slash = memchr(member->name, '/', (size_t)member->name_size);
     uint64_t size = slash ? (uint64_t)(slash - member->name) : member->name_size;
     return size >= 4 && !memcmp(member->name, "__", 2) && !memcmp(member->name + size - 2, "__", 2);
@@ -27,7 +27,7 @@ static bool is_meta(const tar_member *member) {
 
 /* How many bytes of the name are the sample's; 0 where the member is part of none. A last part that
  * begins with a dot goes, as in WebDataset, with its folder, if that has no dot. */
-static uint64_t key_size(const tar_member *member) {
+static uint64_t key_size(const struct tar_member *member) {
     const uint8_t *name = member->name;
     uint64_t begin = part_begin(name, member->name_size);
     if (!member->is_file || !member->name_size || is_meta(member)) return 0;
@@ -40,13 +40,13 @@ static uint64_t key_size(const tar_member *member) {
 }
 
 /* The sample's key, out of the member that showed it first. */
-typedef struct sample_key {
-    tar_member member;
+struct sample_key {
+    struct tar_member member;
     uint64_t size;
-} sample_key;
+};
 
 /* Whether the member stands in the same record as those before it. */
-static bool belongs(sample_key *key, const tar_member *member) {
+static bool belongs(struct sample_key *key, const struct tar_member *member) {
     uint64_t size = key_size(member);
     if (!size) return true;
     if (key->size) return key->size == size && !memcmp(key->member.name, member->name, size);
@@ -58,19 +58,19 @@ static bool belongs(sample_key *key, const tar_member *member) {
 
 /* Zeros end an archive. Where other bytes follow, the zeros are a hole, or another archive follows;
  * both are not to be passed over in silence. */
-static frame_verdict parse_end(const uint8_t *bytes, uint64_t size, frame_fault *fault) {
+static frame_verdict parse_end(const uint8_t *bytes, uint64_t size, struct frame_fault *fault) {
     uint64_t seen = min_u64(size, TRAILER_SEEN);
     if (!seen || (!bytes[0] && !memcmp(bytes, bytes + 1, (size_t)seen - 1))) return FRAME_AT_END;
     return frame_is_bad(fault, FRAME_BAD_LENGTH,
                         "zeros end the archive here, but other bytes follow them");
 }
 
-static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
-                           frame_check check, frame_fault *fault) {
+static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+                           uint64_t size, frame_check check, struct frame_fault *fault) {
     (void)by;
-    sample_key key = {.size = 0};
-    tar_member member;
-    frame_fault said = {""};
+    struct sample_key key = {.size = 0};
+    struct tar_member member;
+    struct frame_fault said = {""};
     uint64_t at = 0;
     for (; at < size; at += member.size) {
         tar_verdict verdict = tar_member_read(&member, bytes + at, size - at, &said);
@@ -84,12 +84,12 @@ static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes
     if (!key.size)
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
                             "no member is part of a sample: a file whose name has a dot");
-    *found = (frame){.size = at, .data_size = at};
+    *found = (struct frame){.size = at, .data_size = at};
     if (check == FRAME_CHECK_STORED) found->check = framing_hash(bytes, at);
     return FRAME_GOOD;
 }
 
-static bool begins_frame(const framing *by, const uint8_t *bytes, uint64_t size) {
+static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
     (void)by;
     return tar_header_holds(bytes, size);
 }
@@ -101,14 +101,14 @@ bool tar_is_likely(const uint8_t *bytes, uint64_t size) {
 }
 
 /* The member that is found first may stand inside a sample; where that ends, one begins. */
-static uint64_t guess(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                      uint64_t limit, search_budget budget, crc_sums *sums) {
+static uint64_t guess(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                      uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
     (void)sums;
     uint64_t at = (from + TAR_BLOCK_SIZE - 1) / TAR_BLOCK_SIZE * TAR_BLOCK_SIZE;
     limit = min_u64(limit, size);
     size = limit + min_u64(HEADERS_SEEN, size - limit);
     for (; at < limit; at += TAR_BLOCK_SIZE) {
-        frame before;
+        struct frame before;
         if (!budget.place_count--) break;
         if (!tar_is_likely(bytes + at, size - at)) continue;
         if (at == 0) return 0;
@@ -119,7 +119,7 @@ static uint64_t guess(const framing *by, const uint8_t *bytes, uint64_t size, ui
     return FRAME_NOWHERE;
 }
 
-const framing tar_framing = {
+const struct framing tar_framing = {
     .name = "tar",
     .parse = parse,
     .begins_frame = begins_frame,

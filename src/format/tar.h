@@ -12,7 +12,7 @@
 
 enum { TAR_BLOCK_SIZE = 512 };
 
-extern const framing tar_framing;
+extern const struct framing tar_framing;
 
 /* Whether the header of a member stands at bytes[0], with the mark of POSIX or GNU and the right
  * checksum. */

@@ -79,18 +79,18 @@ bool tar_header_holds(const uint8_t *bytes, uint64_t size) {
     return size >= TAR_BLOCK_SIZE && sum_holds(&stored, &computed, bytes);
 }
 
-static tar_verdict bad(frame_fault *fault, const char *reason) {
+static tar_verdict bad(struct frame_fault *fault, const char *reason) {
     frame_is_bad(fault, FRAME_BAD_LENGTH, "%s", reason);
     return TAR_BAD;
 }
 
 /* What extended headers say of the member behind them. The first that says something counts. */
-typedef struct extension {
+struct extension {
     const uint8_t *name;
     uint64_t name_size;
     uint64_t size;
     bool has_size;
-} extension;
+};
 
 static bool read_decimal(uint64_t *number, const uint8_t *text, uint64_t size) {
     uint64_t value = 0;
@@ -103,12 +103,12 @@ static bool read_decimal(uint64_t *number, const uint8_t *text, uint64_t size) {
 }
 
 /* A line of a pax header: `LENGTH KEY=VALUE` and LF, LENGTH being that of all. */
-typedef struct pax_line {
+struct pax_line {
     uint64_t size, key_size, value_size;
     const uint8_t *key, *value;
-} pax_line;
+};
 
-static bool read_line(pax_line *found, const uint8_t *text, uint64_t size) {
+static bool read_line(struct pax_line *found, const uint8_t *text, uint64_t size) {
     enum { DIGITS_MOST = 20 };
     const uint8_t *space = memchr(text, ' ', (size_t)min_u64(size, DIGITS_MOST));
     if (!space || !read_decimal(&found->size, text, (uint64_t)(space - text))) return false;
@@ -123,16 +123,16 @@ static bool read_line(pax_line *found, const uint8_t *text, uint64_t size) {
     return true;
 }
 
-static bool has_key(const pax_line *line, const char *key) {
+static bool has_key(const struct pax_line *line, const char *key) {
     return line->key_size == strlen(key) && !memcmp(line->key, key, (size_t)line->key_size);
 }
 
 /* Takes name and size of a pax header. */
-static tar_verdict read_pax(extension *known, const uint8_t *text, uint64_t size,
-                            frame_fault *fault) {
+static tar_verdict read_pax(struct extension *known, const uint8_t *text, uint64_t size,
+                            struct frame_fault *fault) {
     static const char sparse[] = "GNU.sparse.";
-    extension said = {0};
-    pax_line line;
+    struct extension said = {0};
+    struct pax_line line;
     for (; size && text[0]; text += line.size, size -= line.size) {
         if (!read_line(&line, text, size)) return bad(fault, "its pax header is malformed");
         if (line.key_size >= sizeof sparse - 1 && !memcmp(line.key, sparse, sizeof sparse - 1))
@@ -161,13 +161,13 @@ static tar_verdict read_pax(extension *known, const uint8_t *text, uint64_t size
 /* A header for the whole archive is a member here, that goes with no file; so it may say nothing
  * that all need. */
 static bool global_is_void(const uint8_t *text, uint64_t size) {
-    extension said = {0};
+    struct extension said = {0};
     return read_pax(&said, text, size, NULL) == TAR_MEMBER && !said.name && !said.has_size;
 }
 
 /* Takes what the extended header at bytes[at] says, and steps over it. */
-static tar_verdict read_extension(extension *known, uint64_t *at, const uint8_t *bytes,
-                                  uint64_t size, uint64_t data_size, frame_fault *fault) {
+static tar_verdict read_extension(struct extension *known, uint64_t *at, const uint8_t *bytes,
+                                  uint64_t size, uint64_t data_size, struct frame_fault *fault) {
     const uint8_t *data = bytes + *at + TAR_BLOCK_SIZE;
     uint8_t type = bytes[*at + TYPE_AT];
     uint64_t left = size - *at - TAR_BLOCK_SIZE;
@@ -192,7 +192,7 @@ static bool has_data(uint8_t type) {
 }
 
 /* The name as the header has it. The prefix is POSIX's: GNU has other things there. */
-static void take_name(tar_member *found, const uint8_t *header) {
+static void take_name(struct tar_member *found, const uint8_t *header) {
     uint64_t name_size = text_size(header, TAR_NAME_FIELD);
     uint64_t prefix_size = text_size(header + PREFIX_AT, TAR_PREFIX_FIELD);
     found->name = header;
@@ -206,8 +206,9 @@ static void take_name(tar_member *found, const uint8_t *header) {
 }
 
 /* The member itself, whose header stands at bytes[at]. */
-static tar_verdict read_body(tar_member *found, const extension *known, const uint8_t *bytes,
-                             uint64_t size, uint64_t at, uint64_t data_size, frame_fault *fault) {
+static tar_verdict read_body(struct tar_member *found, const struct extension *known,
+                             const uint8_t *bytes, uint64_t size, uint64_t at, uint64_t data_size,
+                             struct frame_fault *fault) {
     const uint8_t *header = bytes + at;
     uint8_t type = header[TYPE_AT];
     uint64_t own_size = text_size(header, TAR_NAME_FIELD), left = size - at - TAR_BLOCK_SIZE;
@@ -236,10 +237,10 @@ static tar_verdict read_body(tar_member *found, const extension *known, const ui
     return TAR_MEMBER;
 }
 
-tar_verdict tar_member_read(tar_member *found, const uint8_t *bytes, uint64_t size,
-                            frame_fault *fault) {
+tar_verdict tar_member_read(struct tar_member *found, const uint8_t *bytes, uint64_t size,
+                            struct frame_fault *fault) {
     static const uint8_t zeros[TAR_BLOCK_SIZE];
-    extension known = {0};
+    struct extension known = {0};
     uint64_t stored, computed, data_size, at = 0;
     if (!size) return TAR_END;
     for (;;) {

@@ -7,7 +7,7 @@
 
 enum { TAR_NAME_FIELD = 100, TAR_PREFIX_FIELD = 155 };
 
-typedef struct tar_member {
+struct tar_member {
     uint64_t size; /* with headers and padding, which may lack at an archive's end */
     bool is_file;  /* a regular one */
 
@@ -15,7 +15,7 @@ typedef struct tar_member {
     const uint8_t *name;
     uint64_t name_size;
     uint8_t joined[TAR_PREFIX_FIELD + 1 + TAR_NAME_FIELD];
-} tar_member;
+};
 
 typedef enum tar_verdict {
     TAR_MEMBER,
@@ -25,8 +25,8 @@ typedef enum tar_verdict {
 } tar_verdict;
 
 /* Looks at the member that begins at bytes[0]. `fault` may be NULL. */
-tar_verdict tar_member_read(tar_member *found, const uint8_t *bytes, uint64_t size,
-                            frame_fault *fault);
+tar_verdict tar_member_read(struct tar_member *found, const uint8_t *bytes, uint64_t size,
+                            struct frame_fault *fault);
 
 /* Whether the checksum of the header at bytes[0] holds. */
 bool tar_header_holds(const uint8_t *bytes, uint64_t size);

@@ -30,8 +30,8 @@ bool tfrecord_holds(const uint8_t *bytes, uint64_t size, frame_check check) {
 /* Payloads up to this size are read where they are met. */
 enum { SHORT_PAYLOAD = 16384 };
 
-static frame_verdict check_payload(const frame *found, const uint8_t *bytes, uint64_t at,
-                                   crc_sums *sums, frame_fault *fault) {
+static frame_verdict check_payload(const struct frame *found, const uint8_t *bytes, uint64_t at,
+                                   struct crc_sums *sums, struct frame_fault *fault) {
     uint64_t from = at + found->data_offset;
     uint32_t crc;
     if (found->data_size <= SHORT_PAYLOAD || !sums ||
@@ -42,8 +42,8 @@ static frame_verdict check_payload(const frame *found, const uint8_t *bytes, uin
                         found->check, crc32c_mask(crc));
 }
 
-static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes, uint64_t size,
-                           frame_check check, frame_fault *fault) {
+static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+                           uint64_t size, frame_check check, struct frame_fault *fault) {
     (void)by;
     if (size == 0) return FRAME_AT_END;
     if (size < TFRECORD_HEADER_SIZE)
@@ -71,7 +71,7 @@ static frame_verdict parse(frame *found, const framing *by, const uint8_t *bytes
     return check == FRAME_CHECK_STORED ? FRAME_GOOD : check_payload(found, bytes, 0, NULL, fault);
 }
 
-static bool begins_frame(const framing *by, const uint8_t *bytes, uint64_t size) {
+static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
     (void)by;
     return size >= TFRECORD_HEADER_SIZE && load32(bytes + 8) == crc32c_mask(crc32c(bytes, 8));
 }
@@ -85,8 +85,8 @@ static uint64_t next_plausible(const uint8_t *bytes, uint64_t from, uint64_t lim
     return zero ? (uint64_t)(zero - bytes) - HIGHEST : limit;
 }
 
-static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, search_budget budget, crc_sums *sums) {
+static uint64_t find(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
+                     uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
     if (size < TFRECORD_OVERHEAD) return FRAME_NOWHERE;
     uint64_t most = size - TFRECORD_OVERHEAD; /* the last place where a frame could begin */
     if (limit > most + 1) limit = most + 1;
@@ -94,7 +94,7 @@ static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uin
          at = next_plausible(bytes, at + 1, limit)) {
         if (!budget.place_count--) return FRAME_NOWHERE;
         if (load64(bytes + at) > most - at) continue;
-        frame found = {0};
+        struct frame found = {0};
         if (parse(&found, by, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD)
             continue;
         if (found.data_size > budget.payload_size) return FRAME_NOWHERE;
@@ -104,7 +104,7 @@ static uint64_t find(const framing *by, const uint8_t *bytes, uint64_t size, uin
     return FRAME_NOWHERE;
 }
 
-const framing tfrecord_framing = {
+const struct framing tfrecord_framing = {
     .name = "tfrecord",
     .overhead = TFRECORD_OVERHEAD,
     .header_size = TFRECORD_HEADER_SIZE,

@@ -8,10 +8,10 @@
 enum { TFRECORD_HEADER_SIZE = 12, TFRECORD_FOOTER_SIZE = 4 };
 enum { TFRECORD_OVERHEAD = TFRECORD_HEADER_SIZE + TFRECORD_FOOTER_SIZE };
 
-extern const framing tfrecord_framing;
+extern const struct framing tfrecord_framing;
 
 /* Also of a copy. */
-static inline bool framing_is_tfrecord(const framing *by) {
+static inline bool framing_is_tfrecord(const struct framing *by) {
     return by->parse == tfrecord_framing.parse;
 }
 

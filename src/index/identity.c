@@ -14,11 +14,11 @@ struct identity_builder {
     uint8_t staged[ENTRY_SIZE * STAGED_ENTRIES];
     size_t staged_size;
     uint64_t record_count;
-    shard_identity identity;
+    struct shard_identity identity;
 };
 
-identity_builder *identity_create(void) {
-    identity_builder *builder = calloc(1, sizeof *builder);
+struct identity_builder *identity_create(void) {
+    struct identity_builder *builder = calloc(1, sizeof *builder);
     if (!builder) return NULL;
     builder->state = XXH3_createState();
     if (builder->state) return builder;
@@ -26,27 +26,27 @@ identity_builder *identity_create(void) {
     return NULL;
 }
 
-void identity_destroy(identity_builder *builder) {
+void identity_destroy(struct identity_builder *builder) {
     if (!builder) return;
     XXH3_freeState(builder->state);
     free(builder);
 }
 
-void identity_begin(identity_builder *builder) {
+void identity_begin(struct identity_builder *builder) {
     XXH3_128bits_reset(builder->state);
     builder->staged_size = 0;
     builder->record_count = 0;
-    builder->identity = (shard_identity){.sample_step = 1};
+    builder->identity = (struct shard_identity){.sample_step = 1};
 }
 
-static void flush(identity_builder *builder) {
+static void flush(struct identity_builder *builder) {
     XXH3_128bits_update(builder->state, builder->staged, builder->staged_size);
     builder->staged_size = 0;
 }
 
 /* The number of records is not known before the end: whenever the samples fill up, every second
  * one goes and the step doubles. So 17 to 32 are left of more than 32 records. */
-static void add_sample(shard_identity *identity, uint64_t record, uint32_t check) {
+static void add_sample(struct shard_identity *identity, uint64_t record, uint32_t check) {
     if (record % identity->sample_step) return;
     if (identity->sample_count == IDENTITY_SAMPLES_MOST) {
         for (size_t i = 0; i < IDENTITY_SAMPLES_MOST / 2; i++)
@@ -57,7 +57,8 @@ static void add_sample(shard_identity *identity, uint64_t record, uint32_t check
     identity->samples[identity->sample_count++] = check;
 }
 
-void identity_add(identity_builder *builder, uint64_t offset, uint64_t size, uint32_t check) {
+void identity_add(struct identity_builder *builder, uint64_t offset, uint64_t size,
+                  uint32_t check) {
     if (builder->staged_size == sizeof builder->staged) flush(builder);
     uint8_t *entry = builder->staged + builder->staged_size;
     store64(entry, offset);
@@ -74,7 +75,7 @@ static void put_hash(uint8_t bytes[IDENTITY_HASH_SIZE], XXH128_hash_t hash) {
     memcpy(bytes, canonical.digest, IDENTITY_HASH_SIZE);
 }
 
-shard_identity identity_end(identity_builder *builder, uint64_t shard_size) {
+struct shard_identity identity_end(struct identity_builder *builder, uint64_t shard_size) {
     flush(builder);
     uint8_t size[8];
     store64(size, shard_size);

@@ -10,22 +10,22 @@
 
 enum { IDENTITY_SAMPLES_MOST = 32, IDENTITY_HASH_SIZE = 16 };
 
-typedef struct shard_identity {
+struct shard_identity {
     uint8_t hash[IDENTITY_HASH_SIZE];
     uint32_t samples[IDENTITY_SAMPLES_MOST]; /* checks of records 0, step, 2 step, ... */
     size_t sample_count;
     uint64_t sample_step;
-} shard_identity;
+};
 
 /* Takes the records of one shard in order. */
-typedef struct identity_builder identity_builder;
+struct identity_builder;
 
-identity_builder *identity_create(void); /* NULL when memory is out */
-void identity_destroy(identity_builder *builder);
+struct identity_builder *identity_create(void); /* NULL when memory is out */
+void identity_destroy(struct identity_builder *builder);
 
-void identity_begin(identity_builder *builder);
-void identity_add(identity_builder *builder, uint64_t offset, uint64_t size, uint32_t check);
-shard_identity identity_end(identity_builder *builder, uint64_t shard_size);
+void identity_begin(struct identity_builder *builder);
+void identity_add(struct identity_builder *builder, uint64_t offset, uint64_t size, uint32_t check);
+struct shard_identity identity_end(struct identity_builder *builder, uint64_t shard_size);
 
 /* XXH3-128 of `count` shard hashes in order: the fingerprint of the data set. */
 void identity_fingerprint(uint8_t fingerprint[IDENTITY_HASH_SIZE], const uint8_t *hashes,

@@ -24,7 +24,8 @@ size_t ids_packed_size(size_t pair_count, unsigned number_size) {
     return pair_count * (IDS_HASH_BYTES + number_size) + IDS_PADDING;
 }
 
-void ids_pack(uint8_t *packed, const id_pair *pairs, size_t pair_count, unsigned number_size) {
+void ids_pack(uint8_t *packed, const struct id_pair *pairs, size_t pair_count,
+              unsigned number_size) {
     size_t width = IDS_HASH_BYTES + number_size;
     uint8_t *at = packed;
     for (size_t i = 0; i < pair_count; i++, at += width) {
@@ -37,15 +38,15 @@ void ids_pack(uint8_t *packed, const id_pair *pairs, size_t pair_count, unsigned
     memset(at, 0, IDS_PADDING);
 }
 
-static uint64_t hash_at(const ids_chunk *chunk, size_t i) {
+static uint64_t hash_at(const struct ids_chunk *chunk, size_t i) {
     return load64(chunk->pairs + i * (IDS_HASH_BYTES + chunk->number_size)) & HASH_MASK;
 }
 
-id_pair ids_at(const ids_chunk *chunk, size_t i) {
+struct id_pair ids_at(const struct ids_chunk *chunk, size_t i) {
     const uint8_t *at = chunk->pairs + i * (IDS_HASH_BYTES + chunk->number_size);
     uint8_t number[8] = {0};
     memcpy(number, at + IDS_HASH_BYTES, chunk->number_size);
-    return (id_pair){load64(at) & HASH_MASK, load64(number)};
+    return (struct id_pair){load64(at) & HASH_MASK, load64(number)};
 }
 
 /* Where `hash` would lie among `count` uniform hashes from `low` to `high`. */
@@ -56,7 +57,7 @@ static size_t interpolate(uint64_t hash, uint64_t low, uint64_t high, size_t cou
     return (size_t)((double)(hash - low) / (double)(high - low) * (double)(count - 1));
 }
 
-size_t ids_lower_bound(const ids_chunk *chunk, uint64_t hash) {
+size_t ids_lower_bound(const struct ids_chunk *chunk, uint64_t hash) {
     size_t low = 0, high = chunk->pair_count; /* the answer is in [low, high] */
     for (int probes = 0; high - low > 8; probes++) {
         size_t middle = low + (high - low) / 2;

@@ -21,10 +21,10 @@ enum {
 /* Stands for "no id" beside the 48-bit hashes. */
 #define IDS_NONE UINT64_MAX
 
-typedef struct id_pair {
+struct id_pair {
     uint64_t hash; /* 48 bits */
     uint64_t number;
-} id_pair;
+};
 
 /* The hash of an id: the upper 48 bits of XXH3-64 over its bytes, or, with seed 1, over its int64
  * in eight bytes. The id's type is INT64 or BYTES. */
@@ -35,20 +35,21 @@ unsigned ids_number_size(uint64_t record_count);
 
 /* Packs sorted pairs; `packed` has room for ids_packed_size. */
 size_t ids_packed_size(size_t pair_count, unsigned number_size);
-void ids_pack(uint8_t *packed, const id_pair *pairs, size_t pair_count, unsigned number_size);
+void ids_pack(uint8_t *packed, const struct id_pair *pairs, size_t pair_count,
+              unsigned number_size);
 
 /* A packed chunk; the size was checked against pair_count and number_size. */
-typedef struct ids_chunk {
+struct ids_chunk {
     const uint8_t *pairs;
     size_t pair_count;
     unsigned number_size;
-} ids_chunk;
+};
 
-id_pair ids_at(const ids_chunk *chunk, size_t i);
+struct id_pair ids_at(const struct ids_chunk *chunk, size_t i);
 
 /* The first pair whose hash is `hash` or greater (pair_count where there is none), by
  * interpolation: hashes are uniform, so that one or two probes come close. Damaged order costs time
  * (at most a binary search's), never a read outside. */
-size_t ids_lower_bound(const ids_chunk *chunk, uint64_t hash);
+size_t ids_lower_bound(const struct ids_chunk *chunk, uint64_t hash);
 
 #endif

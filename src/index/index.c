@@ -5,24 +5,24 @@
 #include "index/index_file.h"
 #include "os/thread.h"
 
-const manifest *index_manifest(const index_file *index) {
+const struct manifest *index_manifest(const struct index_file *index) {
     return &index->manifest;
 }
 
-store *index_store(const index_file *index) {
+struct store *index_store(const struct index_file *index) {
     return index->store;
 }
 
-const index_shard *index_shards(const index_file *index) {
+const struct index_shard *index_shards(const struct index_file *index) {
     return index->shards;
 }
 
-const damage_entry *index_damages(const index_file *index) {
+const struct damage_entry *index_damages(const struct index_file *index) {
     return index->damages;
 }
 
 /* A value of a table, once its hash was seen to hold. */
-static recmap_status get_value(const store_value **value, const index_file *index,
+static recmap_status get_value(const struct store_value **value, const struct index_file *index,
                                store_table table, size_t i, recmap_error *error) {
     size_t count;
     recmap_status status = store_check(index->store, table, i, error);
@@ -31,17 +31,18 @@ static recmap_status get_value(const store_value **value, const index_file *inde
 }
 
 /* Of a chunk of 2^shift records, which the last one need not fill. */
-static size_t records_in_chunk(const index_file *index, size_t chunk_index, unsigned shift) {
+static size_t records_in_chunk(const struct index_file *index, size_t chunk_index, unsigned shift) {
     uint64_t left = index->manifest.record_count - ((uint64_t)chunk_index << shift);
     return (size_t)min_u64(left, (uint64_t)1 << shift);
 }
 
-static recmap_status open_offsets(index_file *index, size_t chunk_index, recmap_error *error) {
-    const store_value *value;
+static recmap_status open_offsets(struct index_file *index, size_t chunk_index,
+                                  recmap_error *error) {
+    const struct store_value *value;
     recmap_status status = get_value(&value, index, STORE_OFFSETS, chunk_index, error);
     if (status != RECMAP_OK) return status;
-    lazy_offsets *lazy = &index->offsets[chunk_index];
-    offsets_chunk chunk;
+    struct lazy_offsets *lazy = &index->offsets[chunk_index];
+    struct offsets_chunk chunk;
     if (!offsets_open(&chunk, value->data, value->size,
                       records_in_chunk(index, chunk_index, OFFSETS_CHUNK_SHIFT)))
         return index_fail(index, error, "a chunk of offsets is malformed");
@@ -55,10 +56,10 @@ static recmap_status open_offsets(index_file *index, size_t chunk_index, recmap_
 }
 
 /* The chunk of offsets that has record `number`. */
-static inline recmap_status get_chunk(const offsets_chunk **chunk, index_file *index,
+static inline recmap_status get_chunk(const struct offsets_chunk **chunk, struct index_file *index,
                                       uint64_t number, recmap_error *error) {
     size_t chunk_index = (size_t)(number >> OFFSETS_CHUNK_SHIFT);
-    lazy_offsets *lazy = &index->offsets[chunk_index];
+    struct lazy_offsets *lazy = &index->offsets[chunk_index];
     if (__builtin_expect(!atomic_load_explicit(&lazy->is_open, memory_order_acquire), 0)) {
         recmap_status status = open_offsets(index, chunk_index, error);
         if (status != RECMAP_OK) return status;
@@ -72,8 +73,8 @@ static inline size_t in_chunk(uint64_t number) {
 }
 
 /* The shard that holds record `number`, from the hint on: nearly always the hint or the next. */
-static inline bool find_shard(size_t *shard, const index_file *index, const offsets_chunk *chunk,
-                              uint64_t number) {
+static inline bool find_shard(size_t *shard, const struct index_file *index,
+                              const struct offsets_chunk *chunk, uint64_t number) {
     size_t low = offsets_shard_hint(chunk, in_chunk(number));
     size_t high = (size_t)index->manifest.shard_count;
     const uint64_t *first = index->first_records;
@@ -93,10 +94,10 @@ static inline bool find_shard(size_t *shard, const index_file *index, const offs
 }
 
 /* The first damage at or behind `offset` of the shard ends a frame that begins there. */
-static uint64_t first_damage_from(const index_file *index, size_t shard_index, uint64_t offset,
-                                  uint64_t limit) {
-    const index_shard *shard = &index->shards[shard_index];
-    const damage_entry *damages = index->damages + shard->first_damage;
+static uint64_t first_damage_from(const struct index_file *index, size_t shard_index,
+                                  uint64_t offset, uint64_t limit) {
+    const struct index_shard *shard = &index->shards[shard_index];
+    const struct damage_entry *damages = index->damages + shard->first_damage;
     size_t low = 0, high = (size_t)shard->entry.damage_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -108,9 +109,9 @@ static uint64_t first_damage_from(const index_file *index, size_t shard_index, u
 }
 
 /* Where record `number` of the shard begins, and where what follows it does. */
-static inline recmap_status get_offsets(uint64_t *offset, uint64_t *next, index_file *index,
-                                        const offsets_chunk *chunk, size_t shard, uint64_t number,
-                                        recmap_error *error) {
+static inline recmap_status get_offsets(uint64_t *offset, uint64_t *next, struct index_file *index,
+                                        const struct offsets_chunk *chunk, size_t shard,
+                                        uint64_t number, recmap_error *error) {
     bool is_last = number + 1 == index->first_records[shard + 1];
     if (__builtin_expect(!is_last && !offsets_ends_frame(in_chunk(number)), 1)) {
         offsets_pair_at(offset, next, chunk, in_chunk(number));
@@ -124,10 +125,10 @@ static inline recmap_status get_offsets(uint64_t *offset, uint64_t *next, index_
     return status;
 }
 
-recmap_status index_locate(index_place *place, index_file *index, uint64_t number,
+recmap_status index_locate(struct index_place *place, struct index_file *index, uint64_t number,
                            recmap_error *error) {
     uint64_t offset, next;
-    const offsets_chunk *chunk;
+    const struct offsets_chunk *chunk;
     size_t shard;
     recmap_status status = get_chunk(&chunk, index, number, error);
     if (status != RECMAP_OK) return status;
@@ -142,21 +143,21 @@ recmap_status index_locate(index_place *place, index_file *index, uint64_t numbe
     uint64_t limit = next - base;
     if (index->shards[shard].entry.damage_count)
         limit = first_damage_from(index, shard, offset - base, limit);
-    *place = (index_place){(uint32_t)shard, offset - base, limit - (offset - base)};
+    *place = (struct index_place){(uint32_t)shard, offset - base, limit - (offset - base)};
     return RECMAP_OK;
 }
 
 /* The chunk that holds the record, or NULL when nobody has needed it yet. */
-static const offsets_chunk *chunk_if_open(const index_file *index, uint64_t number) {
-    const lazy_offsets *lazy = &index->offsets[number >> OFFSETS_CHUNK_SHIFT];
+static const struct offsets_chunk *chunk_if_open(const struct index_file *index, uint64_t number) {
+    const struct lazy_offsets *lazy = &index->offsets[number >> OFFSETS_CHUNK_SHIFT];
     return atomic_load_explicit(&lazy->is_open, memory_order_acquire) ? &lazy->chunk : NULL;
 }
 
-bool index_guess(uint32_t *shard_index, uint64_t *offset, const index_file *index,
+bool index_guess(uint32_t *shard_index, uint64_t *offset, const struct index_file *index,
                  uint64_t number) {
     /* Addresses of eight pages, 32 KiB, are looked up in one line. */
     enum { NEAR = 16384 };
-    const offsets_chunk *chunk = chunk_if_open(index, number);
+    const struct offsets_chunk *chunk = chunk_if_open(index, number);
     if (!chunk) return false;
     uint64_t error, guessed = offsets_guess(&error, chunk, in_chunk(number));
     uint32_t shard = offsets_shard_hint(chunk, in_chunk(number));
@@ -168,39 +169,39 @@ bool index_guess(uint32_t *shard_index, uint64_t *offset, const index_file *inde
     return true;
 }
 
-void index_prefetch(const index_file *index, uint64_t number) {
-    const offsets_chunk *chunk = chunk_if_open(index, number);
+void index_prefetch(const struct index_file *index, uint64_t number) {
+    const struct offsets_chunk *chunk = chunk_if_open(index, number);
     if (chunk) offsets_prefetch(chunk, in_chunk(number));
 }
 
-void index_prefetch_bits(const index_file *index, uint64_t number) {
-    const offsets_chunk *chunk = chunk_if_open(index, number);
+void index_prefetch_bits(const struct index_file *index, uint64_t number) {
+    const struct offsets_chunk *chunk = chunk_if_open(index, number);
     if (chunk) offsets_prefetch_bits(chunk, in_chunk(number));
 }
 
-uint64_t index_pairs_in_chunk(const index_file *index, size_t chunk) {
+uint64_t index_pairs_in_chunk(const struct index_file *index, size_t chunk) {
     uint64_t left = index->manifest.id_count - (uint64_t)chunk * IDS_CHUNK_PAIRS;
     return left < IDS_CHUNK_PAIRS ? left : IDS_CHUNK_PAIRS;
 }
 
-size_t index_id_chunk_count(const index_file *index) {
+size_t index_id_chunk_count(const struct index_file *index) {
     return index->id_chunk_count;
 }
 
-recmap_status index_id_chunk(ids_chunk *chunk, index_file *index, size_t chunk_index,
+recmap_status index_id_chunk(struct ids_chunk *chunk, struct index_file *index, size_t chunk_index,
                              recmap_error *error) {
-    const store_value *value;
+    const struct store_value *value;
     recmap_status status = get_value(&value, index, STORE_IDS, chunk_index, error);
     if (status != RECMAP_OK) return status;
-    *chunk = (ids_chunk){value->data, (size_t)index_pairs_in_chunk(index, chunk_index),
-                         index->id_number_size};
+    *chunk = (struct ids_chunk){value->data, (size_t)index_pairs_in_chunk(index, chunk_index),
+                                index->id_number_size};
     return RECMAP_OK;
 }
 
 /* The first chunk that can hold the hash: the one before the first fence that is not below it. */
-static recmap_status first_chunk(size_t *chunk, index_file *index, uint64_t hash,
+static recmap_status first_chunk(size_t *chunk, struct index_file *index, uint64_t hash,
                                  recmap_error *error) {
-    const store_value *fences;
+    const struct store_value *fences;
     recmap_status status = get_value(&fences, index, STORE_IDS, index->id_chunk_count, error);
     if (status != RECMAP_OK) return status;
     size_t low = 0, high = index->id_chunk_count;
@@ -213,24 +214,24 @@ static recmap_status first_chunk(size_t *chunk, index_file *index, uint64_t hash
     return RECMAP_OK;
 }
 
-recmap_status index_candidates_begin(index_candidates *candidates, index_file *index, uint64_t hash,
-                                     recmap_error *error) {
-    *candidates = (index_candidates){.index = index, .hash = hash};
+recmap_status index_candidates_begin(struct index_candidates *candidates, struct index_file *index,
+                                     uint64_t hash, recmap_error *error) {
+    *candidates = (struct index_candidates){.index = index, .hash = hash};
     if (!index->id_chunk_count) return RECMAP_OK;
     recmap_status status = first_chunk(&candidates->chunk, index, hash, error);
     if (status != RECMAP_OK) return status;
-    ids_chunk chunk;
+    struct ids_chunk chunk;
     status = index_id_chunk(&chunk, index, candidates->chunk, error);
     if (status == RECMAP_OK) candidates->next = ids_lower_bound(&chunk, hash);
     return status;
 }
 
-recmap_status index_candidates_next(index_candidates *candidates, uint64_t *number, bool *found,
-                                    recmap_error *error) {
-    index_file *index = candidates->index;
+recmap_status index_candidates_next(struct index_candidates *candidates, uint64_t *number,
+                                    bool *found, recmap_error *error) {
+    struct index_file *index = candidates->index;
     *found = false;
     while (candidates->chunk < index->id_chunk_count) {
-        ids_chunk chunk;
+        struct ids_chunk chunk;
         recmap_status status = index_id_chunk(&chunk, index, candidates->chunk, error);
         if (status != RECMAP_OK) return status;
         if (candidates->next == chunk.pair_count) {
@@ -238,7 +239,7 @@ recmap_status index_candidates_next(index_candidates *candidates, uint64_t *numb
             candidates->next = 0;
             continue;
         }
-        id_pair pair = ids_at(&chunk, candidates->next++);
+        struct id_pair pair = ids_at(&chunk, candidates->next++);
         if (!store_intact(index->store)) return store_fail_cut(index->store, error);
         if (pair.hash != candidates->hash) return RECMAP_OK;
         if (pair.number >= index->manifest.record_count)
@@ -250,18 +251,18 @@ recmap_status index_candidates_next(index_candidates *candidates, uint64_t *numb
     return RECMAP_OK;
 }
 
-static recmap_status open_column(index_file *index, size_t value_index, size_t chunk_index,
+static recmap_status open_column(struct index_file *index, size_t value_index, size_t chunk_index,
                                  size_t column, recmap_error *error) {
-    const store_value *value;
+    const struct store_value *value;
     recmap_status status = get_value(&value, index, STORE_COLUMNS, value_index, error);
     if (status != RECMAP_OK) return status;
-    column_chunk chunk;
+    struct column_chunk chunk;
     if (!column_open(&chunk, value->data, value->size,
                      records_in_chunk(index, chunk_index, COLUMN_CHUNK_SHIFT)) ||
         (chunk.type != RECMAP_TYPE_NONE && chunk.type != index->manifest.columns[column].type) ||
         (chunk.type == RECMAP_TYPE_NONE && !index->manifest.columns[column].default_value))
         return index_fail(index, error, "a chunk of a column is malformed");
-    lazy_column *lazy = &index->columns[value_index];
+    struct lazy_column *lazy = &index->columns[value_index];
     process_lock();
     if (!lazy->is_open) {
         lazy->chunk = chunk;
@@ -271,10 +272,10 @@ static recmap_status open_column(index_file *index, size_t value_index, size_t c
     return RECMAP_OK;
 }
 
-recmap_status index_column_chunk(column_chunk *chunk, index_file *index, size_t column,
-                                 size_t chunk_index, recmap_error *error) {
+recmap_status index_column_chunk(struct column_chunk *chunk, struct index_file *index,
+                                 size_t column, size_t chunk_index, recmap_error *error) {
     size_t value_index = chunk_index * index->manifest.column_count + column;
-    lazy_column *lazy = &index->columns[value_index];
+    struct lazy_column *lazy = &index->columns[value_index];
     if (!atomic_load_explicit(&lazy->is_open, memory_order_acquire)) {
         recmap_status status = open_column(index, value_index, chunk_index, column, error);
         if (status != RECMAP_OK) return status;
@@ -284,17 +285,17 @@ recmap_status index_column_chunk(column_chunk *chunk, index_file *index, size_t 
     return RECMAP_OK;
 }
 
-recmap_value index_column_default(const index_file *index, size_t column) {
+recmap_value index_column_default(const struct index_file *index, size_t column) {
     return index->defaults[column];
 }
 
-recmap_status index_points(point_list *points, index_file *index, size_t shard_index,
+recmap_status index_points(struct point_list *points, struct index_file *index, size_t shard_index,
                            recmap_error *error) {
-    const index_shard *shard = &index->shards[shard_index];
-    const shard_entry *entry = &shard->entry;
+    const struct index_shard *shard = &index->shards[shard_index];
+    const struct shard_entry *entry = &shard->entry;
     size_t count;
-    const store_value *values = store_values(index->store, STORE_POINTS, &count);
-    point_list made = {0};
+    const struct store_value *values = store_values(index->store, STORE_POINTS, &count);
+    struct point_list made = {0};
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && made.count < entry->point_count; i++) {
         size_t value = shard->first_points + i;
@@ -314,7 +315,7 @@ recmap_status index_points(point_list *points, index_file *index, size_t shard_i
     return status;
 }
 
-recmap_status index_check_all(index_file *index, recmap_error *error) {
+recmap_status index_check_all(struct index_file *index, recmap_error *error) {
     recmap_status status = store_check_all(index->store, error);
     for (int table = 0; status == RECMAP_OK && table < STORE_TABLE_COUNT; table++) {
         size_t count;
@@ -322,17 +323,17 @@ recmap_status index_check_all(index_file *index, recmap_error *error) {
         for (size_t i = 0; status == RECMAP_OK && i < count; i++)
             status = store_check(index->store, (store_table)table, i, error);
     }
-    index_place place;
+    struct index_place place;
     for (uint64_t n = 0; status == RECMAP_OK && n < index->manifest.record_count; n++)
         status = index_locate(&place, index, n, error);
     for (size_t s = 0; status == RECMAP_OK && s < index->manifest.shard_count; s++) {
-        point_list points = {0};
+        struct point_list points = {0};
         status = index_points(&points, index, s, error);
         points_free(&points);
     }
     for (size_t chunk = 0; chunk < index->column_chunk_count; chunk++)
         for (size_t c = 0; status == RECMAP_OK && c < index->manifest.column_count; c++) {
-            column_chunk opened;
+            struct column_chunk opened;
             status = index_column_chunk(&opened, index, c, chunk, error);
         }
     return status;

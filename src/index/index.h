@@ -12,85 +12,86 @@
 #include "index/points.h"
 #include "store/store.h"
 
-typedef struct index_file index_file;
+struct index_file;
 
-recmap_status index_open(index_file **opened, const char *path, const store_options *options,
-                         recmap_error *error);
-void index_close(index_file *index);
+recmap_status index_open(struct index_file **opened, const char *path,
+                         const struct store_options *options, recmap_error *error);
+void index_close(struct index_file *index);
 
-const manifest *index_manifest(const index_file *index);
-store *index_store(const index_file *index);
+const struct manifest *index_manifest(const struct index_file *index);
+struct store *index_store(const struct index_file *index);
 
 /* A shard as the index knows it. */
-typedef struct index_shard {
+struct index_shard {
     uint64_t base;         /* in the concatenation of all shards */
     uint64_t first_record; /* number of its first record */
     uint64_t first_damage; /* in the list of damage */
-    const framing *framing;
+    const struct framing *framing;
     size_t first_points; /* value of its points */
-    shard_entry entry;
-} index_shard;
+    struct shard_entry entry;
+};
 
-const index_shard *index_shards(const index_file *index);
+const struct index_shard *index_shards(const struct index_file *index);
 
 /* Where a record lies. */
-typedef struct index_place {
+struct index_place {
     uint32_t shard_index;
     uint64_t offset;     /* of the frame in the shard */
     uint64_t frame_size; /* of the frame */
-} index_place;
+};
 
 /* The place of record `number`, which is below the manifest's record_count. Threads: any.
  * Errors: CORRUPT naming the index. */
-recmap_status index_locate(index_place *place, index_file *index, uint64_t number,
+recmap_status index_locate(struct index_place *place, struct index_file *index, uint64_t number,
                            recmap_error *error);
 
 /* About where record `number` lies, out of one cache line: for hints, as it may be wrong. False
  * where it is not known so soon or so well. */
-bool index_guess(uint32_t *shard_index, uint64_t *offset, const index_file *index, uint64_t number);
+bool index_guess(uint32_t *shard_index, uint64_t *offset, const struct index_file *index,
+                 uint64_t number);
 
 /* Ask the processor to fetch what index_locate will read first, and, once that is there, next. */
-void index_prefetch(const index_file *index, uint64_t number);
-void index_prefetch_bits(const index_file *index, uint64_t number);
+void index_prefetch(const struct index_file *index, uint64_t number);
+void index_prefetch_bits(const struct index_file *index, uint64_t number);
 
 /* Pairs with the hash of an id, by ascending number. */
-typedef struct index_candidates {
-    index_file *index;
+struct index_candidates {
+    struct index_file *index;
     uint64_t hash;
     size_t chunk;
     size_t next; /* pair in the chunk */
-} index_candidates;
+};
 
 /* Errors: CORRUPT naming the index. */
-recmap_status index_candidates_begin(index_candidates *candidates, index_file *index, uint64_t hash,
-                                     recmap_error *error);
+recmap_status index_candidates_begin(struct index_candidates *candidates, struct index_file *index,
+                                     uint64_t hash, recmap_error *error);
 
 /* The next record whose id may be the one; `found` is false behind the last. */
-recmap_status index_candidates_next(index_candidates *candidates, uint64_t *number, bool *found,
-                                    recmap_error *error);
+recmap_status index_candidates_next(struct index_candidates *candidates, uint64_t *number,
+                                    bool *found, recmap_error *error);
 
 /* All id pairs in order, for who packs them again: chunk by chunk. */
-size_t index_id_chunk_count(const index_file *index);
-recmap_status index_id_chunk(ids_chunk *chunk, index_file *index, size_t chunk_index,
+size_t index_id_chunk_count(const struct index_file *index);
+recmap_status index_id_chunk(struct ids_chunk *chunk, struct index_file *index, size_t chunk_index,
                              recmap_error *error);
 
 /* The chunk of a lifted column that holds record `chunk_index << COLUMN_CHUNK_SHIFT`. */
-recmap_status index_column_chunk(column_chunk *chunk, index_file *index, size_t column,
-                                 size_t chunk_index, recmap_error *error);
+recmap_status index_column_chunk(struct column_chunk *chunk, struct index_file *index,
+                                 size_t column, size_t chunk_index, recmap_error *error);
 
 /* The default of a lifted column as a value of its type; NONE when it has none. */
-recmap_value index_column_default(const index_file *index, size_t column);
+recmap_value index_column_default(const struct index_file *index, size_t column);
 
 /* The list of damage, in file order: manifest's damage_count entries. */
-const damage_entry *index_damages(const index_file *index);
+const struct damage_entry *index_damages(const struct index_file *index);
 
 /* The points of a compressed shard, to be freed by points_free; their windows live as long as the
  * index. Errors: CORRUPT naming the index. */
-recmap_status index_points(point_list *points, index_file *index, size_t shard_index,
+recmap_status index_points(struct point_list *points, struct index_file *index, size_t shard_index,
                            recmap_error *error);
 
 /* Checks every value, and every record's place, against what the file says of itself.
  * Errors: CORRUPT. */
-recmap_status index_check_all(index_file *index, recmap_error *error);
+recmap_status index_check_all(struct index_file *index, recmap_error *error);
 
 #endif

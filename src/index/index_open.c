@@ -10,14 +10,14 @@
 #include "shards/framings.h"
 #include "shards/shard_name.h"
 
-static recmap_status check_decoded(const index_file *index, decode_verdict verdict,
+static recmap_status check_decoded(const struct index_file *index, decode_verdict verdict,
                                    const char *what, recmap_error *error) {
     if (verdict == DECODE_OK) return RECMAP_OK;
     return verdict == DECODE_NO_MEMORY ? fail_memory(error) : index_fail(index, error, what);
 }
 
 /* Whether the keys of a table run through (0, 0), (0, 1), ..., (0, series), (1, 0), ... */
-static bool keys_are_dense(const store_value *values, size_t count, size_t series) {
+static bool keys_are_dense(const struct store_value *values, size_t count, size_t series) {
     for (size_t i = 0; i < count; i++)
         if (values[i].key.chunk != i / series || values[i].key.series != i % series) return false;
     return true;
@@ -27,9 +27,9 @@ static uint64_t chunks_of(uint64_t count, unsigned shift) {
     return (count >> shift) + ((count & (((uint64_t)1 << shift) - 1)) != 0);
 }
 
-static recmap_status read_manifest(index_file *index, recmap_error *error) {
+static recmap_status read_manifest(struct index_file *index, recmap_error *error) {
     size_t count;
-    const store_value *values = store_values(index->store, STORE_MANIFEST, &count);
+    const struct store_value *values = store_values(index->store, STORE_MANIFEST, &count);
     if (count != 1) return index_fail(index, error, "it has no manifest");
     recmap_status status = store_check(index->store, STORE_MANIFEST, 0, error);
     if (status != RECMAP_OK) return status;
@@ -45,9 +45,10 @@ static recmap_status read_manifest(index_file *index, recmap_error *error) {
     return RECMAP_UNSUPPORTED;
 }
 
-static recmap_status decode_shards(index_file *index, shard_entry *entries, recmap_error *error) {
+static recmap_status decode_shards(struct index_file *index, struct shard_entry *entries,
+                                   recmap_error *error) {
     size_t tables, decoded = 0, count = (size_t)index->manifest.shard_count;
-    const store_value *values = store_values(index->store, STORE_SHARDS, &tables);
+    const struct store_value *values = store_values(index->store, STORE_SHARDS, &tables);
     for (size_t t = 0; t < tables; t++) {
         recmap_status status = store_check(index->store, STORE_SHARDS, t, error);
         if (status != RECMAP_OK) return status;
@@ -71,7 +72,7 @@ static int compare_names(const void *a, const void *b) {
 
 /* Every reader of an index, and everything that writes by its names, relies on this check. Whether
  * absolute names may be used is the caller's choice: see shard_cache_create. */
-static recmap_status check_names(const index_file *index, recmap_error *error) {
+static recmap_status check_names(const struct index_file *index, recmap_error *error) {
     size_t count = (size_t)index->manifest.shard_count;
     for (size_t i = 0; i < count; i++) {
         const char *name = index->shards[i].entry.path;
@@ -89,13 +90,13 @@ static recmap_status check_names(const index_file *index, recmap_error *error) {
 }
 
 /* Neighbours share a framing, as nearly all do. */
-static recmap_status find_framing(index_file *index, size_t i, recmap_error *error) {
-    const shard_entry *entry = &index->shards[i].entry;
+static recmap_status find_framing(struct index_file *index, size_t i, recmap_error *error) {
+    const struct shard_entry *entry = &index->shards[i].entry;
     if (i && !strcmp(index->shards[i - 1].entry.framing, entry->framing)) {
         index->shards[i].framing = index->shards[i - 1].framing;
         return RECMAP_OK;
     }
-    framing *found = malloc(sizeof *found);
+    struct framing *found = malloc(sizeof *found);
     if (!found) return fail_memory(error);
     bool is_known = framings_find(found, entry->framing);
     if (is_known) {
@@ -113,12 +114,12 @@ static recmap_status find_framing(index_file *index, size_t i, recmap_error *err
 }
 
 /* Sums that the shards must come to; each bounded, so that nothing below can overflow. */
-static recmap_status add_up_shards(index_file *index, recmap_error *error) {
+static recmap_status add_up_shards(struct index_file *index, recmap_error *error) {
     const uint64_t most = (uint64_t)1 << 62;
     uint64_t base = 0, record = 0, damage = 0, bytes = 0;
     for (size_t i = 0; i < index->manifest.shard_count; i++) {
-        index_shard *shard = &index->shards[i];
-        const shard_entry *entry = &shard->entry;
+        struct index_shard *shard = &index->shards[i];
+        const struct shard_entry *entry = &shard->entry;
         recmap_status status = find_framing(index, i, error);
         if (status != RECMAP_OK) return status;
         if (entry->tail_size > entry->size || entry->size > most - base ||
@@ -135,23 +136,23 @@ static recmap_status add_up_shards(index_file *index, recmap_error *error) {
         index->bases[i + 1] = base;
         index->first_records[i + 1] = record;
     }
-    const manifest *said = &index->manifest;
+    const struct manifest *said = &index->manifest;
     if (bytes != said->byte_count || record != said->record_count || damage != said->damage_count)
         return index_fail(index, error, "its shards do not add up to its totals");
     return RECMAP_OK;
 }
 
-static recmap_status read_shards(index_file *index, recmap_error *error) {
+static recmap_status read_shards(struct index_file *index, recmap_error *error) {
     size_t tables;
     uint64_t count = index->manifest.shard_count;
-    const store_value *values = store_values(index->store, STORE_SHARDS, &tables);
+    const struct store_value *values = store_values(index->store, STORE_SHARDS, &tables);
     if (count > UINT32_MAX || tables != (count + SHARDS_PER_TABLE - 1) / SHARDS_PER_TABLE ||
         !keys_are_dense(values, tables, 1))
         return index_fail(index, error, "its table of shards is incomplete");
     index->shards = calloc(count + 1, sizeof *index->shards);
     index->first_records = calloc(count + 1, sizeof *index->first_records);
     index->bases = calloc(count + 1, sizeof *index->bases);
-    shard_entry *entries = calloc(count + 1, sizeof *entries);
+    struct shard_entry *entries = calloc(count + 1, sizeof *entries);
     recmap_status status = RECMAP_OK;
     if (!index->shards || !index->first_records || !index->bases || !entries)
         status = fail_memory(error);
@@ -162,18 +163,18 @@ static recmap_status read_shards(index_file *index, recmap_error *error) {
 }
 
 /* A checksum of a compressed member that does not hold takes no byte of the image. */
-static bool may_be_empty(const damage_entry *damage, const shard_entry *entry) {
+static bool may_be_empty(const struct damage_entry *damage, const struct shard_entry *entry) {
     return entry->compression != COMPRESSION_NONE && damage->offset == entry->size;
 }
 
 /* Each shard's damage must lie in it, in order, without overlap. */
-static recmap_status check_damages(const index_file *index, recmap_error *error) {
+static recmap_status check_damages(const struct index_file *index, recmap_error *error) {
     uint64_t total = 0;
     for (size_t s = 0; s < index->manifest.shard_count; s++) {
-        const index_shard *shard = &index->shards[s];
+        const struct index_shard *shard = &index->shards[s];
         uint64_t end = 0;
         for (uint64_t d = 0; d < shard->entry.damage_count; d++) {
-            const damage_entry *damage = &index->damages[shard->first_damage + d];
+            const struct damage_entry *damage = &index->damages[shard->first_damage + d];
             if (damage->shard != s || damage->offset < end ||
                 !bytes_fit(damage->offset, damage->length, shard->entry.size) ||
                 (!damage->length && !may_be_empty(damage, &shard->entry)))
@@ -187,9 +188,9 @@ static recmap_status check_damages(const index_file *index, recmap_error *error)
                : index_fail(index, error, "its list of damage does not add up to its totals");
 }
 
-static recmap_status read_damages(index_file *index, recmap_error *error) {
+static recmap_status read_damages(struct index_file *index, recmap_error *error) {
     size_t tables, decoded = 0;
-    const store_value *values = store_values(index->store, STORE_DAMAGE, &tables);
+    const struct store_value *values = store_values(index->store, STORE_DAMAGE, &tables);
     uint64_t count = index->manifest.damage_count;
     if (tables != (count + DAMAGES_PER_TABLE - 1) / DAMAGES_PER_TABLE ||
         !keys_are_dense(values, tables, 1))
@@ -209,8 +210,9 @@ static recmap_status read_damages(index_file *index, recmap_error *error) {
                             : index_fail(index, error, "its list of damage is incomplete");
 }
 
-static recmap_status find_offsets(index_file *index, recmap_error *error) {
-    const store_value *values = store_values(index->store, STORE_OFFSETS, &index->offsets_count);
+static recmap_status find_offsets(struct index_file *index, recmap_error *error) {
+    const struct store_value *values =
+        store_values(index->store, STORE_OFFSETS, &index->offsets_count);
     if (index->offsets_count != chunks_of(index->manifest.record_count, OFFSETS_CHUNK_SHIFT) ||
         !keys_are_dense(values, index->offsets_count, 1))
         return index_fail(index, error, "its offsets are incomplete");
@@ -219,11 +221,11 @@ static recmap_status find_offsets(index_file *index, recmap_error *error) {
 }
 
 /* Each shard's points have values of their own, in the order of shards. */
-static recmap_status find_points(index_file *index, recmap_error *error) {
+static recmap_status find_points(struct index_file *index, recmap_error *error) {
     size_t count, due = 0;
-    const store_value *values = store_values(index->store, STORE_POINTS, &count);
+    const struct store_value *values = store_values(index->store, STORE_POINTS, &count);
     for (size_t s = 0; s < index->manifest.shard_count; s++) {
-        index_shard *shard = &index->shards[s];
+        struct index_shard *shard = &index->shards[s];
         shard->first_points = due;
         if (shard->entry.point_count > (uint64_t)(count - due) * POINTS_PER_VALUE)
             return index_fail(index, error, "its points of compressed shards are incomplete");
@@ -234,9 +236,9 @@ static recmap_status find_points(index_file *index, recmap_error *error) {
                : index_fail(index, error, "its points of compressed shards are incomplete");
 }
 
-static recmap_status find_columns(index_file *index, recmap_error *error) {
+static recmap_status find_columns(struct index_file *index, recmap_error *error) {
     size_t values_count, column_count = index->manifest.column_count;
-    const store_value *values = store_values(index->store, STORE_COLUMNS, &values_count);
+    const struct store_value *values = store_values(index->store, STORE_COLUMNS, &values_count);
     uint64_t chunks = chunks_of(index->manifest.record_count, COLUMN_CHUNK_SHIFT);
     if (column_count > UINT32_MAX || (column_count && chunks > SIZE_MAX / column_count) ||
         values_count != chunks * column_count ||
@@ -247,7 +249,7 @@ static recmap_status find_columns(index_file *index, recmap_error *error) {
     index->defaults = calloc(column_count + 1, sizeof *index->defaults);
     if (!index->columns || !index->defaults) return fail_memory(error);
     for (size_t i = 0; i < column_count; i++) {
-        const manifest_column *column = &index->manifest.columns[i];
+        const struct manifest_column *column = &index->manifest.columns[i];
         if (column->first_value && column->first_value >= index->manifest.record_count)
             return index_fail(index, error, "a column has its first value behind the last record");
         if (column->default_value &&
@@ -257,16 +259,16 @@ static recmap_status find_columns(index_file *index, recmap_error *error) {
     return RECMAP_OK;
 }
 
-static recmap_status find_ids(index_file *index, recmap_error *error) {
+static recmap_status find_ids(struct index_file *index, recmap_error *error) {
     size_t count;
-    const store_value *values = store_values(index->store, STORE_IDS, &count);
+    const struct store_value *values = store_values(index->store, STORE_IDS, &count);
     uint64_t ids = index->manifest.id_count;
     uint64_t chunks = ids / IDS_CHUNK_PAIRS + (ids % IDS_CHUNK_PAIRS != 0);
     bool has_ids = index->manifest.id_name != NULL;
     bool is_sound = ids <= index->manifest.record_count && count == chunks + has_ids &&
                     (has_ids || !ids) && keys_are_dense(values, (size_t)chunks, 1);
     if (is_sound && has_ids) {
-        const store_value *fences = &values[chunks];
+        const struct store_value *fences = &values[chunks];
         is_sound = fences->key.chunk == IDS_FENCES_CHUNK && fences->key.series == 0 &&
                    fences->size == chunks * 8;
     }
@@ -278,12 +280,12 @@ static recmap_status find_ids(index_file *index, recmap_error *error) {
     return is_sound ? RECMAP_OK : index_fail(index, error, "its ids are incomplete");
 }
 
-recmap_status index_open(index_file **opened, const char *path, const store_options *options,
-                         recmap_error *error) {
-    index_file *index = calloc(1, sizeof *index);
+recmap_status index_open(struct index_file **opened, const char *path,
+                         const struct store_options *options, recmap_error *error) {
+    struct index_file *index = calloc(1, sizeof *index);
     if (!index) return fail_memory(error);
     recmap_status status = store_open(&index->store, path, options, error);
-    recmap_status (*const steps[])(index_file *, recmap_error *) = {
+    recmap_status (*const steps[])(struct index_file *, recmap_error *) = {
         read_manifest, read_shards, read_damages, find_offsets, find_points, find_columns, find_ids,
     };
     for (size_t i = 0; status == RECMAP_OK && i < sizeof steps / sizeof *steps; i++)
@@ -295,13 +297,13 @@ recmap_status index_open(index_file **opened, const char *path, const store_opti
     return status;
 }
 
-static void free_framings(index_file *index) {
+static void free_framings(struct index_file *index) {
     for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
         if (i == 0 || index->shards[i].framing != index->shards[i - 1].framing)
-            free((framing *)index->shards[i].framing);
+            free((struct framing *)index->shards[i].framing);
 }
 
-void index_close(index_file *index) {
+void index_close(struct index_file *index) {
     if (!index) return;
     for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
         shard_entry_free(&index->shards[i].entry);

@@ -8,32 +8,32 @@
 
 /* Head: u8 type, u8 width, u16 zero, u32 count, i64 base (0 but for integers). */
 
-typedef struct integer_range {
+struct integer_range {
     int64_t base;
     unsigned width;
-} integer_range;
+};
 
-static integer_range range_of(const column_values *values) {
+static struct integer_range range_of(const struct column_values *values) {
     int64_t low = INT64_MAX, high = INT64_MIN;
     for (size_t i = 0; i < values->count; i++) {
         int64_t v = (int64_t)values->words[i];
         if (v < low) low = v;
         if (v > high) high = v;
     }
-    if (!values->count) return (integer_range){0, 0};
+    if (!values->count) return (struct integer_range){0, 0};
     unsigned bits = bit_length((uint64_t)high - (uint64_t)low);
-    return (integer_range){low, bits == 0    ? 0
-                                : bits <= 8  ? 1
-                                : bits <= 16 ? 2
-                                : bits <= 32 ? 4
-                                             : 8};
+    return (struct integer_range){low, bits == 0    ? 0
+                                       : bits <= 8  ? 1
+                                       : bits <= 16 ? 2
+                                       : bits <= 32 ? 4
+                                                    : 8};
 }
 
-static uint64_t bytes_total(const column_values *values) {
+static uint64_t bytes_total(const struct column_values *values) {
     return values->count ? values->words[values->count - 1] : 0;
 }
 
-size_t column_packed_size(const column_values *values) {
+size_t column_packed_size(const struct column_values *values) {
     switch (values->type) {
     case RECMAP_TYPE_INT64: return COLUMN_HEAD_SIZE + values->count * range_of(values).width;
     case RECMAP_TYPE_FLOAT: return COLUMN_HEAD_SIZE + values->count * 4;
@@ -50,8 +50,8 @@ static void store_integer(uint8_t *at, unsigned width, uint64_t value) {
     memcpy(at, eight, width);
 }
 
-void column_pack(uint8_t *packed, const column_values *values) {
-    integer_range range = {0, 0};
+void column_pack(uint8_t *packed, const struct column_values *values) {
+    struct integer_range range = {0, 0};
     if (values->type == RECMAP_TYPE_INT64) range = range_of(values);
     if (values->type == RECMAP_TYPE_FLOAT || values->type == RECMAP_TYPE_BYTES) range.width = 4;
     memset(packed, 0, COLUMN_HEAD_SIZE);
@@ -67,7 +67,7 @@ void column_pack(uint8_t *packed, const column_values *values) {
         memcpy(at, values->bytes, (size_t)bytes_total(values));
 }
 
-static bool bytes_are_sound(const column_chunk *chunk, uint64_t size) {
+static bool bytes_are_sound(const struct column_chunk *chunk, uint64_t size) {
     uint32_t end = 0;
     for (size_t i = 0; i < chunk->count; i++) {
         uint32_t next = load32(chunk->words + 4 * i);
@@ -77,10 +77,10 @@ static bool bytes_are_sound(const column_chunk *chunk, uint64_t size) {
     return end == size;
 }
 
-bool column_open(column_chunk *chunk, const uint8_t *packed, size_t size, size_t count) {
+bool column_open(struct column_chunk *chunk, const uint8_t *packed, size_t size, size_t count) {
     if (size < COLUMN_HEAD_SIZE || load32(packed + 4) != count) return false;
     unsigned type = packed[0], width = packed[1];
-    column_chunk opened = {
+    struct column_chunk opened = {
         .type = (recmap_type)type,
         .count = count,
         .width = width,
@@ -112,7 +112,7 @@ static uint64_t load_integer(const uint8_t *at, unsigned width) {
     }
 }
 
-recmap_value column_at(const column_chunk *chunk, size_t i) {
+recmap_value column_at(const struct column_chunk *chunk, size_t i) {
     recmap_value value = {.type = chunk->type};
     uint64_t word = load_integer(chunk->words + i * chunk->width, chunk->width);
     if (chunk->type == RECMAP_TYPE_INT64) {

@@ -18,15 +18,15 @@ enum {
 };
 
 /* Values before packing: words are int64s, the bits of floats, or ends of bytes in `bytes`. */
-typedef struct column_values {
+struct column_values {
     recmap_type type; /* NONE: all are missing; the column's default stands for them */
     size_t count;
     const uint64_t *words;
     const uint8_t *bytes;
-} column_values;
+};
 
 /* A chunk that column_open found sound. */
-typedef struct column_chunk {
+struct column_chunk {
     recmap_type type;
     size_t count;
     unsigned width; /* bytes an integer takes */
@@ -34,16 +34,16 @@ typedef struct column_chunk {
     const uint8_t *words;
     const uint8_t *bytes;
     size_t bytes_size;
-} column_chunk;
+};
 
-size_t column_packed_size(const column_values *values);
-void column_pack(uint8_t *packed, const column_values *values);
+size_t column_packed_size(const struct column_values *values);
+void column_pack(uint8_t *packed, const struct column_values *values);
 
-bool column_open(column_chunk *chunk, const uint8_t *packed, size_t size, size_t count);
+bool column_open(struct column_chunk *chunk, const uint8_t *packed, size_t size, size_t count);
 
 /* The value at `i` < count; bytes point into the packed chunk, and never outside it, even when
  * somebody wrote into the file since the chunk was opened. */
-recmap_value column_at(const column_chunk *chunk, size_t i);
+recmap_value column_at(const struct column_chunk *chunk, size_t i);
 
 /* "int64", "float", "bytes": for people. */
 const char *column_type_name(recmap_type type);

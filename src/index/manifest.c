@@ -10,7 +10,7 @@ static char *no_text(void) {
     return (char *)protobuf_c_empty_string;
 }
 
-static void fill_column(Recmap__Column *message, const manifest_column *column) {
+static void fill_column(Recmap__Column *message, const struct manifest_column *column) {
     recmap__column__init(message);
     message->name = column->name;
     message->type = (Recmap__ValueType)column->type;
@@ -19,7 +19,7 @@ static void fill_column(Recmap__Column *message, const manifest_column *column) 
     message->default_value = column->default_value ? column->default_value : no_text();
 }
 
-uint8_t *manifest_encode(size_t *size, const manifest *from) {
+uint8_t *manifest_encode(size_t *size, const struct manifest *from) {
     Recmap__Manifest message = RECMAP__MANIFEST__INIT;
     Recmap__Column *columns = calloc(from->column_count + 1, sizeof *columns);
     Recmap__Column **pointers = calloc(from->column_count + 1, sizeof *pointers);
@@ -50,7 +50,7 @@ uint8_t *manifest_encode(size_t *size, const manifest *from) {
     return packed;
 }
 
-static void fill_shard(Recmap__Shard *message, const shard_entry *shard) {
+static void fill_shard(Recmap__Shard *message, const struct shard_entry *shard) {
     recmap__shard__init(message);
     message->path = (ProtobufCBinaryData){strlen(shard->path), (uint8_t *)shard->path};
     message->file_size = shard->file_size;
@@ -68,7 +68,7 @@ static void fill_shard(Recmap__Shard *message, const shard_entry *shard) {
     message->point_count = shard->point_count;
 }
 
-uint8_t *shards_encode(size_t *size, const shard_entry *shards, size_t count) {
+uint8_t *shards_encode(size_t *size, const struct shard_entry *shards, size_t count) {
     Recmap__ShardTable message = RECMAP__SHARD_TABLE__INIT;
     Recmap__Shard *entries = calloc(count + 1, sizeof *entries);
     Recmap__Shard **pointers = calloc(count + 1, sizeof *pointers);
@@ -87,7 +87,7 @@ uint8_t *shards_encode(size_t *size, const shard_entry *shards, size_t count) {
     return packed;
 }
 
-uint8_t *damages_encode(size_t *size, const damage_entry *damages, size_t count) {
+uint8_t *damages_encode(size_t *size, const struct damage_entry *damages, size_t count) {
     Recmap__DamageTable message = RECMAP__DAMAGE_TABLE__INIT;
     Recmap__Damage *entries = calloc(count + 1, sizeof *entries);
     Recmap__Damage **pointers = calloc(count + 1, sizeof *pointers);
@@ -114,7 +114,7 @@ static decode_verdict verdict_without_message(bool out_of_memory) {
     return out_of_memory ? DECODE_NO_MEMORY : DECODE_BAD;
 }
 
-static decode_verdict copy_columns(manifest *to, const Recmap__Manifest *message) {
+static decode_verdict copy_columns(struct manifest *to, const Recmap__Manifest *message) {
     if (!message->n_columns) return DECODE_OK;
     to->columns = calloc(message->n_columns, sizeof *to->columns);
     if (!to->columns) return DECODE_NO_MEMORY;
@@ -133,12 +133,12 @@ static decode_verdict copy_columns(manifest *to, const Recmap__Manifest *message
     return DECODE_OK;
 }
 
-decode_verdict manifest_decode(manifest *to, const uint8_t *data, size_t size) {
+decode_verdict manifest_decode(struct manifest *to, const uint8_t *data, size_t size) {
     bool out_of_memory;
     Recmap__Manifest *message =
         proto_unpack(&out_of_memory, &recmap__manifest__descriptor, data, size);
     if (!message) return verdict_without_message(out_of_memory);
-    manifest made = {
+    struct manifest made = {
         .format_version = message->format_version,
         .record_count = message->record_count,
         .shard_count = message->shard_count,
@@ -162,14 +162,14 @@ decode_verdict manifest_decode(manifest *to, const uint8_t *data, size_t size) {
     return verdict;
 }
 
-void manifest_free(manifest *freed) {
+void manifest_free(struct manifest *freed) {
     for (size_t i = 0; i < freed->column_count; i++) {
         free(freed->columns[i].name);
         free(freed->columns[i].default_value);
     }
     free(freed->columns);
     free(freed->id_name);
-    *freed = (manifest){0};
+    *freed = (struct manifest){0};
 }
 
 static bool shard_is_sound(const Recmap__Shard *message) {
@@ -179,9 +179,9 @@ static bool shard_is_sound(const Recmap__Shard *message) {
            (message->compression || (message->size == message->file_size && !message->point_count));
 }
 
-static decode_verdict copy_shard(shard_entry *to, const Recmap__Shard *message) {
+static decode_verdict copy_shard(struct shard_entry *to, const Recmap__Shard *message) {
     if (!shard_is_sound(message)) return DECODE_BAD;
-    shard_entry made = {
+    struct shard_entry made = {
         .path = strndup((const char *)message->path.data, message->path.len),
         .file_size = message->file_size,
         .size = message->size,
@@ -206,7 +206,7 @@ static decode_verdict copy_shard(shard_entry *to, const Recmap__Shard *message) 
     return DECODE_OK;
 }
 
-decode_verdict shards_decode(shard_entry *shards, size_t *count, size_t capacity,
+decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t capacity,
                              const uint8_t *data, size_t size) {
     bool out_of_memory;
     Recmap__ShardTable *message =
@@ -221,13 +221,13 @@ decode_verdict shards_decode(shard_entry *shards, size_t *count, size_t capacity
     return verdict;
 }
 
-void shard_entry_free(shard_entry *shard) {
+void shard_entry_free(struct shard_entry *shard) {
     free(shard->path);
     free(shard->framing);
-    *shard = (shard_entry){0};
+    *shard = (struct shard_entry){0};
 }
 
-decode_verdict damages_decode(damage_entry *damages, size_t *count, size_t capacity,
+decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_t capacity,
                               const uint8_t *data, size_t size) {
     bool out_of_memory;
     Recmap__DamageTable *message =
@@ -241,7 +241,8 @@ decode_verdict damages_decode(damage_entry *damages, size_t *count, size_t capac
             verdict = DECODE_NO_MEMORY;
             break;
         }
-        damages[*count] = (damage_entry){damage->shard, damage->offset, damage->length, reason};
+        damages[*count] =
+            (struct damage_entry){damage->shard, damage->offset, damage->length, reason};
         ++*count;
     }
     recmap__damage_table__free_unpacked(message, NULL);

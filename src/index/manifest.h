@@ -19,14 +19,14 @@ enum {
     REASON_MOST = 160,
 };
 
-typedef struct manifest_column {
+struct manifest_column {
     char *name;
     char *default_value; /* or NULL */
     recmap_type type;
     uint64_t first_value; /* number of the first record that has it; 0 where none does */
-} manifest_column;
+};
 
-typedef struct manifest {
+struct manifest {
     uint32_t format_version;
     uint64_t record_count;
     uint64_t shard_count;
@@ -38,11 +38,11 @@ typedef struct manifest {
     char *id_name; /* NULL: no ids */
     bool extracted_by_caller;
     bool skips_damage;
-    manifest_column *columns;
+    struct manifest_column *columns;
     size_t column_count;
-} manifest;
+};
 
-typedef struct shard_entry {
+struct shard_entry {
     char *path;
     uint64_t file_size;
     uint64_t size; /* of the bytes that records lie in */
@@ -53,32 +53,32 @@ typedef struct shard_entry {
     uint64_t point_count; /* where inflating can begin, beside its beginning */
     char *framing;
     uint64_t tail_size; /* bytes at the end that belong to no record */
-    shard_identity identity;
-} shard_entry;
+    struct shard_identity identity;
+};
 
-typedef struct damage_entry {
+struct damage_entry {
     uint64_t shard;
     uint64_t offset;
     uint64_t length;
     char *reason;
-} damage_entry;
+};
 
 /* Encoders: malloc'ed bytes, or NULL when memory is out. */
-uint8_t *manifest_encode(size_t *size, const manifest *manifest);
-uint8_t *shards_encode(size_t *size, const shard_entry *shards, size_t count);
-uint8_t *damages_encode(size_t *size, const damage_entry *damages, size_t count);
+uint8_t *manifest_encode(size_t *size, const struct manifest *manifest);
+uint8_t *shards_encode(size_t *size, const struct shard_entry *shards, size_t count);
+uint8_t *damages_encode(size_t *size, const struct damage_entry *damages, size_t count);
 
 typedef enum decode_verdict { DECODE_OK, DECODE_BAD, DECODE_NO_MEMORY } decode_verdict;
 
 /* Decoders: strings are malloc'ed. The tables append to arrays that hold `count` entries and have
  * room for `capacity`; more than that is bad. */
-decode_verdict manifest_decode(manifest *manifest, const uint8_t *data, size_t size);
-decode_verdict shards_decode(shard_entry *shards, size_t *count, size_t capacity,
+decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size);
+decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t capacity,
                              const uint8_t *data, size_t size);
-decode_verdict damages_decode(damage_entry *damages, size_t *count, size_t capacity,
+decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_t capacity,
                               const uint8_t *data, size_t size);
 
-void manifest_free(manifest *freed);
-void shard_entry_free(shard_entry *shard);
+void manifest_free(struct manifest *freed);
+void shard_entry_free(struct shard_entry *shard);
 
 #endif

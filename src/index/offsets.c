@@ -80,7 +80,8 @@ size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *sh
     return (size_t)(bits - packed) + position + OFFSETS_PADDING;
 }
 
-bool offsets_open(offsets_chunk *chunk, const uint8_t *packed, size_t size, size_t record_count) {
+bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t size,
+                  size_t record_count) {
     size_t frames = frame_count(record_count);
     size_t directory = frames * OFFSETS_ENTRY_SIZE;
     if (size < directory + OFFSETS_PADDING) return false;
@@ -95,7 +96,7 @@ bool offsets_open(offsets_chunk *chunk, const uint8_t *packed, size_t size, size
         if (!bytes_fit(8 * (uint64_t)load32(entry + 16), bits_size(count, width), bits))
             return false;
     }
-    *chunk =
-        (offsets_chunk){packed, packed + directory, (size_t)bits + OFFSETS_PADDING, record_count};
+    *chunk = (struct offsets_chunk){packed, packed + directory, (size_t)bits + OFFSETS_PADDING,
+                                    record_count};
     return true;
 }

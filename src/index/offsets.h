@@ -23,12 +23,12 @@ enum {
 };
 
 /* A chunk that offsets_open found sound. */
-typedef struct offsets_chunk {
+struct offsets_chunk {
     const uint8_t *directory;
     const uint8_t *bits;
     size_t bits_size; /* with the padding */
     size_t record_count;
-} offsets_chunk;
+};
 
 /* Not the place of any record. */
 #define OFFSETS_NOWHERE UINT64_MAX
@@ -42,7 +42,8 @@ size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *sh
                     size_t record_count);
 
 /* Checks that every frame's bits lie inside the packed bytes. */
-bool offsets_open(offsets_chunk *chunk, const uint8_t *packed, size_t size, size_t record_count);
+bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t size,
+                  size_t record_count);
 
 /* A directory entry: u64 base, u64 slope << 8 | width, u32 bits (in units of 8 bytes), u32 shard.
  */
@@ -55,7 +56,7 @@ static inline uint64_t offsets_residual(const uint8_t *bits, size_t i, unsigned 
 /* The offset of record `i` of the chunk, i < record_count. Bytes that were sound when the chunk was
  * opened can be others by now, in a file that somebody writes into: then OFFSETS_NOWHERE, or a
  * wrong offset, but never a read outside. */
-static inline uint64_t offsets_at(const offsets_chunk *chunk, size_t i) {
+static inline uint64_t offsets_at(const struct offsets_chunk *chunk, size_t i) {
     const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
     size_t in_frame = i & (OFFSETS_FRAME_RECORDS - 1);
     uint64_t line = load64(entry + 8);
@@ -74,8 +75,8 @@ static inline bool offsets_ends_frame(size_t i) {
 }
 
 /* The same of record `i` and of the next one, which is in the same frame: of both or of none. */
-static inline void offsets_pair_at(uint64_t *offset, uint64_t *next, const offsets_chunk *chunk,
-                                   size_t i) {
+static inline void offsets_pair_at(uint64_t *offset, uint64_t *next,
+                                   const struct offsets_chunk *chunk, size_t i) {
     const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
     size_t in_frame = i & (OFFSETS_FRAME_RECORDS - 1);
     uint64_t line = load64(entry + 8);
@@ -93,12 +94,12 @@ static inline void offsets_pair_at(uint64_t *offset, uint64_t *next, const offse
 }
 
 /* The shard of the first record of the frame that record `i` is in: a lower bound for its own. */
-static inline uint32_t offsets_shard_hint(const offsets_chunk *chunk, size_t i) {
+static inline uint32_t offsets_shard_hint(const struct offsets_chunk *chunk, size_t i) {
     return load32(chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE + 20);
 }
 
 /* About where record `i` begins, out of the directory alone: not farther off than `*error`. */
-static inline uint64_t offsets_guess(uint64_t *error, const offsets_chunk *chunk, size_t i) {
+static inline uint64_t offsets_guess(uint64_t *error, const struct offsets_chunk *chunk, size_t i) {
     const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
     uint64_t line = load64(entry + 8);
     unsigned width = line & 0xff;
@@ -108,12 +109,12 @@ static inline uint64_t offsets_guess(uint64_t *error, const offsets_chunk *chunk
 
 /* Asks the processor to fetch what offsets_at will read first: the frame's entry in the directory.
  */
-static inline void offsets_prefetch(const offsets_chunk *chunk, size_t i) {
+static inline void offsets_prefetch(const struct offsets_chunk *chunk, size_t i) {
     __builtin_prefetch(chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE);
 }
 
 /* The same for what it reads next, once the entry is there: the bits. */
-static inline void offsets_prefetch_bits(const offsets_chunk *chunk, size_t i) {
+static inline void offsets_prefetch_bits(const struct offsets_chunk *chunk, size_t i) {
     const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
     size_t bit = (i & (OFFSETS_FRAME_RECORDS - 1)) * entry[8];
     __builtin_prefetch(chunk->bits + 8 * (size_t)load32(entry + 16) + (bit >> 3));

@@ -9,14 +9,14 @@
 
 enum { HEAD_SIZE = 8, ENTRY_SIZE = 24 };
 
-void points_free(point_list *freed) {
+void points_free(struct point_list *freed) {
     for (size_t i = 0; freed->owns && i < freed->count; i++) free((uint8_t *)freed->at[i].packed);
     free(freed->at);
     free(freed->packer);
-    *freed = (point_list){0};
+    *freed = (struct point_list){0};
 }
 
-static bool add(point_list *points, const stored_point *point) {
+static bool add(struct point_list *points, const struct stored_point *point) {
     if (!array_reserve(&points->at, &points->capacity, points->count + 1, sizeof *points->at))
         return false;
     points->at[points->count++] = *point;
@@ -32,7 +32,7 @@ struct window_packer {
 };
 
 /* Raw deflate. A window that does not get smaller is stored by it: that adds a few bytes. */
-static uint8_t *pack(uint32_t *size, window_packer *by, const seek_point *point) {
+static uint8_t *pack(uint32_t *size, struct window_packer *by, const struct seek_point *point) {
     struct isal_zstream *stream = &by->stream;
     isal_deflate_stateless_init(stream);
     stream->level = 1;
@@ -52,8 +52,8 @@ static uint8_t *pack(uint32_t *size, window_packer *by, const seek_point *point)
     return packed;
 }
 
-bool points_add(point_list *points, const seek_point *point) {
-    stored_point made = {
+bool points_add(struct point_list *points, const struct seek_point *point) {
+    struct stored_point made = {
         .bit = point->bit, .offset = point->offset, .window_size = point->window_size};
     if (point->window_size) {
         if (!points->packer) points->packer = calloc(1, sizeof *points->packer);
@@ -67,17 +67,17 @@ bool points_add(point_list *points, const seek_point *point) {
     return false;
 }
 
-void points_end(point_list *points, uint64_t image_size) {
+void points_end(struct point_list *points, uint64_t image_size) {
     free(points->packer);
     points->packer = NULL;
     while (points->count && points->at[points->count - 1].offset >= image_size) {
-        const stored_point *last = &points->at[--points->count];
+        const struct stored_point *last = &points->at[--points->count];
         points->packed_size -= last->packed_size;
         if (points->owns) free((uint8_t *)last->packed);
     }
 }
 
-uint64_t points_size(const point_list *points) {
+uint64_t points_size(const struct point_list *points) {
     return points->packed_size + (uint64_t)points->count * ENTRY_SIZE;
 }
 
@@ -85,7 +85,7 @@ size_t points_value_count(uint64_t point_count) {
     return (size_t)(point_count / POINTS_PER_VALUE + (point_count % POINTS_PER_VALUE != 0));
 }
 
-uint8_t *points_encode(size_t *size, const point_list *points, size_t first, size_t count) {
+uint8_t *points_encode(size_t *size, const struct point_list *points, size_t first, size_t count) {
     size_t windows = 0;
     for (size_t i = first; i < first + count; i++) windows += points->at[i].packed_size;
     *size = HEAD_SIZE + count * ENTRY_SIZE + windows;
@@ -96,7 +96,7 @@ uint8_t *points_encode(size_t *size, const point_list *points, size_t first, siz
     store32(bytes, (uint32_t)count);
     store32(bytes + 4, 0);
     for (size_t i = first; i < first + count; i++, entry += ENTRY_SIZE) {
-        const stored_point *point = &points->at[i];
+        const struct stored_point *point = &points->at[i];
         if (point->packed_size) memcpy(window + end, point->packed, point->packed_size);
         end += point->packed_size;
         store64(entry, point->bit);
@@ -107,17 +107,17 @@ uint8_t *points_encode(size_t *size, const point_list *points, size_t first, siz
     return bytes;
 }
 
-static bool is_sound(const stored_point *point, const point_list *points, uint64_t file_size,
-                     uint64_t image_size) {
-    const stored_point *before = points->count ? &points->at[points->count - 1] : NULL;
+static bool is_sound(const struct stored_point *point, const struct point_list *points,
+                     uint64_t file_size, uint64_t image_size) {
+    const struct stored_point *before = points->count ? &points->at[points->count - 1] : NULL;
     return point->bit / 8 < file_size && point->offset < image_size &&
            (!before || (point->bit > before->bit && point->offset > before->offset)) &&
            point->window_size <= INFLATE_WINDOW_MOST && point->window_size <= point->offset &&
            !point->window_size == !point->packed_size;
 }
 
-points_verdict points_decode(point_list *points, const uint8_t *data, size_t size, size_t count,
-                             uint64_t file_size, uint64_t image_size) {
+points_verdict points_decode(struct point_list *points, const uint8_t *data, size_t size,
+                             size_t count, uint64_t file_size, uint64_t image_size) {
     if (size < HEAD_SIZE || load32(data) != count || load32(data + 4) ||
         count > (size - HEAD_SIZE) / ENTRY_SIZE)
         return POINTS_BAD;
@@ -127,11 +127,11 @@ points_verdict points_decode(point_list *points, const uint8_t *data, size_t siz
     for (size_t i = 0; i < count; i++, entry += ENTRY_SIZE) {
         uint32_t end = load32(entry + 20);
         if (end < begin || end > windows_size) return POINTS_BAD;
-        stored_point point = {.bit = load64(entry),
-                              .offset = load64(entry + 8),
-                              .packed = windows + begin,
-                              .packed_size = end - begin,
-                              .window_size = load32(entry + 16)};
+        struct stored_point point = {.bit = load64(entry),
+                                     .offset = load64(entry + 8),
+                                     .packed = windows + begin,
+                                     .packed_size = end - begin,
+                                     .window_size = load32(entry + 16)};
         if (!is_sound(&point, points, file_size, image_size)) return POINTS_BAD;
         if (!add(points, &point)) return POINTS_NO_MEMORY;
         begin = end;
@@ -139,7 +139,7 @@ points_verdict points_decode(point_list *points, const uint8_t *data, size_t siz
     return begin == windows_size ? POINTS_OK : POINTS_BAD;
 }
 
-size_t points_find(const point_list *points, uint64_t offset) {
+size_t points_find(const struct point_list *points, uint64_t offset) {
     size_t low = 0, high = points->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -149,7 +149,7 @@ size_t points_find(const point_list *points, uint64_t offset) {
     return low - 1;
 }
 
-points_verdict points_unpack(uint8_t *window, const stored_point *point) {
+points_verdict points_unpack(uint8_t *window, const struct stored_point *point) {
     if (!point->window_size) return POINTS_OK;
     struct inflate_state *state = malloc(sizeof *state);
     if (!state) return POINTS_NO_MEMORY;

@@ -11,12 +11,12 @@
 /* No good record among this many behind a bad one: then it is not about one record any more. */
 enum { SUBSTITUTE_TRIES = 65536 };
 
-void filled_clear(filled *cleared) {
+void filled_clear(struct filled *cleared) {
     free(cleared->skipped);
-    *cleared = (filled){.batch = cleared->batch};
+    *cleared = (struct filled){.batch = cleared->batch};
 }
 
-void filler_free(filler *freed) {
+void filler_free(struct filler *freed) {
     fetcher_destroy(freed->fetch);
     freed->fetch = NULL;
     recmap_batch_destroy(freed->single);
@@ -26,7 +26,7 @@ void filler_free(filler *freed) {
     freed->capacity = 0;
 }
 
-static bool list(filled *made, const recmap_skipped *one) {
+static bool list(struct filled *made, const recmap_skipped *one) {
     if (!array_reserve(&made->skipped, &made->skipped_capacity, made->skipped_count + 1,
                        sizeof *made->skipped))
         return false;
@@ -35,7 +35,8 @@ static bool list(filled *made, const recmap_skipped *one) {
 }
 
 /* Whether this record, and it alone, cannot be had as it is asked for. */
-static recmap_status probe(bool *is_bad, filler *with, uint64_t number, recmap_error *error) {
+static recmap_status probe(bool *is_bad, struct filler *with, uint64_t number,
+                           recmap_error *error) {
     recmap_status status = dataset_probe(is_bad, with->dataset, number, error);
     if (status != RECMAP_OK || *is_bad || !with->parser) return status;
     if (!with->single) status = recmap_batch_create(&with->single, error);
@@ -49,7 +50,7 @@ static recmap_status probe(bool *is_bad, filler *with, uint64_t number, recmap_e
 
 /* The record of the next position that is good, from there on round to the epoch's start. `found`
  * stays false where there is none. */
-static recmap_status find_substitute(uint64_t *number, bool *found, filler *with,
+static recmap_status find_substitute(uint64_t *number, bool *found, struct filler *with,
                                      const recmap_deal *deal, uint64_t position,
                                      recmap_error *error) {
     uint64_t count = recmap_order_count(deal->order);
@@ -70,8 +71,9 @@ static recmap_status find_substitute(uint64_t *number, bool *found, filler *with
 }
 
 /* Looks at one record of the step; `keep` says whether it, or another in its place, stays. */
-static recmap_status look_at(bool *keep, filled *made, filler *with, const recmap_deal *deal,
-                             uint64_t position, uint64_t *number, recmap_error *error) {
+static recmap_status look_at(bool *keep, struct filled *made, struct filler *with,
+                             const recmap_deal *deal, uint64_t position, uint64_t *number,
+                             recmap_error *error) {
     recmap_error found;
     bool is_bad, is_replaced = false;
     recmap_status status = probe(&is_bad, with, *number, &found);
@@ -90,7 +92,7 @@ static recmap_status look_at(bool *keep, filled *made, filler *with, const recma
     return list(made, &bad) ? RECMAP_OK : fail_memory(error);
 }
 
-static recmap_status parse(filled *made, filler *with, recmap_error *error) {
+static recmap_status parse(struct filled *made, struct filler *with, recmap_error *error) {
     if (!with->parser) return RECMAP_OK;
     recmap_status status =
         dataset_parse_batch(made->batch, with->dataset, with->parser, RECMAP_PARSE_RAISE, error);
@@ -99,14 +101,15 @@ static recmap_status parse(filled *made, filler *with, recmap_error *error) {
 }
 
 /* The first `count` of the numbers, as they are asked for. */
-static recmap_status take(filled *made, filler *with, size_t count, recmap_error *error) {
+static recmap_status take(struct filled *made, struct filler *with, size_t count,
+                          recmap_error *error) {
     recmap_status status =
         recmap_dataset_gather(made->batch, with->dataset, with->numbers, count, error);
     return status == RECMAP_OK ? parse(made, with, error) : status;
 }
 
 /* A batch failed because of a bad record: which of its records are bad is found out one by one. */
-static recmap_status gather_good(filled *made, filler *with, const recmap_deal *deal,
+static recmap_status gather_good(struct filled *made, struct filler *with, const recmap_deal *deal,
                                  const recmap_share *share, recmap_error *error) {
     size_t good = 0;
     for (size_t i = 0; i < (size_t)share->count; i++) {
@@ -128,8 +131,8 @@ static uint64_t sum_sizes(const recmap_batch *batch) {
 }
 
 /* The numbers of the step's records are in `with->numbers`. */
-static recmap_status list_numbers(recmap_share *share, filler *with, const station *at,
-                                  recmap_error *error) {
+static recmap_status list_numbers(recmap_share *share, struct filler *with,
+                                  const struct station *at, recmap_error *error) {
     recmap_status status = recmap_deal_share(share, &at->deal, at->step, with->rank, error);
     if (status != RECMAP_OK) return status;
     if (share->count > SIZE_MAX || !array_reserve(&with->numbers, &with->capacity,
@@ -138,15 +141,15 @@ static recmap_status list_numbers(recmap_share *share, filler *with, const stati
     return recmap_deal_numbers(with->numbers, &at->deal, share, error);
 }
 
-void filler_begin(filled *made, filler *with, const station *at) {
+void filler_begin(struct filled *made, struct filler *with, const struct station *at) {
     recmap_share share;
     made->is_begun = list_numbers(&share, with, at, NULL) == RECMAP_OK &&
                      fetcher_begin(with->fetch, made->batch, with->numbers, (size_t)share.count);
 }
 
 /* Gathers the step, unless its records are there already, and leaves out what spoils it. */
-static recmap_status fill(filled *made, filler *with, const station *at, bool is_there,
-                          recmap_error *error) {
+static recmap_status fill(struct filled *made, struct filler *with, const struct station *at,
+                          bool is_there, recmap_error *error) {
     recmap_error found;
     recmap_share share;
     recmap_status status = is_there ? parse(made, with, &found) : RECMAP_OK;
@@ -161,7 +164,8 @@ static recmap_status fill(filled *made, filler *with, const station *at, bool is
     return status;
 }
 
-recmap_status filler_fill(filled *made, filler *with, const station *at, recmap_error *error) {
+recmap_status filler_fill(struct filled *made, struct filler *with, const struct station *at,
+                          recmap_error *error) {
     bool is_there = made->is_begun && fetcher_finish(with->fetch, made->batch);
     made->is_begun = false;
     recmap_status status = fill(made, with, at, is_there, error);

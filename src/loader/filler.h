@@ -9,7 +9,7 @@
 #include "loader/walk.h"
 
 /* What became of a step. */
-typedef struct filled {
+struct filled {
     recmap_batch *batch; /* NULL at the end of an epoch */
     bool is_begun;       /* its records are under way */
     uint64_t epoch;      /* the state once it is taken */
@@ -18,28 +18,29 @@ typedef struct filled {
     recmap_skipped *skipped;
     size_t skipped_count;
     size_t skipped_capacity;
-} filled;
+};
 
 /* Gives up what it holds but the batch. */
-void filled_clear(filled *cleared);
+void filled_clear(struct filled *cleared);
 
-typedef struct filler {
+struct filler {
     recmap_dataset *dataset;
     uint32_t rank;
     recmap_bad_record policy;
     const recmap_parser *parser; /* NULL: records stay as they are */
-    fetcher *fetch;              /* NULL: batches are gathered */
+    struct fetcher *fetch;       /* NULL: batches are gathered */
     recmap_batch *single;        /* for looking at one record; NULL until one was */
     uint64_t *numbers;
     size_t capacity;
-} filler;
+};
 
-void filler_free(filler *freed);
+void filler_free(struct filler *freed);
 
 /* Begins to fetch the records of the step into `made->batch`, if they can be fetched. */
-void filler_begin(filled *made, filler *with, const station *at);
+void filler_begin(struct filled *made, struct filler *with, const struct station *at);
 
 /* Fills `made->batch`, which is there, with the records of the step. */
-recmap_status filler_fill(filled *made, filler *with, const station *at, recmap_error *error);
+recmap_status filler_fill(struct filled *made, struct filler *with, const struct station *at,
+                          recmap_error *error);
 
 #endif

@@ -25,12 +25,12 @@ void loader_add_spare(recmap_loader *loader, recmap_batch *batch) {
     else recmap_batch_destroy(batch);
 }
 
-void loader_clear_slot(recmap_loader *loader, loader_slot *slot) {
+void loader_clear_slot(recmap_loader *loader, struct loader_slot *slot) {
     if (slot->result.batch) recmap_batch_clear(slot->result.batch);
     loader_add_spare(loader, slot->result.batch);
     filled_clear(&slot->result);
     free(slot->error);
-    *slot = (loader_slot){.is_ready = false};
+    *slot = (struct loader_slot){.is_ready = false};
 }
 
 static recmap_status check_options(const recmap_loader_options *options, recmap_error *error) {
@@ -191,8 +191,8 @@ static recmap_status start_workers(recmap_loader *loader, recmap_error *error) {
 }
 
 /* The slot that is taken next, ready unless the time (NULL: for ever) was over first. */
-static loader_slot *wait_for_slot(recmap_loader *loader, const struct timespec *until) {
-    loader_slot *slot = &loader->slots[loader->taken % loader->slot_count];
+static struct loader_slot *wait_for_slot(recmap_loader *loader, const struct timespec *until) {
+    struct loader_slot *slot = &loader->slots[loader->taken % loader->slot_count];
     if (slot->is_ready) return slot;
     loader->is_awaited = true;
     loader->awaited_since_ns = clock_ns();
@@ -205,14 +205,14 @@ static loader_slot *wait_for_slot(recmap_loader *loader, const struct timespec *
     return slot;
 }
 
-static recmap_status raise(const loader_slot *slot, recmap_error *error) {
+static recmap_status raise(const struct loader_slot *slot, recmap_error *error) {
     if (!slot->error) return fail_memory(error);
     if (error) *error = *slot->error;
     return slot->status;
 }
 
 /* What is not kept for lack of memory is counted all the same. */
-static void keep_skipped(recmap_loader *loader, const filled *result) {
+static void keep_skipped(recmap_loader *loader, const struct filled *result) {
     loader->statistics.skipped_count += result->skipped_count;
     for (size_t i = 0; i < result->skipped_count; i++) {
         if (loader->skipped_count == RECMAP_LOADER_SKIPPED_MAX) return;
@@ -223,7 +223,7 @@ static void keep_skipped(recmap_loader *loader, const filled *result) {
     }
 }
 
-static void count_taken(recmap_loader *loader, const filled *result) {
+static void count_taken(recmap_loader *loader, const struct filled *result) {
     loader->statistics.batches_ready--;
     if (!result->batch) return;
     loader->statistics.batch_count++;
@@ -243,7 +243,7 @@ static void wake_worker(recmap_loader *loader) {
 
 /* Takes what stands in the next slot; the lock is held. */
 static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
-    loader_slot *slot = wait_for_slot(loader, NULL);
+    struct loader_slot *slot = wait_for_slot(loader, NULL);
     if (slot->status != RECMAP_OK) {
         loader->must_begin_anew = true;
         return raise(slot, error);

@@ -19,12 +19,12 @@
 #include "os/thread.h"
 
 /* What a station came to, until it is taken. */
-typedef struct loader_slot {
+struct loader_slot {
     bool is_ready;
     recmap_status status;
     recmap_error *error; /* of one that failed; NULL: there was no memory for it either */
-    filled result;
-} loader_slot;
+    struct filled result;
+};
 
 struct recmap_loader {
     recmap_dataset *dataset;
@@ -34,7 +34,7 @@ struct recmap_loader {
     recmap_deal_options deal;
     unsigned fetch_depth; /* records that each worker has under way; 0: none are fetched */
     atomic_long owner;    /* the process that the workers are in; 0 before there are any */
-    worker_group workers;
+    struct worker_group workers;
 
     /* The caller's alone. */
     uint64_t epoch;
@@ -48,11 +48,11 @@ struct recmap_loader {
     bool is_closing;
     bool is_stuck; /* no station could be had; its slot has the error */
     uint64_t generation;
-    walk walk; /* of the next station to be issued */
-    readahead_state readahead;
+    struct walk walk; /* of the next station to be issued */
+    struct readahead_state readahead;
     uint64_t issued;
     uint64_t taken;
-    loader_slot *slots; /* station modulo slot_count */
+    struct loader_slot *slots; /* station modulo slot_count */
     size_t slot_count;
     bool is_awaited;           /* the caller sleeps until its slot is ready */
     uint64_t awaited_since_ns; /* then: since when */
@@ -75,7 +75,7 @@ void *loader_work(void *context);
 void loader_add_spare(recmap_loader *loader, recmap_batch *batch);
 
 /* Empties a slot; the lock is held. */
-void loader_clear_slot(recmap_loader *loader, loader_slot *slot);
+void loader_clear_slot(recmap_loader *loader, struct loader_slot *slot);
 
 /* Puts the loader at a place. After an error it is where it was. */
 recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,

@@ -53,7 +53,7 @@ static void forget_ahead(recmap_loader *loader) {
 
 recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,
                            recmap_error *error) {
-    walk begun;
+    struct walk begun;
     recmap_status status = walk_begin(&begun, loader->order, epoch, position, &loader->deal, error);
     if (status != RECMAP_OK) return status;
     pthread_mutex_lock(&loader->lock);

@@ -24,12 +24,13 @@ static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
     return value < least ? least : min_u64(value, most);
 }
 
-void readahead_init(readahead_state *made, const recmap_dataset *dataset, const recmap_order *order,
-                    const recmap_loader_options *options, bool is_mapped) {
+void readahead_init(struct readahead_state *made, const recmap_dataset *dataset,
+                    const recmap_order *order, const recmap_loader_options *options,
+                    bool is_mapped) {
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     uint64_t record_size = info->record_count ? info->byte_count / info->record_count + 1 : 1;
     uint64_t batch_count = recmap_order_batch_count(order);
-    *made = (readahead_state){
+    *made = (struct readahead_state){
         .mode = options->readahead,
         .counts_sleeps = !is_mapped,
         .station_size = batch_count ? recmap_order_count(order) / batch_count + 1
@@ -41,21 +42,22 @@ void readahead_init(readahead_state *made, const recmap_dataset *dataset, const 
     made->window = clamp(WINDOW_BYTES / record_size, WINDOW_LEAST, WINDOW_BEGIN_MOST);
 }
 
-void readahead_begin(readahead_state *ahead, const walk *begun) {
+void readahead_begin(struct readahead_state *ahead, const struct walk *begun) {
     ahead->walk = *begun;
     ahead->next_station = 0;
 }
 
 /* Samples of a station: by its place among all records, so that of small batches one in many is
  * looked at. */
-static uint64_t samples_of(const readahead_state *ahead, uint64_t station_number) {
+static uint64_t samples_of(const struct readahead_state *ahead, uint64_t station_number) {
     uint64_t size = min_u64(ahead->station_size, UINT32_MAX);
     uint64_t first = (station_number & UINT32_MAX) * size, end = first + size;
     uint64_t step = ahead->warm_count < WARM_ENOUGH ? SAMPLE_STEP : WARM_STEP;
     return min_u64((end + step - 1) / step - (first + step - 1) / step, SAMPLES_MOST);
 }
 
-void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t station_number) {
+void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *ahead,
+                        uint64_t station_number) {
     plan->station_count = 0;
     plan->seen_count = plan->asked_count = 0;
     plan->is_measured = false;
@@ -66,7 +68,7 @@ void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t s
     uint64_t stations = (ahead->window + ahead->station_size - 1) / ahead->station_size;
     while (ahead->next_station <= station_number + stations &&
            plan->station_count < READAHEAD_STATIONS_MOST) {
-        station *at = &plan->stations[plan->station_count];
+        struct station *at = &plan->stations[plan->station_count];
         if (walk_next(at, &ahead->walk, NULL) != RECMAP_OK) break;
         uint64_t number = ahead->next_station++;
         if (at->is_end) continue;
@@ -77,7 +79,7 @@ void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t s
 }
 
 /* Whether all of some records of a share, spread over it, are in memory. */
-static bool sample(const station *at, const recmap_share *share, uint64_t samples,
+static bool sample(const struct station *at, const recmap_share *share, uint64_t samples,
                    recmap_dataset *dataset) {
     for (uint64_t i = 0; i < samples && i < share->count; i++) {
         recmap_share one = {share->first + i * share->count / samples, 1};
@@ -88,7 +90,7 @@ static bool sample(const station *at, const recmap_share *share, uint64_t sample
     return true;
 }
 
-static void ask(readahead_plan *plan, readahead_room *room, const station *at,
+static void ask(struct readahead_plan *plan, struct readahead_room *room, const struct station *at,
                 const recmap_share *share, recmap_dataset *dataset) {
     size_t count = (size_t)share->count;
     if (!array_reserve(&room->numbers, &room->capacity, count, sizeof *room->numbers) ||
@@ -98,10 +100,10 @@ static void ask(readahead_plan *plan, readahead_room *room, const station *at,
     plan->asked_count += dataset_will_need(dataset, room->numbers, count, !plan->is_blind);
 }
 
-void readahead_do(readahead_plan *plan, readahead_room *room, recmap_dataset *dataset,
+void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recmap_dataset *dataset,
                   uint32_t rank) {
     for (unsigned i = 0; i < plan->station_count; i++) {
-        const station *at = &plan->stations[i];
+        const struct station *at = &plan->stations[i];
         recmap_share share;
         if (recmap_deal_share(&share, &at->deal, at->step, rank, NULL) != RECMAP_OK) return;
         if (!plan->is_cold && !sample(at, &share, plan->samples[i], dataset)) plan->is_cold = true;
@@ -110,7 +112,8 @@ void readahead_do(readahead_plan *plan, readahead_room *room, recmap_dataset *da
 }
 
 /* What was passed without a look, and no worker has taken on yet, is looked at now. */
-static void turn_cold(readahead_state *ahead, const walk *issued, uint64_t issued_count) {
+static void turn_cold(struct readahead_state *ahead, const struct walk *issued,
+                      uint64_t issued_count) {
     ahead->quiet_count = ahead->warm_count = 0;
     if (ahead->is_cold) return;
     ahead->is_cold = true;
@@ -118,16 +121,16 @@ static void turn_cold(readahead_state *ahead, const walk *issued, uint64_t issue
     ahead->next_station = issued_count;
 }
 
-void readahead_learn_missing(readahead_state *ahead, const readahead_plan *plan, const walk *issued,
-                             uint64_t issued_count) {
+void readahead_learn_missing(struct readahead_state *ahead, const struct readahead_plan *plan,
+                             const struct walk *issued, uint64_t issued_count) {
     if (plan->is_blind || !plan->asked_count) return;
     ahead->surprises = 0;
     turn_cold(ahead, issued, issued_count);
 }
 
 /* Whether nothing is missing any more, or something is after all. */
-static void learn_temperature(readahead_state *ahead, const readahead_plan *plan, bool has_waited,
-                              const walk *issued, uint64_t issued_count) {
+static void learn_temperature(struct readahead_state *ahead, const struct readahead_plan *plan,
+                              bool has_waited, const struct walk *issued, uint64_t issued_count) {
     if (!plan->is_blind && plan->asked_count) return;
     ahead->quiet_count += plan->seen_count;
     if (ahead->is_cold && ahead->mode == RECMAP_READAHEAD_AUTO &&
@@ -139,7 +142,7 @@ static void learn_temperature(readahead_state *ahead, const readahead_plan *plan
     if (++ahead->surprises >= SURPRISES_MOST) ahead->is_blind = true;
 }
 
-static void learn_window(readahead_state *ahead, uint64_t waits, uint64_t record_count) {
+static void learn_window(struct readahead_state *ahead, uint64_t waits, uint64_t record_count) {
     if (waits * LATE_SHARE > record_count) {
         ahead->calm_count = 0;
         ahead->window = min_u64(ahead->window + ahead->window / 8 + 1, ahead->window_most);
@@ -152,9 +155,9 @@ static void learn_window(readahead_state *ahead, uint64_t waits, uint64_t record
         clamp(ahead->window - ahead->window / 8, ahead->window_least, ahead->window_most);
 }
 
-void readahead_learn_waits(readahead_state *ahead, const readahead_plan *plan,
-                           const thread_waits *after, uint64_t record_count, const walk *issued,
-                           uint64_t issued_count) {
+void readahead_learn_waits(struct readahead_state *ahead, const struct readahead_plan *plan,
+                           const struct thread_waits *after, uint64_t record_count,
+                           const struct walk *issued, uint64_t issued_count) {
     if (ahead->mode == RECMAP_READAHEAD_OFF) return;
     uint64_t faults = after->faults - plan->before.faults;
     uint64_t sleeps = after->sleeps - plan->before.sleeps;

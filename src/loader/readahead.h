@@ -17,10 +17,10 @@
 #include "os/thread.h"
 
 /* What all workers know together; the loader's lock guards it. */
-typedef struct readahead_state {
+struct readahead_state {
     recmap_readahead mode;
     bool counts_sleeps; /* without maps there are no faults to count */
-    walk walk;
+    struct walk walk;
     uint64_t next_station; /* the walk's, since it began */
     uint64_t station_size; /* records a station, about */
     uint64_t window;       /* records */
@@ -32,46 +32,48 @@ typedef struct readahead_state {
     uint64_t quiet_count; /* records in a row of which none was missing */
     uint64_t calm_count;  /* records in a row that no worker waited for */
     uint64_t warm_count;  /* batches in a row of which no sample was missing */
-} readahead_state;
+};
 
-void readahead_init(readahead_state *made, const recmap_dataset *dataset, const recmap_order *order,
-                    const recmap_loader_options *options, bool is_mapped);
+void readahead_init(struct readahead_state *made, const recmap_dataset *dataset,
+                    const recmap_order *order, const recmap_loader_options *options,
+                    bool is_mapped);
 
 /* Goes elsewhere: what was learned stays. */
-void readahead_begin(readahead_state *ahead, const walk *begun);
+void readahead_begin(struct readahead_state *ahead, const struct walk *begun);
 
 /* What one worker is to look at, and what came of it. */
 enum { READAHEAD_STATIONS_MOST = 8 };
-typedef struct readahead_plan {
-    station stations[READAHEAD_STATIONS_MOST];
+struct readahead_plan {
+    struct station stations[READAHEAD_STATIONS_MOST];
     uint64_t samples[READAHEAD_STATIONS_MOST]; /* records to look at while not cold */
     unsigned station_count;
     bool is_cold;
     bool is_blind;
-    bool is_measured;    /* whether the batch is to be filled between two looks at the waits */
-    thread_waits before; /* the batch was filled */
-    uint64_t seen_count; /* records looked at, or asked for without looking */
+    bool is_measured; /* whether the batch is to be filled between two looks at the waits */
+    struct thread_waits before; /* the batch was filled */
+    uint64_t seen_count;        /* records looked at, or asked for without looking */
     uint64_t asked_count;
-} readahead_plan;
+};
 
 /* The stations that are to be looked at before `station_number` is filled; the lock is held. */
-void readahead_plan_for(readahead_plan *plan, readahead_state *ahead, uint64_t station_number);
+void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *ahead,
+                        uint64_t station_number);
 
 /* Looks and asks, with room for numbers of its own. */
-typedef struct readahead_room {
+struct readahead_room {
     uint64_t *numbers;
     size_t capacity;
-} readahead_room;
-void readahead_do(readahead_plan *plan, readahead_room *room, recmap_dataset *dataset,
+};
+void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recmap_dataset *dataset,
                   uint32_t rank);
 
 /* Learn from what the plan came to: as soon as it was carried out, and once a batch of
  * `record_count` was filled. `issued` is the walk of those who fill, at its station `issued_count`;
  * the lock is held. */
-void readahead_learn_missing(readahead_state *ahead, const readahead_plan *plan, const walk *issued,
-                             uint64_t issued_count);
-void readahead_learn_waits(readahead_state *ahead, const readahead_plan *plan,
-                           const thread_waits *after, uint64_t record_count, const walk *issued,
-                           uint64_t issued_count);
+void readahead_learn_missing(struct readahead_state *ahead, const struct readahead_plan *plan,
+                             const struct walk *issued, uint64_t issued_count);
+void readahead_learn_waits(struct readahead_state *ahead, const struct readahead_plan *plan,
+                           const struct thread_waits *after, uint64_t record_count,
+                           const struct walk *issued, uint64_t issued_count);
 
 #endif

@@ -8,27 +8,28 @@
 #include <recmap/order.h>
 
 /* One station: a step of a deal, or the end of its epoch. */
-typedef struct station {
+struct station {
     recmap_deal deal;
     uint64_t step;
     bool is_end;
-} station;
+};
 
-typedef struct walk {
+struct walk {
     recmap_deal deal; /* of the epoch at hand */
     uint64_t step;    /* the next one; behind the last comes the end */
     bool is_over;     /* the end was passed */
-} walk;
+};
 
 /* Errors: INVALID for an epoch or a position out of range; NO_MEMORY. */
-recmap_status walk_begin(walk *begun, const recmap_order *order, uint64_t epoch, uint64_t position,
-                         const recmap_deal_options *options, recmap_error *error);
+recmap_status walk_begin(struct walk *begun, const recmap_order *order, uint64_t epoch,
+                         uint64_t position, const recmap_deal_options *options,
+                         recmap_error *error);
 
 /* The next station. After an error (INVALID: no epoch is left; NO_MEMORY) the walk is as it was. */
-recmap_status walk_next(station *at, walk *walking, recmap_error *error);
+recmap_status walk_next(struct station *at, struct walk *walking, recmap_error *error);
 
 /* The state behind a station. Errors: NO_MEMORY. */
-recmap_status station_state(uint64_t *epoch, uint64_t *position, const station *at,
+recmap_status station_state(uint64_t *epoch, uint64_t *position, const struct station *at,
                             recmap_error *error);
 
 #endif

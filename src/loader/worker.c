@@ -6,17 +6,17 @@
 #include "os/process.h"
 
 /* A station on its way to its slot. */
-typedef struct job {
-    station at;
+struct job {
+    struct station at;
     uint64_t number; /* of the station, since the generation began */
     uint64_t generation;
     uint64_t begun_ns;
     recmap_status status;
     recmap_error error;
-    filled result;
-    readahead_plan plan;
-    thread_waits after;
-} job;
+    struct filled result;
+    struct readahead_plan plan;
+    struct thread_waits after;
+};
 
 static bool has_room(const recmap_loader *loader) {
     return !loader->is_stuck && loader->issued - loader->taken < loader->slot_count;
@@ -33,9 +33,9 @@ static bool is_nearly_full(const recmap_loader *loader) {
  * it empties slots faster than they are filled it is woken for several at once: as long as batches
  * come quickly it sleeps on until most slots are ready, though never for long. Who lets it sleep
  * has room, so fills another slot, and asks again then. */
-static bool must_wake_caller(const recmap_loader *loader, const job *done) {
+static bool must_wake_caller(const recmap_loader *loader, const struct job *done) {
     enum { QUICK_NS = 100000, SLEEP_MOST_NS = 200000 };
-    const loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
+    const struct loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
     if (!loader->is_awaited || !awaited->is_ready) return false;
     if (!loader->taken || awaited->status != RECMAP_OK || loader->is_stuck) return true;
     if (loader->fetch_depth || loader->readahead.is_cold || is_nearly_full(loader)) return true;
@@ -55,8 +55,8 @@ static bool wait_for_room(recmap_loader *loader) {
 }
 
 /* Takes the next station on. */
-static void take_on(job *taken, recmap_loader *loader) {
-    taken->result = (filled){.batch = NULL};
+static void take_on(struct job *taken, recmap_loader *loader) {
+    taken->result = (struct filled){.batch = NULL};
     taken->generation = loader->generation;
     taken->number = loader->issued++;
     taken->begun_ns = clock_ns();
@@ -67,7 +67,7 @@ static void take_on(job *taken, recmap_loader *loader) {
         taken->result.batch = loader->spares[--loader->spare_count];
 }
 
-static recmap_status fill(job *at, filler *with) {
+static recmap_status fill(struct job *at, struct filler *with) {
     if (at->at.is_end)
         return station_state(&at->result.epoch, &at->result.position, &at->at, &at->error);
     if (!at->result.batch) {
@@ -78,14 +78,15 @@ static recmap_status fill(job *at, filler *with) {
 }
 
 /* The others learn it before this batch is filled, which takes its time. */
-static void tell_missing(recmap_loader *loader, const job *at) {
+static void tell_missing(recmap_loader *loader, const struct job *at) {
     pthread_mutex_lock(&loader->lock);
     readahead_learn_missing(&loader->readahead, &at->plan, &loader->walk, loader->issued);
     pthread_mutex_unlock(&loader->lock);
 }
 
 /* Asks for what comes, then fills what is due. */
-static void do_job(job *at, recmap_loader *loader, filler *with, readahead_room *room) {
+static void do_job(struct job *at, recmap_loader *loader, struct filler *with,
+                   struct readahead_room *room) {
     if (at->plan.station_count) {
         readahead_do(&at->plan, room, loader->dataset, loader->options.rank);
         if (at->plan.asked_count) tell_missing(loader, at);
@@ -96,7 +97,7 @@ static void do_job(job *at, recmap_loader *loader, filler *with, readahead_room 
 }
 
 /* A failed one leaves its batch, which is empty, to others. */
-static void put_failed(recmap_loader *loader, loader_slot *slot, job *done) {
+static void put_failed(recmap_loader *loader, struct loader_slot *slot, struct job *done) {
     slot->error = malloc(sizeof *slot->error);
     if (slot->error) *slot->error = done->error;
     loader_add_spare(loader, done->result.batch);
@@ -104,7 +105,7 @@ static void put_failed(recmap_loader *loader, loader_slot *slot, job *done) {
     filled_clear(&done->result);
 }
 
-static void learn(recmap_loader *loader, const job *done) {
+static void learn(recmap_loader *loader, const struct job *done) {
     loader->statistics.readahead_count += done->plan.asked_count;
     if (done->status == RECMAP_OK && done->plan.is_measured && done->result.batch)
         readahead_learn_waits(&loader->readahead, &done->plan, &done->after,
@@ -112,7 +113,7 @@ static void learn(recmap_loader *loader, const job *done) {
                               loader->issued);
 }
 
-static void put(recmap_loader *loader, job *done) {
+static void put(recmap_loader *loader, struct job *done) {
     learn(loader, done);
     if (done->generation != loader->generation) {
         if (done->result.batch) recmap_batch_clear(done->result.batch);
@@ -120,7 +121,7 @@ static void put(recmap_loader *loader, job *done) {
         filled_clear(&done->result);
         return;
     }
-    loader_slot *slot = &loader->slots[done->number % loader->slot_count];
+    struct loader_slot *slot = &loader->slots[done->number % loader->slot_count];
     slot->is_ready = true;
     slot->status = done->status;
     if (done->status != RECMAP_OK) put_failed(loader, slot, done);
@@ -131,31 +132,31 @@ static void put(recmap_loader *loader, job *done) {
 /* What a worker has taken on, oldest first: several where records are fetched, so that the device
  * has some to read while the oldest is finished. */
 enum { JOBS_MOST = 64 };
-typedef struct job_queue {
-    job one; /* enough where nothing is fetched */
-    job *jobs;
+struct job_queue {
+    struct job one; /* enough where nothing is fetched */
+    struct job *jobs;
     unsigned capacity;
     unsigned first, count;
-} job_queue;
+};
 
-static job *job_at(job_queue *queue, unsigned place) {
+static struct job *job_at(struct job_queue *queue, unsigned place) {
     return &queue->jobs[(queue->first + place) % queue->capacity];
 }
 
-static void queue_init(job_queue *made, filler *with, const recmap_loader *loader) {
-    *made = (job_queue){.jobs = &made->one, .capacity = 1};
+static void queue_init(struct job_queue *made, struct filler *with, const recmap_loader *loader) {
+    *made = (struct job_queue){.jobs = &made->one, .capacity = 1};
     if (loader->fetch_depth) with->fetch = fetcher_create(loader->dataset, loader->fetch_depth);
-    job *more = with->fetch ? calloc(JOBS_MOST, sizeof *more) : NULL;
+    struct job *more = with->fetch ? calloc(JOBS_MOST, sizeof *more) : NULL;
     if (!more) return;
     made->jobs = more;
     made->capacity = JOBS_MOST;
 }
 
 /* The loader closes: what is under way is waited for, and thrown away. */
-static void queue_free(job_queue *freed, filler *with) {
+static void queue_free(struct job_queue *freed, struct filler *with) {
     if (with->fetch) fetcher_stop(with->fetch);
     for (unsigned i = 0; i < freed->count; i++) {
-        filled *result = &job_at(freed, i)->result;
+        struct filled *result = &job_at(freed, i)->result;
         if (result->is_begun) fetcher_finish(with->fetch, result->batch);
         recmap_batch_destroy(result->batch);
         filled_clear(result);
@@ -164,14 +165,15 @@ static void queue_free(job_queue *freed, filler *with) {
 }
 
 /* Whether another station is to be taken on before the oldest job is done. */
-static bool wants_more(job_queue *queue, const filler *with, const recmap_loader *loader) {
+static bool wants_more(struct job_queue *queue, const struct filler *with,
+                       const recmap_loader *loader) {
     if (!queue->count) return true;
-    const filled *oldest = &job_at(queue, 0)->result;
+    const struct filled *oldest = &job_at(queue, 0)->result;
     return queue->count < queue->capacity && has_room(loader) && oldest->is_begun &&
            fetcher_wants_more(with->fetch, oldest->batch);
 }
 
-static void begin(job *begun, filler *with) {
+static void begin(struct job *begun, struct filler *with) {
     if (begun->status != RECMAP_OK || begun->at.is_end) return;
     if (!begun->result.batch && recmap_batch_create(&begun->result.batch, NULL) != RECMAP_OK)
         return;
@@ -179,9 +181,9 @@ static void begin(job *begun, filler *with) {
 }
 
 /* Takes on what is to be taken on, and begins it; the lock is held. */
-static void begin_jobs(job_queue *queue, filler *with, recmap_loader *loader) {
+static void begin_jobs(struct job_queue *queue, struct filler *with, recmap_loader *loader) {
     while (wants_more(queue, with, loader)) {
-        job *begun = job_at(queue, queue->count++);
+        struct job *begun = job_at(queue, queue->count++);
         take_on(begun, loader);
         if (!with->fetch) return;
         pthread_mutex_unlock(&loader->lock);
@@ -192,18 +194,18 @@ static void begin_jobs(job_queue *queue, filler *with, recmap_loader *loader) {
 
 void *loader_work(void *context) {
     recmap_loader *loader = context;
-    filler with = {.dataset = loader->dataset,
-                   .rank = loader->options.rank,
-                   .policy = loader->options.bad_record,
-                   .parser = loader->options.parser};
-    readahead_room room = {NULL, 0};
-    job_queue queue;
+    struct filler with = {.dataset = loader->dataset,
+                          .rank = loader->options.rank,
+                          .policy = loader->options.bad_record,
+                          .parser = loader->options.parser};
+    struct readahead_room room = {NULL, 0};
+    struct job_queue queue;
     queue_init(&queue, &with, loader);
     pthread_mutex_lock(&loader->lock);
     while (queue.count ? !loader->is_closing : wait_for_room(loader)) {
         begin_jobs(&queue, &with, loader);
         pthread_mutex_unlock(&loader->lock);
-        job *at = job_at(&queue, 0);
+        struct job *at = job_at(&queue, 0);
         if (at->status == RECMAP_OK) do_job(at, loader, &with, &room);
         pthread_mutex_lock(&loader->lock);
         put(loader, at);

@@ -10,7 +10,7 @@
 
 /* Makes weights that add up to the table's whole area: the area up to each index is rounded down,
  * so that none is off by one unit or more, 0 stays 0, and no other becomes 0. */
-static void spread_over_area(uint64_t *weights, uint64_t sum, const alias_table *table) {
+static void spread_over_area(uint64_t *weights, uint64_t sum, const struct alias_table *table) {
     uint64_t area = (uint64_t)table->count << table->height_bits, weight_before = 0,
              area_before = 0;
     for (size_t i = 0; i < table->count; i++) {
@@ -33,14 +33,14 @@ static size_t next_high(const uint64_t *heights, size_t from, size_t count, uint
 
 /* Fills each low column from a high one. Both kinds are visited upwards; a high one that falls
  * below the whole height behind the low ones' place is at once the next to be filled. */
-static void fill_columns(alias_table *table, uint64_t *heights) {
+static void fill_columns(struct alias_table *table, uint64_t *heights) {
     const uint64_t whole = (uint64_t)1 << table->height_bits;
     const size_t count = table->count;
     size_t low = next_low(heights, 0, count, whole), high = next_high(heights, 0, count, whole);
     size_t filled = low;
-    for (size_t i = 0; i < count; i++) table->columns[i] = (alias_column){whole, i};
+    for (size_t i = 0; i < count; i++) table->columns[i] = (struct alias_column){whole, i};
     while (filled < count && high < count) {
-        table->columns[filled] = (alias_column){heights[filled], high};
+        table->columns[filled] = (struct alias_column){heights[filled], high};
         heights[high] -= whole - heights[filled];
         size_t used = high;
         if (heights[used] < whole) {
@@ -55,10 +55,10 @@ static void fill_columns(alias_table *table, uint64_t *heights) {
     }
 }
 
-recmap_status alias_create(alias_table *table, const double *weights, size_t count,
+recmap_status alias_create(struct alias_table *table, const double *weights, size_t count,
                            recmap_error *error) {
     uint64_t *integers = calloc(count ? count : 1, sizeof *integers), sum;
-    alias_table made = {
+    struct alias_table made = {
         calloc(count ? count : 1, sizeof *made.columns), count, 62 - bit_length(count), {0}};
     recmap_status status = integers && made.columns ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK)
@@ -77,14 +77,14 @@ recmap_status alias_create(alias_table *table, const double *weights, size_t cou
     return status;
 }
 
-void alias_destroy(alias_table *table) {
+void alias_destroy(struct alias_table *table) {
     free(table->columns);
     table->columns = NULL;
 }
 
-uint64_t alias_draw(const alias_table *table, uint64_t column_word, uint64_t height_word) {
+uint64_t alias_draw(const struct alias_table *table, uint64_t column_word, uint64_t height_word) {
     uint64_t column = random_below(column_word, table->count);
     uint64_t height = height_word >> (64 - table->height_bits);
-    const alias_column *found = &table->columns[column];
+    const struct alias_column *found = &table->columns[column];
     return height < found->threshold ? column : found->other;
 }

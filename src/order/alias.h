@@ -10,24 +10,24 @@
 
 #include "order/digest.h"
 
-typedef struct alias_column {
+struct alias_column {
     uint64_t threshold; /* heights below it are the column's own */
     uint64_t other;
-} alias_column;
+};
 
-typedef struct alias_table {
-    alias_column *columns;
+struct alias_table {
+    struct alias_column *columns;
     size_t count;
     unsigned height_bits;        /* a column is 2^height_bits high */
     uint8_t digest[DIGEST_SIZE]; /* of the weights, scaled to the table's whole area */
-} alias_table;
+};
 
 /* Errors: as weights_to_integers, and NO_MEMORY. */
-recmap_status alias_create(alias_table *table, const double *weights, size_t count,
+recmap_status alias_create(struct alias_table *table, const double *weights, size_t count,
                            recmap_error *error);
-void alias_destroy(alias_table *table);
+void alias_destroy(struct alias_table *table);
 
 /* The index that two random words draw. */
-uint64_t alias_draw(const alias_table *table, uint64_t column_word, uint64_t height_word);
+uint64_t alias_draw(const struct alias_table *table, uint64_t column_word, uint64_t height_word);
 
 #endif

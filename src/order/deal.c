@@ -7,18 +7,18 @@ typedef unsigned long long ull; /* for printf */
 
 /* What is dealt: records, or whole batches of an order that makes its own; those from `first` to
  * the end, `total` in all, `step` in a step. */
-typedef struct units {
+struct units {
     uint64_t first;
     uint64_t end;
     uint64_t rank; /* units a rank and step */
     uint64_t step; /* units a step, of all ranks */
-} units;
+};
 
-static units count_units(const recmap_deal *deal) {
+static struct units count_units(const recmap_deal *deal) {
     uint64_t world = deal->options.world_size, batch = deal->options.batch_size;
     if (deal->order->batch_count)
-        return (units){deal->first_batch, deal->order->batch_count, 1, world};
-    return (units){deal->position, deal->order->count, batch, world * batch};
+        return (struct units){deal->first_batch, deal->order->batch_count, 1, world};
+    return (struct units){deal->position, deal->order->count, batch, world * batch};
 }
 
 static recmap_status check_options(const recmap_deal_options *options, bool has_batches,
@@ -40,7 +40,7 @@ static recmap_status check_options(const recmap_deal_options *options, bool has_
 }
 
 static void count_steps(recmap_deal *deal) {
-    units u = count_units(deal);
+    struct units u = count_units(deal);
     uint64_t left = u.end - u.first;
     bool has_rest = left % u.step && deal->options.last != RECMAP_LAST_DROP;
     deal->step_count = left / u.step + has_rest;
@@ -67,7 +67,7 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
 }
 
 /* A rank's units of a step: [first, first + count), which may pass the end. */
-static recmap_share share_units(const recmap_deal *deal, const units *u, uint64_t step,
+static recmap_share share_units(const recmap_deal *deal, const struct units *u, uint64_t step,
                                 uint32_t rank) {
     uint64_t start = u->first + step * u->step, left = u->end - start;
     recmap_share share = {start + rank * u->rank, u->rank};
@@ -103,7 +103,7 @@ recmap_status recmap_deal_share(recmap_share *share, const recmap_deal *deal, ui
     if (rank >= deal->options.world_size)
         return fail(error, RECMAP_INVALID, "rank %u is not below %u, the size of the world", rank,
                     deal->options.world_size);
-    units u = count_units(deal);
+    struct units u = count_units(deal);
     recmap_share found = share_units(deal, &u, step, rank);
     if (deal->order->batch_count && found.count)
         return share_batch(share, deal, found.first, error);
@@ -135,7 +135,7 @@ recmap_status recmap_deal_state(uint64_t *epoch, uint64_t *position, const recma
         *position = 0;
         return RECMAP_OK;
     }
-    units u = count_units(deal);
+    struct units u = count_units(deal);
     uint64_t next = u.first + steps * u.step, size;
     if (steps && deal->order->batch_count) {
         recmap_status status =

@@ -9,21 +9,21 @@
 #include <stdint.h>
 
 /* A cached thing begins with its epoch and is one piece of memory (malloc). */
-typedef struct epoch_state {
+struct epoch_state {
     uint64_t epoch;
-} epoch_state;
+};
 
 /* Even and odd epochs have a place each: a reader that looks ahead is in two. */
-typedef struct epoch_cache {
-    _Atomic(epoch_state *) places[2];
-} epoch_cache;
+struct epoch_cache {
+    _Atomic(struct epoch_state *) places[2];
+};
 
 /* The state of this epoch, or NULL. The caller owns it. */
-epoch_state *epoch_cache_take(epoch_cache *cache, uint64_t epoch);
+struct epoch_state *epoch_cache_take(struct epoch_cache *cache, uint64_t epoch);
 
 /* Gives it over. */
-void epoch_cache_put(epoch_cache *cache, epoch_state *state);
+void epoch_cache_put(struct epoch_cache *cache, struct epoch_state *state);
 
-void epoch_cache_free(epoch_cache *cache);
+void epoch_cache_free(struct epoch_cache *cache);
 
 #endif

@@ -10,41 +10,41 @@
 #include "order/permutation.h"
 #include "order/random.h"
 
-typedef struct grouped_order {
+struct grouped_order {
     recmap_order base;
-    groups groups;
+    struct groups groups;
     uint64_t seed;
     uint64_t batch_size, token_budget; /* as given; one of them is 0 */
     uint32_t *sizes;                   /* records a batch of each group */
     uint32_t *first_batch;             /* of each group; one more than groups */
     uint8_t bounds_digest[DIGEST_SIZE];
     bool has_bounds;
-    epoch_cache cache;
-} grouped_order;
+    struct epoch_cache cache;
+};
 
 /* Where each batch of an epoch stands. */
-typedef struct grouped_epoch {
-    epoch_state state;
-    permutation batches;
+struct grouped_epoch {
+    struct epoch_state state;
+    struct permutation batches;
     uint32_t starts[]; /* position of the batch at each place, and the end */
-} grouped_epoch;
+};
 
 /* A batch: `count` positions of the epoch from `start` on are the positions of `group` from `first`
  * on. */
-typedef struct batch_view {
+struct batch_view {
     uint32_t start, count;
     uint32_t group, first;
-} batch_view;
+};
 
 static void grouped_destroy(recmap_order *order) {
-    grouped_order *grouped = (grouped_order *)order;
+    struct grouped_order *grouped = (struct grouped_order *)order;
     groups_destroy(&grouped->groups);
     free(grouped->sizes);
     free(grouped->first_batch);
     epoch_cache_free(&grouped->cache);
 }
 
-static uint32_t group_of_batch(const grouped_order *grouped, uint32_t batch) {
+static uint32_t group_of_batch(const struct grouped_order *grouped, uint32_t batch) {
     uint32_t low = 0, high = grouped->groups.count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -55,17 +55,17 @@ static uint32_t group_of_batch(const grouped_order *grouped, uint32_t batch) {
 }
 
 /* A batch by its number among all groups' batches, not yet placed. */
-static batch_view batch_of_groups(const grouped_order *grouped, uint32_t batch) {
+static struct batch_view batch_of_groups(const struct grouped_order *grouped, uint32_t batch) {
     uint32_t group = group_of_batch(grouped, batch);
     uint32_t first = (batch - grouped->first_batch[group]) * grouped->sizes[group];
     uint32_t rest = groups_size(&grouped->groups, group) - first;
     uint32_t count = rest < grouped->sizes[group] ? rest : grouped->sizes[group];
-    return (batch_view){0, count, group, first};
+    return (struct batch_view){0, count, group, first};
 }
 
 enum { PIECE = 256 };
 
-static void place_batches(grouped_epoch *made, const grouped_order *grouped) {
+static void place_batches(struct grouped_epoch *made, const struct grouped_order *grouped) {
     const uint32_t count = (uint32_t)grouped->base.batch_count;
     uint32_t start = 0;
     for (uint32_t place = 0; place < count;) {
@@ -82,10 +82,10 @@ static void place_batches(grouped_epoch *made, const grouped_order *grouped) {
 }
 
 /* Takes an epoch; end_epoch gives it back. */
-static recmap_status begin_epoch(grouped_epoch **begun, const recmap_order *order, uint64_t epoch,
-                                 recmap_error *error) {
-    grouped_order *grouped = (grouped_order *)order;
-    *begun = (grouped_epoch *)epoch_cache_take(&grouped->cache, epoch);
+static recmap_status begin_epoch(struct grouped_epoch **begun, const recmap_order *order,
+                                 uint64_t epoch, recmap_error *error) {
+    struct grouped_order *grouped = (struct grouped_order *)order;
+    *begun = (struct grouped_epoch *)epoch_cache_take(&grouped->cache, epoch);
     if (*begun) return RECMAP_OK;
     size_t count = order->batch_count;
     *begun = malloc(sizeof **begun + (count + 1) * sizeof(uint32_t));
@@ -97,11 +97,12 @@ static recmap_status begin_epoch(grouped_epoch **begun, const recmap_order *orde
     return RECMAP_OK;
 }
 
-static void end_epoch(const recmap_order *order, grouped_epoch *epoch) {
-    epoch_cache_put(&((grouped_order *)order)->cache, &epoch->state);
+static void end_epoch(const recmap_order *order, struct grouped_epoch *epoch) {
+    epoch_cache_put(&((struct grouped_order *)order)->cache, &epoch->state);
 }
 
-static uint32_t place_of(const recmap_order *order, const grouped_epoch *e, uint64_t position) {
+static uint32_t place_of(const recmap_order *order, const struct grouped_epoch *e,
+                         uint64_t position) {
     uint32_t low = 0, high = (uint32_t)order->batch_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -111,22 +112,24 @@ static uint32_t place_of(const recmap_order *order, const grouped_epoch *e, uint
     return low;
 }
 
-static batch_view open_batch(const grouped_order *grouped, const grouped_epoch *e, uint32_t place) {
+static struct batch_view open_batch(const struct grouped_order *grouped,
+                                    const struct grouped_epoch *e, uint32_t place) {
     uint32_t batch = (uint32_t)permutation_at_one(&e->batches, place);
-    batch_view opened = batch_of_groups(grouped, batch);
+    struct batch_view opened = batch_of_groups(grouped, batch);
     opened.start = e->starts[place];
     return opened;
 }
 
-static void init_group(permutation *made, const grouped_order *grouped, uint64_t epoch,
-                       uint32_t group) {
+static void init_group(struct permutation *made, const struct grouped_order *grouped,
+                       uint64_t epoch, uint32_t group) {
     permutation_init(made, groups_size(&grouped->groups, group), grouped->seed, epoch,
                      stream_of(STREAM_GROUPED_INSIDE, group));
 }
 
 /* Positions of one batch. */
-static void batch_numbers(uint64_t *numbers, const grouped_order *grouped, const batch_view *batch,
-                          const permutation *group, const uint64_t *positions, size_t count) {
+static void batch_numbers(uint64_t *numbers, const struct grouped_order *grouped,
+                          const struct batch_view *batch, const struct permutation *group,
+                          const uint64_t *positions, size_t count) {
     const uint32_t *records = grouped->groups.records + grouped->groups.first[batch->group];
     for (size_t i = 0; i < count; i++) numbers[i] = positions[i] - batch->start + batch->first;
     permutation_at(group, numbers, numbers, count);
@@ -135,14 +138,14 @@ static void batch_numbers(uint64_t *numbers, const grouped_order *grouped, const
 
 static recmap_status grouped_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                                 const uint64_t *positions, size_t count, recmap_error *error) {
-    const grouped_order *grouped = (const grouped_order *)order;
-    grouped_epoch *e;
+    const struct grouped_order *grouped = (const struct grouped_order *)order;
+    struct grouped_epoch *e;
     recmap_status status = begin_epoch(&e, order, epoch, error);
     if (status != RECMAP_OK) return status;
-    permutation group;
+    struct permutation group;
     uint32_t known = UINT32_MAX; /* the group whose permutation that is */
     for (size_t i = 0; i < count;) {
-        batch_view batch = open_batch(grouped, e, place_of(order, e, positions[i]));
+        struct batch_view batch = open_batch(grouped, e, place_of(order, e, positions[i]));
         if (batch.group != known) init_group(&group, grouped, epoch, batch.group);
         known = batch.group;
         size_t end = i + 1;
@@ -156,13 +159,13 @@ static recmap_status grouped_at(uint64_t *numbers, const recmap_order *order, ui
 
 static recmap_status grouped_position_of(uint64_t *position, const recmap_order *order,
                                          uint64_t epoch, uint64_t number, recmap_error *error) {
-    const grouped_order *grouped = (const grouped_order *)order;
-    grouped_epoch *e;
+    const struct grouped_order *grouped = (const struct grouped_order *)order;
+    struct grouped_epoch *e;
     recmap_status status = begin_epoch(&e, order, epoch, error);
     if (status != RECMAP_OK) return status;
     uint32_t place = grouped->groups.places[number];
     uint32_t group = groups_of_place(&grouped->groups, place);
-    permutation inside;
+    struct permutation inside;
     init_group(&inside, grouped, epoch, group);
     uint32_t turn =
         (uint32_t)permutation_inverse_one(&inside, place - grouped->groups.first[group]);
@@ -175,7 +178,7 @@ static recmap_status grouped_position_of(uint64_t *position, const recmap_order 
 
 static recmap_status grouped_batch(uint64_t *first, uint64_t *count, const recmap_order *order,
                                    uint64_t epoch, uint64_t batch_index, recmap_error *error) {
-    grouped_epoch *e;
+    struct grouped_epoch *e;
     recmap_status status = begin_epoch(&e, order, epoch, error);
     if (status != RECMAP_OK) return status;
     *first = e->starts[batch_index];
@@ -186,7 +189,7 @@ static recmap_status grouped_batch(uint64_t *first, uint64_t *count, const recma
 
 static recmap_status grouped_batch_of(uint64_t *batch_index, const recmap_order *order,
                                       uint64_t epoch, uint64_t position, recmap_error *error) {
-    grouped_epoch *e;
+    struct grouped_epoch *e;
     recmap_status status = begin_epoch(&e, order, epoch, error);
     if (status != RECMAP_OK) return status;
     *batch_index = place_of(order, e, position);
@@ -194,8 +197,8 @@ static recmap_status grouped_batch_of(uint64_t *batch_index, const recmap_order 
     return RECMAP_OK;
 }
 
-static void grouped_describe(json_writer *json, const recmap_order *order) {
-    const grouped_order *grouped = (const grouped_order *)order;
+static void grouped_describe(struct json_writer *json, const recmap_order *order) {
+    const struct grouped_order *grouped = (const struct grouped_order *)order;
     describe_number(json, "n", order->limit);
     describe_number(json, "seed", grouped->seed);
     if (grouped->batch_size) describe_number(json, "batch_size", grouped->batch_size);
@@ -204,7 +207,7 @@ static void grouped_describe(json_writer *json, const recmap_order *order) {
     if (grouped->has_bounds) describe_digest(json, "bounds", grouped->bounds_digest);
 }
 
-static const order_kind grouped_kind = {
+static const struct order_kind grouped_kind = {
     .name = "grouped",
     .destroy = grouped_destroy,
     .at = grouped_at,
@@ -214,7 +217,7 @@ static const order_kind grouped_kind = {
     .describe = grouped_describe,
 };
 
-static const order_kind bucketed_kind = {
+static const struct order_kind bucketed_kind = {
     .name = "bucketed",
     .destroy = grouped_destroy,
     .at = grouped_at,
@@ -225,7 +228,7 @@ static const order_kind bucketed_kind = {
 };
 
 /* Counts the batches of each group, of sizes that are set. */
-static void count_batches(grouped_order *made) {
+static void count_batches(struct grouped_order *made) {
     for (uint32_t g = 0; g < made->groups.count; g++) {
         uint32_t size = groups_size(&made->groups, g);
         uint32_t batches = size ? (size - 1) / made->sizes[g] + 1 : 0;
@@ -235,9 +238,9 @@ static void count_batches(grouped_order *made) {
 }
 
 /* An order of groups that it takes over, sizes being all `batch_size`. */
-static grouped_order *make_grouped(const order_kind *kind, groups *groups, uint64_t batch_size,
-                                   uint64_t seed, recmap_error *error) {
-    grouped_order *made = order_allocate(sizeof *made, kind, groups->n, groups->n, error);
+static struct grouped_order *make_grouped(const struct order_kind *kind, struct groups *groups,
+                                          uint64_t batch_size, uint64_t seed, recmap_error *error) {
+    struct grouped_order *made = order_allocate(sizeof *made, kind, groups->n, groups->n, error);
     if (!made) {
         groups_destroy(groups);
         return NULL;
@@ -260,10 +263,10 @@ static grouped_order *make_grouped(const order_kind *kind, groups *groups, uint6
 recmap_status recmap_order_grouped(recmap_order **order, const int64_t *labels, size_t n,
                                    uint64_t batch_size, uint64_t seed, recmap_error *error) {
     if (!batch_size) return fail(error, RECMAP_INVALID, "a batch must hold at least 1 record");
-    groups groups;
+    struct groups groups;
     recmap_status status = groups_by_label(&groups, labels, n, error);
     if (status != RECMAP_OK) return status;
-    grouped_order *made = make_grouped(&grouped_kind, &groups, batch_size, seed, error);
+    struct grouped_order *made = make_grouped(&grouped_kind, &groups, batch_size, seed, error);
     if (!made) return RECMAP_NO_MEMORY;
     count_batches(made);
     *order = &made->base;
@@ -288,7 +291,7 @@ static recmap_status check_lengths(const int64_t *lengths, size_t n, recmap_buck
 }
 
 /* As many records as fit when each is as long as the longest of the bucket. */
-static void set_budget(grouped_order *made, const int64_t *lengths, uint64_t token_budget) {
+static void set_budget(struct grouped_order *made, const int64_t *lengths, uint64_t token_budget) {
     made->token_budget = token_budget;
     for (uint32_t g = 0; g < made->groups.count; g++) {
         uint64_t longest = 1;
@@ -305,14 +308,15 @@ recmap_status recmap_order_bucketed(recmap_order **order, const int64_t *lengths
                                     const int64_t *bounds, size_t bound_count,
                                     recmap_bucket_size size, uint64_t seed, recmap_error *error) {
     uint8_t digest[DIGEST_SIZE];
-    groups groups;
+    struct groups groups;
     recmap_status status = check_lengths(lengths, n, size, error);
     if (status == RECMAP_OK)
         status = digest_words(digest, (const uint64_t *)bounds, bound_count, error);
     if (status == RECMAP_OK)
         status = groups_by_bounds(&groups, lengths, n, bounds, bound_count, error);
     if (status != RECMAP_OK) return status;
-    grouped_order *made = make_grouped(&bucketed_kind, &groups, size.batch_size, seed, error);
+    struct grouped_order *made =
+        make_grouped(&bucketed_kind, &groups, size.batch_size, seed, error);
     if (!made) return RECMAP_NO_MEMORY;
     made->has_bounds = true;
     memcpy(made->bounds_digest, digest, DIGEST_SIZE);

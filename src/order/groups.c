@@ -57,10 +57,10 @@ static recmap_status check_n(size_t n, size_t group_count, recmap_error *error) 
     return RECMAP_INVALID;
 }
 
-static recmap_status allocate(groups *made, size_t n, size_t count, recmap_error *error) {
+static recmap_status allocate(struct groups *made, size_t n, size_t count, recmap_error *error) {
     recmap_status status = check_n(n, count, error);
     if (status != RECMAP_OK) return status;
-    *made = (groups){.n = (uint32_t)n, .count = (uint32_t)count};
+    *made = (struct groups){.n = (uint32_t)n, .count = (uint32_t)count};
     made->first = calloc(count + 2, sizeof *made->first);
     made->records = malloc((n ? n : 1) * sizeof *made->records);
     made->places = malloc((n ? n : 1) * sizeof *made->places);
@@ -70,7 +70,7 @@ static recmap_status allocate(groups *made, size_t n, size_t count, recmap_error
 }
 
 /* Sorts by counting; group i has the values that are bounds[i-1] or above and below bounds[i]. */
-static recmap_status sort_records(groups *made, const int64_t *values, size_t n,
+static recmap_status sort_records(struct groups *made, const int64_t *values, size_t n,
                                   const int64_t *bounds, size_t bound_count, recmap_error *error) {
     recmap_status status = allocate(made, n, bound_count + 1, error);
     if (status != RECMAP_OK) return status;
@@ -91,7 +91,8 @@ static recmap_status sort_records(groups *made, const int64_t *values, size_t n,
     return RECMAP_OK;
 }
 
-recmap_status groups_by_label(groups *made, const int64_t *labels, size_t n, recmap_error *error) {
+recmap_status groups_by_label(struct groups *made, const int64_t *labels, size_t n,
+                              recmap_error *error) {
     recmap_status status = check_n(n, 0, error);
     if (status != RECMAP_OK) return status;
     int64_t *found = NULL;
@@ -104,8 +105,8 @@ recmap_status groups_by_label(groups *made, const int64_t *labels, size_t n, rec
     return status;
 }
 
-recmap_status groups_by_bounds(groups *made, const int64_t *values, size_t n, const int64_t *bounds,
-                               size_t bound_count, recmap_error *error) {
+recmap_status groups_by_bounds(struct groups *made, const int64_t *values, size_t n,
+                               const int64_t *bounds, size_t bound_count, recmap_error *error) {
     for (size_t i = 1; i < bound_count; i++)
         if (bounds[i] <= bounds[i - 1])
             return fail(error, RECMAP_INVALID, "bound %zu, %lld, is not above the one before it", i,
@@ -113,14 +114,14 @@ recmap_status groups_by_bounds(groups *made, const int64_t *values, size_t n, co
     return sort_records(made, values, n, bounds, bound_count, error);
 }
 
-void groups_destroy(groups *groups) {
+void groups_destroy(struct groups *groups) {
     free(groups->first);
     free(groups->records);
     free(groups->places);
     groups->first = groups->records = groups->places = NULL;
 }
 
-uint32_t groups_of_place(const groups *groups, uint32_t place) {
+uint32_t groups_of_place(const struct groups *groups, uint32_t place) {
     uint32_t low = 0, high = groups->count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;

@@ -7,31 +7,32 @@
 
 #include "order/digest.h"
 
-typedef struct groups {
+struct groups {
     uint32_t n;
     uint32_t count;
     uint32_t *first;             /* place of each group's first member; count + 1 of them */
     uint32_t *records;           /* by place */
     uint32_t *places;            /* by record */
     uint8_t digest[DIGEST_SIZE]; /* of what the records were sorted by */
-} groups;
+};
 
 /* Records with equal labels make a group; groups stand in ascending order of their labels.
  * Errors: INVALID for 2^32 records or more; NO_MEMORY. */
-recmap_status groups_by_label(groups *made, const int64_t *labels, size_t n, recmap_error *error);
+recmap_status groups_by_label(struct groups *made, const int64_t *labels, size_t n,
+                              recmap_error *error);
 
 /* Group i has the values below bounds[i] and not below bounds[i-1], the last one the rest; groups
  * may be empty. Errors: also INVALID for bounds that do not ascend. */
-recmap_status groups_by_bounds(groups *made, const int64_t *values, size_t n, const int64_t *bounds,
-                               size_t bound_count, recmap_error *error);
+recmap_status groups_by_bounds(struct groups *made, const int64_t *values, size_t n,
+                               const int64_t *bounds, size_t bound_count, recmap_error *error);
 
-void groups_destroy(groups *groups);
+void groups_destroy(struct groups *groups);
 
-static inline uint32_t groups_size(const groups *groups, uint32_t group) {
+static inline uint32_t groups_size(const struct groups *groups, uint32_t group) {
     return groups->first[group + 1] - groups->first[group];
 }
 
 /* The group that a place belongs to. */
-uint32_t groups_of_place(const groups *groups, uint32_t place);
+uint32_t groups_of_place(const struct groups *groups, uint32_t place);
 
 #endif

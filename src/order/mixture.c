@@ -11,19 +11,19 @@
 
 typedef unsigned long long ull; /* for printf */
 
-typedef struct mixture_order {
+struct mixture_order {
     recmap_order base;
     recmap_order **sources;
     uint64_t *first_number; /* of each source, and of all behind the last */
-    schedule schedule;
+    struct schedule schedule;
     recmap_stop stop;
-} mixture_order;
+};
 
 /* Positions of all epochs together stay below it. */
 #define POSITION_MOST ((uint64_t)1 << 63)
 
 static void mixture_destroy(recmap_order *order) {
-    mixture_order *mixture = (mixture_order *)order;
+    struct mixture_order *mixture = (struct mixture_order *)order;
     for (size_t i = 0; mixture->sources && i < mixture->schedule.source_count; i++)
         recmap_order_release(mixture->sources[i]);
     free(mixture->sources);
@@ -32,8 +32,8 @@ static void mixture_destroy(recmap_order *order) {
 }
 
 /* The position in all epochs at which this one begins. */
-static recmap_status epoch_start(uint64_t *start, const mixture_order *mixture, uint64_t epoch,
-                                 recmap_error *error) {
+static recmap_status epoch_start(uint64_t *start, const struct mixture_order *mixture,
+                                 uint64_t epoch, recmap_error *error) {
     if (epoch >= POSITION_MOST / mixture->base.count)
         return fail(error, RECMAP_INVALID,
                     "epoch %llu of a mixture of %llu positions lies behind 2^63 positions",
@@ -43,26 +43,26 @@ static recmap_status epoch_start(uint64_t *start, const mixture_order *mixture, 
 }
 
 /* A draw from a source: the position among all its epochs. */
-typedef struct draw {
+struct draw {
     uint32_t source;
     uint32_t item; /* which of the piece's positions it is for */
     uint64_t position;
-} draw;
+};
 
 /* Positions are worked on in pieces, so that each source is asked for many at once. */
 enum { PIECE = 256 };
 
-static draw draw_at(const schedule *s, uint64_t position, uint32_t item) {
-    schedule_slot slot = s->slots[position % s->period];
+static struct draw draw_at(const struct schedule *s, uint64_t position, uint32_t item) {
+    struct schedule_slot slot = s->slots[position % s->period];
     uint64_t drawn = position / s->period * s->shares[slot.source] + slot.turn;
-    return (draw){slot.source, item, drawn};
+    return (struct draw){slot.source, item, drawn};
 }
 
 /* Makes the draws of some positions, those of a source side by side. */
-static void draw_all(draw *sorted, const schedule *s, uint64_t start, const uint64_t *positions,
-                     size_t count) {
+static void draw_all(struct draw *sorted, const struct schedule *s, uint64_t start,
+                     const uint64_t *positions, size_t count) {
     uint32_t places[RECMAP_MIXTURE_SOURCES_MAX + 1];
-    draw draws[PIECE];
+    struct draw draws[PIECE];
     memset(places, 0, (s->source_count + 1) * sizeof *places);
     for (size_t i = 0; i < count; i++) {
         draws[i] = draw_at(s, start + positions[i], (uint32_t)i);
@@ -73,8 +73,8 @@ static void draw_all(draw *sorted, const schedule *s, uint64_t start, const uint
 }
 
 /* Draws of one epoch of one source. */
-static recmap_status take(uint64_t *numbers, const mixture_order *mixture, uint64_t epoch,
-                          const draw *draws, size_t count, recmap_error *error) {
+static recmap_status take(uint64_t *numbers, const struct mixture_order *mixture, uint64_t epoch,
+                          const struct draw *draws, size_t count, recmap_error *error) {
     const recmap_order *source = mixture->sources[draws->source];
     uint64_t values[PIECE];
     for (size_t i = 0; i < count; i++) values[i] = draws[i].position - epoch * source->count;
@@ -85,8 +85,8 @@ static recmap_status take(uint64_t *numbers, const mixture_order *mixture, uint6
     return RECMAP_OK;
 }
 
-static recmap_status take_all(uint64_t *numbers, const mixture_order *mixture, const draw *draws,
-                              size_t count, recmap_error *error) {
+static recmap_status take_all(uint64_t *numbers, const struct mixture_order *mixture,
+                              const struct draw *draws, size_t count, recmap_error *error) {
     for (size_t i = 0; i < count;) {
         uint64_t size = mixture->sources[draws[i].source]->count;
         uint64_t epoch = draws[i].position / size, first = epoch * size;
@@ -103,11 +103,11 @@ static recmap_status take_all(uint64_t *numbers, const mixture_order *mixture, c
 
 static recmap_status mixture_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                                 const uint64_t *positions, size_t count, recmap_error *error) {
-    const mixture_order *mixture = (const mixture_order *)order;
+    const struct mixture_order *mixture = (const struct mixture_order *)order;
     uint64_t start = 0;
     recmap_status status = epoch_start(&start, mixture, epoch, error);
     for (size_t done = 0; status == RECMAP_OK && done < count;) {
-        draw draws[PIECE] = {{0}};
+        struct draw draws[PIECE] = {{0}};
         size_t here = count - done < PIECE ? count - done : PIECE;
         draw_all(draws, &mixture->schedule, start, positions + done, here);
         status = take_all(numbers + done, mixture, draws, here, error);
@@ -117,7 +117,7 @@ static recmap_status mixture_at(uint64_t *numbers, const recmap_order *order, ui
 }
 
 /* The first draw from a source at this position or behind it. */
-static uint64_t draw_from(const schedule *s, uint32_t source, uint64_t position) {
+static uint64_t draw_from(const struct schedule *s, uint32_t source, uint64_t position) {
     uint64_t drawn = position / s->period * s->shares[source];
     uint32_t slot = (uint32_t)(position % s->period);
     const uint32_t *places = s->places + s->first_turn[source];
@@ -130,12 +130,12 @@ static uint64_t draw_from(const schedule *s, uint32_t source, uint64_t position)
     return drawn + low;
 }
 
-static uint64_t position_of_draw(const schedule *s, uint32_t source, uint64_t drawn) {
+static uint64_t position_of_draw(const struct schedule *s, uint32_t source, uint64_t drawn) {
     uint32_t turn = (uint32_t)(drawn % s->shares[source]);
     return drawn / s->shares[source] * s->period + s->places[s->first_turn[source] + turn];
 }
 
-static uint32_t source_of(const mixture_order *mixture, uint64_t number) {
+static uint32_t source_of(const struct mixture_order *mixture, uint64_t number) {
     uint32_t low = 0, high = (uint32_t)mixture->schedule.source_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -147,8 +147,8 @@ static uint32_t source_of(const mixture_order *mixture, uint64_t number) {
 
 static recmap_status mixture_position_of(uint64_t *position, const recmap_order *order,
                                          uint64_t epoch, uint64_t number, recmap_error *error) {
-    const mixture_order *mixture = (const mixture_order *)order;
-    const schedule *s = &mixture->schedule;
+    const struct mixture_order *mixture = (const struct mixture_order *)order;
+    const struct schedule *s = &mixture->schedule;
     uint64_t start = 0, found = 0, count = 0;
     recmap_status status = epoch_start(&start, mixture, epoch, error);
     if (status != RECMAP_OK) return status;
@@ -177,8 +177,8 @@ static recmap_status mixture_position_of(uint64_t *position, const recmap_order 
     return RECMAP_OK;
 }
 
-static void mixture_describe(json_writer *json, const recmap_order *order) {
-    const mixture_order *mixture = (const mixture_order *)order;
+static void mixture_describe(struct json_writer *json, const recmap_order *order) {
+    const struct mixture_order *mixture = (const struct mixture_order *)order;
     json_key(json, "sources");
     json_open(json, '[');
     for (size_t i = 0; i < mixture->schedule.source_count; i++)
@@ -193,7 +193,7 @@ static void mixture_describe(json_writer *json, const recmap_order *order) {
     json_text(json, mixture->stop == RECMAP_STOP_FIRST ? "first" : "last");
 }
 
-static const order_kind mixture_kind = {
+static const struct order_kind mixture_kind = {
     .name = "mixture",
     .destroy = mixture_destroy,
     .at = mixture_at,
@@ -219,8 +219,8 @@ static recmap_status check_sources(recmap_order *const *sources, const double *w
 }
 
 /* The epoch's length: the least or the most that a source sets. */
-static uint64_t epoch_length(const mixture_order *mixture) {
-    const schedule *s = &mixture->schedule;
+static uint64_t epoch_length(const struct mixture_order *mixture) {
+    const struct schedule *s = &mixture->schedule;
     bool is_first = mixture->stop == RECMAP_STOP_FIRST;
     uint64_t length = is_first ? UINT64_MAX : 0;
     for (size_t i = 0; i < s->source_count; i++) {
@@ -240,8 +240,8 @@ static recmap_status check_length(uint64_t length, recmap_error *error) {
     return RECMAP_INVALID;
 }
 
-static recmap_status set_sources(mixture_order *made, recmap_order *const *sources, size_t count,
-                                 recmap_error *error) {
+static recmap_status set_sources(struct mixture_order *made, recmap_order *const *sources,
+                                 size_t count, recmap_error *error) {
     made->sources = calloc(count, sizeof *made->sources);
     made->first_number = calloc(count + 1, sizeof *made->first_number);
     if (!made->sources || !made->first_number) return fail_memory(error);
@@ -255,7 +255,7 @@ static recmap_status set_sources(mixture_order *made, recmap_order *const *sourc
     return RECMAP_OK;
 }
 
-static recmap_status set_schedule(mixture_order *made, const double *weights, size_t count,
+static recmap_status set_schedule(struct mixture_order *made, const double *weights, size_t count,
                                   recmap_error *error) {
     uint64_t *integers = calloc(count, sizeof *integers), sum;
     if (!integers) return fail_memory(error);
@@ -272,7 +272,7 @@ recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *so
         return fail(error, RECMAP_INVALID, "%d is no way to end a mixture", (int)stop);
     recmap_status status = check_sources(sources, weights, source_count, error);
     if (status != RECMAP_OK) return status;
-    mixture_order *made = order_allocate(sizeof *made, &mixture_kind, 0, 0, error);
+    struct mixture_order *made = order_allocate(sizeof *made, &mixture_kind, 0, 0, error);
     if (!made) return RECMAP_NO_MEMORY;
     made->stop = stop;
     made->base.epochs_differ = true;

@@ -7,7 +7,7 @@
 
 typedef unsigned long long ull; /* for printf */
 
-void *order_allocate(size_t size, const order_kind *kind, uint64_t count, uint64_t limit,
+void *order_allocate(size_t size, const struct order_kind *kind, uint64_t count, uint64_t limit,
                      recmap_error *error) {
     recmap_order *order = calloc(1, size);
     if (!order) {
@@ -128,7 +128,7 @@ recmap_status recmap_order_batch_of(uint64_t *batch_index, const recmap_order *o
 
 recmap_status recmap_order_describe(recmap_text *text, const recmap_order *order,
                                     recmap_error *error) {
-    json_writer json = json_begin(text);
+    struct json_writer json = json_begin(text);
     order_describe(&json, order);
     return json_end(&json, error);
 }

@@ -15,7 +15,7 @@
 
 /* What a kind does. Positions, batches and numbers are checked before they come here: positions are
  * below count, batches below batch_count, numbers below limit. */
-typedef struct order_kind {
+struct order_kind {
     const char *name;
     void (*destroy)(recmap_order *order);
     recmap_status (*at)(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
@@ -29,12 +29,12 @@ typedef struct order_kind {
     recmap_status (*batch_of)(uint64_t *batch_index, const recmap_order *order, uint64_t epoch,
                               uint64_t position, recmap_error *error);
     /* Adds its parameters to the object that is open. */
-    void (*describe)(json_writer *json, const recmap_order *order);
-} order_kind;
+    void (*describe)(struct json_writer *json, const recmap_order *order);
+};
 
 /* Each kind's struct begins with it. */
 struct recmap_order {
-    const order_kind *kind;
+    const struct order_kind *kind;
     atomic_uint references;
     uint64_t count;       /* positions an epoch */
     uint64_t limit;       /* numbers are below it */
@@ -43,7 +43,7 @@ struct recmap_order {
 };
 
 /* A zeroed order of `size` bytes, held once; NULL when memory is out (then `error` is set). */
-void *order_allocate(size_t size, const order_kind *kind, uint64_t count, uint64_t limit,
+void *order_allocate(size_t size, const struct order_kind *kind, uint64_t count, uint64_t limit,
                      recmap_error *error);
 
 /* INVALID unless a number of records or positions is at most RECMAP_ORDER_COUNT_MAX. */
@@ -54,10 +54,10 @@ recmap_status fail_absent(recmap_error *error, uint64_t number);
 recmap_status fail_repeated(recmap_error *error, uint64_t number);
 
 /* Writes the object that describes an order. */
-void order_describe(json_writer *json, const recmap_order *order);
+void order_describe(struct json_writer *json, const recmap_order *order);
 
-void describe_number(json_writer *json, const char *key, uint64_t value);
+void describe_number(struct json_writer *json, const char *key, uint64_t value);
 
-void describe_digest(json_writer *json, const char *key, const uint8_t digest[DIGEST_SIZE]);
+void describe_digest(struct json_writer *json, const char *key, const uint8_t digest[DIGEST_SIZE]);
 
 #endif

@@ -6,7 +6,7 @@
 #include "order/random.h"
 #include "order/rounds.h"
 
-static void shuffle_table(permutation *made, uint64_t state) {
+static void shuffle_table(struct permutation *made, uint64_t state) {
     for (uint32_t i = 0; i < made->n; i++) {
         uint32_t j = (uint32_t)(((random_word(state, i) >> 32) * (i + 1)) >> 32);
         made->table[i] = made->table[j];
@@ -14,7 +14,7 @@ static void shuffle_table(permutation *made, uint64_t state) {
     }
 }
 
-void permutation_init(permutation *made, uint64_t n, uint64_t seed, uint64_t epoch,
+void permutation_init(struct permutation *made, uint64_t n, uint64_t seed, uint64_t epoch,
                       uint64_t stream) {
     uint64_t state = random_state(seed, epoch, stream, n);
     made->n = n;
@@ -45,16 +45,16 @@ static inline uint32_t scramble(uint32_t x, uint32_t key_low, uint32_t key_high)
 }
 
 /* What a round adds to the other half: below b, and below 2^k. */
-static inline uint32_t high_step(const permutation *p, int round, uint32_t low) {
+static inline uint32_t high_step(const struct permutation *p, int round, uint32_t low) {
     uint32_t f = scramble(low, p->key_low[round], p->key_high[round]);
     return (uint32_t)(((uint64_t)f * p->b) >> 32);
 }
 
-static inline uint32_t low_step(const permutation *p, int round, uint32_t high) {
+static inline uint32_t low_step(const struct permutation *p, int round, uint32_t high) {
     return scramble(high, p->key_low[round], p->key_high[round]) >> (32 - p->k);
 }
 
-static inline uint64_t forward_one(const permutation *p, uint64_t x) {
+static inline uint64_t forward_one(const struct permutation *p, uint64_t x) {
     const uint32_t mask = ((uint32_t)1 << p->k) - 1, b = p->b;
     uint32_t high = (uint32_t)(x >> p->k), low = (uint32_t)x & mask;
     for (int round = 0; round < PERMUTATION_ROUNDS; round += 2) {
@@ -65,7 +65,7 @@ static inline uint64_t forward_one(const permutation *p, uint64_t x) {
     return (uint64_t)high << p->k | low;
 }
 
-static inline uint64_t backward_one(const permutation *p, uint64_t x) {
+static inline uint64_t backward_one(const struct permutation *p, uint64_t x) {
     const uint32_t mask = ((uint32_t)1 << p->k) - 1, b = p->b;
     uint32_t high = (uint32_t)(x >> p->k), low = (uint32_t)x & mask;
     for (int round = PERMUTATION_ROUNDS - 2; round >= 0; round -= 2) {
@@ -76,7 +76,7 @@ static inline uint64_t backward_one(const permutation *p, uint64_t x) {
     return (uint64_t)high << p->k | low;
 }
 
-static const rounds_path *const paths[PERMUTATION_PATH_COUNT] = {
+static const struct rounds_path *const paths[PERMUTATION_PATH_COUNT] = {
     [PERMUTATION_PORTABLE] = &rounds_portable,
 #ifdef ROUNDS_X86
     [PERMUTATION_AVX2] = &rounds_avx2,
@@ -109,7 +109,7 @@ bool permutation_force(permutation_path path) {
     return true;
 }
 
-static const rounds_path *choose_path(void) {
+static const struct rounds_path *choose_path(void) {
     int path = atomic_load_explicit(&forced, memory_order_relaxed);
     return paths[path ? path - 1 : (int)permutation_best()];
 }
@@ -120,10 +120,10 @@ const char *permutation_path_name(permutation_path path) {
 }
 
 /* Both ways to go through the rounds in one direction. */
-typedef struct direction {
+struct direction {
     rounds_function *run;
-    uint64_t (*run_one)(const permutation *p, uint64_t value);
-} direction;
+    uint64_t (*run_one)(const struct permutation *p, uint64_t value);
+};
 
 /* Below so many values vectors would mostly wait. */
 enum { FEW = 4 };
@@ -131,14 +131,14 @@ enum { FEW = 4 };
 /* Few values must walk on (5.8 % at n = 257, 0.1 % at a million): they are gathered from several
  * blocks, so that they too go together. */
 enum { WALKERS_ENOUGH = ROUNDS_BLOCK / 2 };
-typedef struct walkers {
+struct walkers {
     size_t count;
     uint64_t values[WALKERS_ENOUGH + ROUNDS_BLOCK];
     size_t places[WALKERS_ENOUGH + ROUNDS_BLOCK];
-} walkers;
+};
 
-static void add_walkers(walkers *found, const permutation *p, const uint64_t *values, size_t first,
-                        size_t count) {
+static void add_walkers(struct walkers *found, const struct permutation *p, const uint64_t *values,
+                        size_t first, size_t count) {
     size_t left = found->count;
     for (size_t i = first; i < first + count; i++) {
         found->values[left] = values[i];
@@ -148,7 +148,8 @@ static void add_walkers(walkers *found, const permutation *p, const uint64_t *va
     found->count = left;
 }
 
-static void step(const permutation *p, const direction *way, uint64_t *values, size_t count) {
+static void step(const struct permutation *p, const struct direction *way, uint64_t *values,
+                 size_t count) {
     if (count < FEW) {
         for (size_t i = 0; i < count; i++) values[i] = way->run_one(p, values[i]);
         return;
@@ -160,7 +161,8 @@ static void step(const permutation *p, const direction *way, uint64_t *values, s
 }
 
 /* Brings all of them home. */
-static void walk(uint64_t *to, const permutation *p, const direction *way, walkers *walking) {
+static void walk(uint64_t *to, const struct permutation *p, const struct direction *way,
+                 struct walkers *walking) {
     while (walking->count) {
         step(p, way, walking->values, walking->count);
         size_t left = 0;
@@ -175,9 +177,9 @@ static void walk(uint64_t *to, const permutation *p, const direction *way, walke
     }
 }
 
-static void run_all(uint64_t *to, const permutation *p, const direction *way, const uint64_t *from,
-                    size_t count) {
-    walkers walking;
+static void run_all(uint64_t *to, const struct permutation *p, const struct direction *way,
+                    const uint64_t *from, size_t count) {
+    struct walkers walking;
     walking.count = 0;
     for (size_t i = 0; i < count; i += ROUNDS_BLOCK) {
         size_t here = count - i < ROUNDS_BLOCK ? count - i : ROUNDS_BLOCK;
@@ -187,14 +189,14 @@ static void run_all(uint64_t *to, const permutation *p, const direction *way, co
     walk(to, p, way, &walking);
 }
 
-uint64_t permutation_at_one(const permutation *p, uint64_t position) {
+uint64_t permutation_at_one(const struct permutation *p, uint64_t position) {
     if (p->n <= PERMUTATION_TABLE_MOST) return p->table[position];
     do position = forward_one(p, position);
     while (position >= p->n);
     return position;
 }
 
-uint64_t permutation_inverse_one(const permutation *p, uint64_t number) {
+uint64_t permutation_inverse_one(const struct permutation *p, uint64_t number) {
     if (p->n <= PERMUTATION_TABLE_MOST) {
         uint64_t position = 0;
         while (p->table[position] != number) position++;
@@ -205,24 +207,24 @@ uint64_t permutation_inverse_one(const permutation *p, uint64_t number) {
     return number;
 }
 
-void permutation_at(const permutation *p, uint64_t *numbers, const uint64_t *positions,
+void permutation_at(const struct permutation *p, uint64_t *numbers, const uint64_t *positions,
                     size_t count) {
     if (p->n <= PERMUTATION_TABLE_MOST || count < FEW) {
         for (size_t i = 0; i < count; i++) numbers[i] = permutation_at_one(p, positions[i]);
         return;
     }
-    const direction forward = {choose_path()->forward, forward_one};
+    const struct direction forward = {choose_path()->forward, forward_one};
     run_all(numbers, p, &forward, positions, count);
 }
 
-void permutation_inverse(const permutation *p, uint64_t *positions, const uint64_t *numbers,
+void permutation_inverse(const struct permutation *p, uint64_t *positions, const uint64_t *numbers,
                          size_t count) {
     if (count < FEW) {
         for (size_t i = 0; i < count; i++) positions[i] = permutation_inverse_one(p, numbers[i]);
         return;
     }
     if (p->n > PERMUTATION_TABLE_MOST) {
-        const direction backward = {choose_path()->backward, backward_one};
+        const struct direction backward = {choose_path()->backward, backward_one};
         run_all(positions, p, &backward, numbers, count);
         return;
     }

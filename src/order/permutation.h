@@ -15,30 +15,30 @@ enum { PERMUTATION_TABLE_MOST = 256, PERMUTATION_ROUNDS = 12 };
 /* The largest n. */
 #define PERMUTATION_MOST ((uint64_t)1 << 62)
 
-typedef struct permutation {
+struct permutation {
     uint64_t n;
     unsigned k; /* bits of the low half */
     uint32_t b; /* values of the high half */
     uint32_t key_low[PERMUTATION_ROUNDS];
     uint32_t key_high[PERMUTATION_ROUNDS];
     uint8_t table[PERMUTATION_TABLE_MOST]; /* n <= 256: all of it */
-} permutation;
+};
 
 /* Makes the permutation for n <= PERMUTATION_MOST. Cost: under a microsecond. */
-void permutation_init(permutation *made, uint64_t n, uint64_t seed, uint64_t epoch,
+void permutation_init(struct permutation *made, uint64_t n, uint64_t seed, uint64_t epoch,
                       uint64_t stream);
 
 /* numbers[i] = p(positions[i]) for `count` positions below n; the arrays may be the same one. */
-void permutation_at(const permutation *p, uint64_t *numbers, const uint64_t *positions,
+void permutation_at(const struct permutation *p, uint64_t *numbers, const uint64_t *positions,
                     size_t count);
 
 /* positions[i] such that p(positions[i]) = numbers[i]; the arrays may be the same one. */
-void permutation_inverse(const permutation *p, uint64_t *positions, const uint64_t *numbers,
+void permutation_inverse(const struct permutation *p, uint64_t *positions, const uint64_t *numbers,
                          size_t count);
 
 /* One of each. */
-uint64_t permutation_at_one(const permutation *p, uint64_t position);
-uint64_t permutation_inverse_one(const permutation *p, uint64_t number);
+uint64_t permutation_at_one(const struct permutation *p, uint64_t position);
+uint64_t permutation_inverse_one(const struct permutation *p, uint64_t number);
 
 /* The ways in which the rounds are computed, from the one that every machine has up. */
 typedef enum permutation_path {

@@ -24,7 +24,7 @@ uint64_t random_word(uint64_t state, uint64_t index) {
 }
 
 uint64_t random_below(uint64_t word, uint64_t n) {
-    wide product = wide_multiply(word, n);
+    struct wide product = wide_multiply(word, n);
     if (product.low >= n) return product.high;
     /* 2^64 mod n of the words are one too many for some numbers: those are drawn again. */
     uint64_t surplus = (0 - n) % n;

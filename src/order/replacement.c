@@ -4,16 +4,16 @@
 #include "order/order.h"
 #include "order/random.h"
 
-typedef struct drawing_order {
+struct drawing_order {
     recmap_order base;
     uint64_t seed;
-    alias_table table; /* weighted */
-} drawing_order;
+    struct alias_table table; /* weighted */
+};
 
 static recmap_status alike_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                               const uint64_t *positions, size_t count, recmap_error *error) {
     (void)error;
-    uint64_t state = random_state(((const drawing_order *)order)->seed, epoch,
+    uint64_t state = random_state(((const struct drawing_order *)order)->seed, epoch,
                                   stream_of(STREAM_WITH_REPLACEMENT, 0), order->limit);
     for (size_t i = 0; i < count; i++)
         numbers[i] = random_below(random_word(state, positions[i]), order->limit);
@@ -23,7 +23,7 @@ static recmap_status alike_at(uint64_t *numbers, const recmap_order *order, uint
 static recmap_status weighted_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                                  const uint64_t *positions, size_t count, recmap_error *error) {
     (void)error;
-    const drawing_order *drawing = (const drawing_order *)order;
+    const struct drawing_order *drawing = (const struct drawing_order *)order;
     uint64_t state =
         random_state(drawing->seed, epoch, stream_of(STREAM_WEIGHTED, 0), order->limit);
     for (size_t i = 0; i < count; i++)
@@ -32,28 +32,28 @@ static recmap_status weighted_at(uint64_t *numbers, const recmap_order *order, u
     return RECMAP_OK;
 }
 
-static void describe_draws(json_writer *json, const recmap_order *order) {
+static void describe_draws(struct json_writer *json, const recmap_order *order) {
     describe_number(json, "n", order->limit);
-    describe_number(json, "seed", ((const drawing_order *)order)->seed);
+    describe_number(json, "seed", ((const struct drawing_order *)order)->seed);
     describe_number(json, "size", order->count);
 }
 
-static void describe_weighted(json_writer *json, const recmap_order *order) {
+static void describe_weighted(struct json_writer *json, const recmap_order *order) {
     describe_draws(json, order);
-    describe_digest(json, "weights", ((const drawing_order *)order)->table.digest);
+    describe_digest(json, "weights", ((const struct drawing_order *)order)->table.digest);
 }
 
 static void weighted_destroy(recmap_order *order) {
-    alias_destroy(&((drawing_order *)order)->table);
+    alias_destroy(&((struct drawing_order *)order)->table);
 }
 
-static const order_kind alike_kind = {
+static const struct order_kind alike_kind = {
     .name = "with_replacement",
     .at = alike_at,
     .describe = describe_draws,
 };
 
-static const order_kind weighted_kind = {
+static const struct order_kind weighted_kind = {
     .name = "weighted",
     .destroy = weighted_destroy,
     .at = weighted_at,
@@ -71,7 +71,8 @@ recmap_status recmap_order_with_replacement(recmap_order **order, uint64_t n, ui
                                             uint64_t size, recmap_error *error) {
     recmap_status status = check_draws(n, size, error);
     if (status != RECMAP_OK) return status;
-    drawing_order *made = order_allocate(sizeof *made, &alike_kind, size ? size : n, n, error);
+    struct drawing_order *made =
+        order_allocate(sizeof *made, &alike_kind, size ? size : n, n, error);
     if (!made) return RECMAP_NO_MEMORY;
     made->seed = seed;
     *order = &made->base;
@@ -82,7 +83,8 @@ recmap_status recmap_order_weighted(recmap_order **order, const double *weights,
                                     uint64_t seed, uint64_t size, recmap_error *error) {
     recmap_status status = check_draws(n, size, error);
     if (status != RECMAP_OK) return status;
-    drawing_order *made = order_allocate(sizeof *made, &weighted_kind, size ? size : n, n, error);
+    struct drawing_order *made =
+        order_allocate(sizeof *made, &weighted_kind, size ? size : n, n, error);
     if (!made) return RECMAP_NO_MEMORY;
     made->seed = seed;
     status = alias_create(&made->table, weights, n, error);

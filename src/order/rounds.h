@@ -8,29 +8,29 @@
  * value depends on itself alone, and the processor always has enough of them in flight. */
 enum { ROUNDS_BLOCK = 256 };
 
-typedef struct halves {
+struct halves {
     _Alignas(64) uint32_t high[ROUNDS_BLOCK];
     _Alignas(64) uint32_t low[ROUNDS_BLOCK];
-} halves;
+};
 
 /* Splits `count` values, runs all rounds over them and joins the halves again. Returns whether any
  * result may lie at n or above. */
-typedef bool rounds_function(const permutation *p, uint64_t *to, const uint64_t *from,
+typedef bool rounds_function(const struct permutation *p, uint64_t *to, const uint64_t *from,
                              size_t count);
 
-typedef struct rounds_path {
+struct rounds_path {
     rounds_function *forward, *backward;
-} rounds_path;
+};
 
 /* The multipliers of the round function are those of "lowbias32" (C. Wellons). */
 #define ROUNDS_MULTIPLIER_1 0x7feb352du
 #define ROUNDS_MULTIPLIER_2 0x846ca68bu
 
-extern const rounds_path rounds_portable;
+extern const struct rounds_path rounds_portable;
 
 #if defined(__x86_64__) && !defined(RECMAP_PORTABLE)
 #define ROUNDS_X86 1
-extern const rounds_path rounds_avx2, rounds_avx512;
+extern const struct rounds_path rounds_avx2, rounds_avx512;
 #endif
 
 #endif

@@ -25,5 +25,5 @@ TARGET static inline __attribute__((always_inline)) vector wrap(vector d, vector
 
 #include "order/rounds_body.inc"
 
-const rounds_path rounds_avx512 = {forward, backward};
+const struct rounds_path rounds_avx512 = {forward, backward};
 #endif

@@ -28,4 +28,4 @@ static inline vector wrap(vector d, vector b) {
 
 #include "order/rounds_body.inc"
 
-const rounds_path rounds_portable = {forward, backward};
+const struct rounds_path rounds_portable = {forward, backward};

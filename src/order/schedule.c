@@ -8,17 +8,17 @@
 
 /* Turns of a source have windows: turn j may come from slot floor(j * period / share) on, and must
  * have come before the deadline, slot ceil((j + 1) * period / share). */
-static uint32_t release_of(const schedule *s, size_t source, uint32_t turn) {
+static uint32_t release_of(const struct schedule *s, size_t source, uint32_t turn) {
     return (uint32_t)((uint64_t)turn * s->period / s->shares[source]);
 }
 
-static uint32_t deadline_of(const schedule *s, size_t source, uint32_t turn) {
+static uint32_t deadline_of(const struct schedule *s, size_t source, uint32_t turn) {
     uint64_t product = ((uint64_t)turn + 1) * s->period;
     return (uint32_t)((product + s->shares[source] - 1) / s->shares[source]);
 }
 
 /* For each d, the slots before d that turns with a deadline at d or before do not need. */
-static bool make_slack(slack_tree *tree, const schedule *s) {
+static bool make_slack(struct slack_tree *tree, const struct schedule *s) {
     int32_t *numbers = calloc((size_t)s->period + 1, sizeof *numbers);
     if (!numbers) return false;
     for (size_t source = 0; source < s->source_count; source++)
@@ -37,7 +37,7 @@ static bool make_slack(slack_tree *tree, const schedule *s) {
 
 /* The first source that may take the slot: its turn is released, and due by the first deadline
  * before which every slot is needed. */
-static size_t choose(const schedule *s, const uint32_t *turns, uint32_t slot, size_t tight) {
+static size_t choose(const struct schedule *s, const uint32_t *turns, uint32_t slot, size_t tight) {
     for (size_t source = 0; source < s->source_count; source++)
         if (turns[source] < s->shares[source] && release_of(s, source, turns[source]) <= slot &&
             deadline_of(s, source, turns[source]) <= tight)
@@ -45,11 +45,11 @@ static size_t choose(const schedule *s, const uint32_t *turns, uint32_t slot, si
     return 0; /* cannot be: the turns that are left always fit */
 }
 
-static void fill(schedule *s, slack_tree *tree, uint32_t *turns) {
+static void fill(struct schedule *s, struct slack_tree *tree, uint32_t *turns) {
     for (uint32_t slot = 0; slot < s->period; slot++) {
         size_t source = choose(s, turns, slot, slack_first_zero(tree));
         uint32_t turn = turns[source]++;
-        s->slots[slot] = (schedule_slot){(uint32_t)source, turn};
+        s->slots[slot] = (struct schedule_slot){(uint32_t)source, turn};
         s->places[s->first_turn[source] + turn] = slot;
         /* A slot is gone for all deadlines behind it, a turn for those from its own on. */
         slack_add(tree, slot + 2, deadline_of(s, source, turn), -1);
@@ -57,7 +57,7 @@ static void fill(schedule *s, slack_tree *tree, uint32_t *turns) {
     }
 }
 
-static recmap_status allocate(schedule *s, const uint64_t *weights, uint64_t sum,
+static recmap_status allocate(struct schedule *s, const uint64_t *weights, uint64_t sum,
                               recmap_error *error) {
     s->shares = calloc(s->source_count, sizeof *s->shares);
     s->first_turn = calloc(s->source_count, sizeof *s->first_turn);
@@ -72,11 +72,11 @@ static recmap_status allocate(schedule *s, const uint64_t *weights, uint64_t sum
     return s->slots && s->places ? RECMAP_OK : fail_memory(error);
 }
 
-recmap_status schedule_create(schedule *made, const uint64_t *weights, uint64_t sum,
+recmap_status schedule_create(struct schedule *made, const uint64_t *weights, uint64_t sum,
                               size_t source_count, recmap_error *error) {
-    schedule s = SCHEDULE_INIT;
+    struct schedule s = SCHEDULE_INIT;
     s.source_count = source_count;
-    slack_tree tree = {0, NULL, NULL};
+    struct slack_tree tree = {0, NULL, NULL};
     uint32_t *turns = calloc(source_count, sizeof *turns);
     recmap_status status = turns ? allocate(&s, weights, sum, error) : fail_memory(error);
     if (status == RECMAP_OK && !make_slack(&tree, &s)) status = fail_memory(error);
@@ -91,7 +91,7 @@ recmap_status schedule_create(schedule *made, const uint64_t *weights, uint64_t 
     return status;
 }
 
-void schedule_destroy(schedule *schedule) {
+void schedule_destroy(struct schedule *schedule) {
     free(schedule->shares);
     free(schedule->first_turn);
     free(schedule->slots);

@@ -10,26 +10,26 @@
 
 #include <recmap/status.h>
 
-typedef struct schedule_slot {
+struct schedule_slot {
     uint32_t source;
     uint32_t turn; /* slots of the same source before this one */
-} schedule_slot;
+};
 
-typedef struct schedule {
+struct schedule {
     uint32_t period;
     size_t source_count;
     uint32_t *shares;     /* slots of each source; their sum is the period */
     uint32_t *first_turn; /* index into `places` of each source's turn 0 */
-    schedule_slot *slots;
+    struct schedule_slot *slots;
     uint32_t *places; /* slot of each turn, source by source */
-} schedule;
+};
 
 #define SCHEDULE_INIT                                                                              \
     { 0, 0, NULL, NULL, NULL, NULL }
 
 /* From weights above 0 that weights_to_integers has made. Errors: NO_MEMORY. */
-recmap_status schedule_create(schedule *made, const uint64_t *weights, uint64_t sum,
+recmap_status schedule_create(struct schedule *made, const uint64_t *weights, uint64_t sum,
                               size_t source_count, recmap_error *error);
-void schedule_destroy(schedule *schedule);
+void schedule_destroy(struct schedule *schedule);
 
 #endif

@@ -3,10 +3,10 @@
 #include "order/permutation.h"
 #include "order/random.h"
 
-typedef struct plain_order {
+struct plain_order {
     recmap_order base;
     uint64_t seed;
-} plain_order;
+};
 
 static recmap_status sequential_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                                    const uint64_t *positions, size_t count, recmap_error *error) {
@@ -22,11 +22,11 @@ static recmap_status sequential_position_of(uint64_t *position, const recmap_ord
     return RECMAP_OK;
 }
 
-static void sequential_describe(json_writer *json, const recmap_order *order) {
+static void sequential_describe(struct json_writer *json, const recmap_order *order) {
     describe_number(json, "n", order->limit);
 }
 
-static const order_kind sequential_kind = {
+static const struct order_kind sequential_kind = {
     .name = "sequential",
     .at = sequential_at,
     .position_of = sequential_position_of,
@@ -36,15 +36,15 @@ static const order_kind sequential_kind = {
 recmap_status recmap_order_sequential(recmap_order **order, uint64_t n, recmap_error *error) {
     recmap_status status = check_count(n, "records", error);
     if (status != RECMAP_OK) return status;
-    plain_order *made = order_allocate(sizeof *made, &sequential_kind, n, n, error);
+    struct plain_order *made = order_allocate(sizeof *made, &sequential_kind, n, n, error);
     if (!made) return RECMAP_NO_MEMORY;
     *order = &made->base;
     return RECMAP_OK;
 }
 
-static permutation epoch_permutation(const recmap_order *order, uint64_t epoch) {
-    const plain_order *shuffled = (const plain_order *)order;
-    permutation made;
+static struct permutation epoch_permutation(const recmap_order *order, uint64_t epoch) {
+    const struct plain_order *shuffled = (const struct plain_order *)order;
+    struct permutation made;
     permutation_init(&made, order->count, shuffled->seed, epoch, stream_of(STREAM_SHUFFLED, 0));
     return made;
 }
@@ -52,7 +52,7 @@ static permutation epoch_permutation(const recmap_order *order, uint64_t epoch) 
 static recmap_status shuffled_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                                  const uint64_t *positions, size_t count, recmap_error *error) {
     (void)error;
-    permutation p = epoch_permutation(order, epoch);
+    struct permutation p = epoch_permutation(order, epoch);
     permutation_at(&p, numbers, positions, count);
     return RECMAP_OK;
 }
@@ -60,17 +60,17 @@ static recmap_status shuffled_at(uint64_t *numbers, const recmap_order *order, u
 static recmap_status shuffled_position_of(uint64_t *position, const recmap_order *order,
                                           uint64_t epoch, uint64_t number, recmap_error *error) {
     (void)error;
-    permutation p = epoch_permutation(order, epoch);
+    struct permutation p = epoch_permutation(order, epoch);
     *position = permutation_inverse_one(&p, number);
     return RECMAP_OK;
 }
 
-static void shuffled_describe(json_writer *json, const recmap_order *order) {
+static void shuffled_describe(struct json_writer *json, const recmap_order *order) {
     describe_number(json, "n", order->limit);
-    describe_number(json, "seed", ((const plain_order *)order)->seed);
+    describe_number(json, "seed", ((const struct plain_order *)order)->seed);
 }
 
-static const order_kind shuffled_kind = {
+static const struct order_kind shuffled_kind = {
     .name = "shuffled",
     .at = shuffled_at,
     .position_of = shuffled_position_of,
@@ -81,7 +81,7 @@ recmap_status recmap_order_shuffled(recmap_order **order, uint64_t n, uint64_t s
                                     recmap_error *error) {
     recmap_status status = check_count(n, "records", error);
     if (status != RECMAP_OK) return status;
-    plain_order *made = order_allocate(sizeof *made, &shuffled_kind, n, n, error);
+    struct plain_order *made = order_allocate(sizeof *made, &shuffled_kind, n, n, error);
     if (!made) return RECMAP_NO_MEMORY;
     made->seed = seed;
     *order = &made->base;

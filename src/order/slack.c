@@ -5,16 +5,16 @@
 /* What no sum of additions brings down to 0. */
 enum { NEVER = 1 << 30 };
 
-static int32_t least_of(const slack_tree *tree, size_t node) {
+static int32_t least_of(const struct slack_tree *tree, size_t node) {
     int32_t left = tree->least[2 * node], right = tree->least[2 * node + 1];
     return (left < right ? left : right) + tree->added[node];
 }
 
-bool slack_create(slack_tree *tree, const int32_t *numbers, size_t count) {
+bool slack_create(struct slack_tree *tree, const int32_t *numbers, size_t count) {
     size_t leaves = 1;
     while (leaves < count) leaves *= 2;
-    *tree = (slack_tree){leaves, calloc(2 * leaves, sizeof(int32_t)),
-                         calloc(2 * leaves, sizeof(int32_t))};
+    *tree = (struct slack_tree){leaves, calloc(2 * leaves, sizeof(int32_t)),
+                                calloc(2 * leaves, sizeof(int32_t))};
     if (!tree->least || !tree->added) {
         slack_destroy(tree);
         return false;
@@ -24,22 +24,22 @@ bool slack_create(slack_tree *tree, const int32_t *numbers, size_t count) {
     return true;
 }
 
-void slack_destroy(slack_tree *tree) {
+void slack_destroy(struct slack_tree *tree) {
     free(tree->least);
     free(tree->added);
-    *tree = (slack_tree){0, NULL, NULL};
+    *tree = (struct slack_tree){0, NULL, NULL};
 }
 
-static void add_to_node(slack_tree *tree, size_t node, int32_t amount) {
+static void add_to_node(struct slack_tree *tree, size_t node, int32_t amount) {
     tree->least[node] += amount;
     tree->added[node] += amount;
 }
 
-static void update_above(slack_tree *tree, size_t leaf) {
+static void update_above(struct slack_tree *tree, size_t leaf) {
     for (size_t node = leaf / 2; node; node /= 2) tree->least[node] = least_of(tree, node);
 }
 
-void slack_add(slack_tree *tree, size_t from, size_t to, int32_t amount) {
+void slack_add(struct slack_tree *tree, size_t from, size_t to, int32_t amount) {
     if (from >= to) return;
     size_t first = from + tree->leaves, last = to - 1 + tree->leaves;
     for (size_t low = first, high = last + 1; low < high; low /= 2, high /= 2) {
@@ -50,7 +50,7 @@ void slack_add(slack_tree *tree, size_t from, size_t to, int32_t amount) {
     update_above(tree, last);
 }
 
-size_t slack_first_zero(const slack_tree *tree) {
+size_t slack_first_zero(const struct slack_tree *tree) {
     if (tree->least[1] > 0) return tree->leaves;
     size_t node = 1;
     int32_t above = 0; /* added to the nodes passed */

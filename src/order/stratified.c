@@ -11,49 +11,49 @@
 #include "order/random.h"
 #include "order/template.h"
 
-typedef struct stratified_order {
+struct stratified_order {
     recmap_order base;
-    groups groups;
+    struct groups groups;
     uint32_t *places;    /* of the template's positions */
     uint32_t *positions; /* the inverse */
     uint64_t batch_size;
     uint64_t whole_count; /* batches that are whole; a last one may be smaller and stays last */
     uint64_t seed;
-    epoch_cache cache;
-} stratified_order;
+    struct epoch_cache cache;
+};
 
 /* The permutations of all groups are worth keeping where there are not too many groups. */
 enum { KEPT_GROUPS_MOST = 1 << 14 };
 
-typedef struct stratified_epoch {
-    epoch_state state;
-    permutation batches;
-    permutation groups[]; /* none for more than KEPT_GROUPS_MOST */
-} stratified_epoch;
+struct stratified_epoch {
+    struct epoch_state state;
+    struct permutation batches;
+    struct permutation groups[]; /* none for more than KEPT_GROUPS_MOST */
+};
 
 static void stratified_destroy(recmap_order *order) {
-    stratified_order *stratified = (stratified_order *)order;
+    struct stratified_order *stratified = (struct stratified_order *)order;
     groups_destroy(&stratified->groups);
     free(stratified->places);
     free(stratified->positions);
     epoch_cache_free(&stratified->cache);
 }
 
-static void init_group(permutation *made, const stratified_order *order, uint64_t epoch,
-                       uint32_t group) {
+static void init_group(struct permutation *made, const struct stratified_order *order,
+                       uint64_t epoch, uint32_t group) {
     permutation_init(made, groups_size(&order->groups, group), order->seed, epoch,
                      stream_of(STREAM_STRATIFIED_INSIDE, group));
 }
 
 /* Takes an epoch; end_epoch gives it back. */
-static recmap_status begin_epoch(stratified_epoch **begun, const recmap_order *order,
+static recmap_status begin_epoch(struct stratified_epoch **begun, const recmap_order *order,
                                  uint64_t epoch, recmap_error *error) {
-    stratified_order *stratified = (stratified_order *)order;
-    *begun = (stratified_epoch *)epoch_cache_take(&stratified->cache, epoch);
+    struct stratified_order *stratified = (struct stratified_order *)order;
+    *begun = (struct stratified_epoch *)epoch_cache_take(&stratified->cache, epoch);
     if (*begun) return RECMAP_OK;
     uint32_t count = stratified->groups.count;
     if (count > KEPT_GROUPS_MOST) count = 0;
-    *begun = malloc(sizeof **begun + count * sizeof(permutation));
+    *begun = malloc(sizeof **begun + count * sizeof(struct permutation));
     if (!*begun) return fail_memory(error);
     (*begun)->state.epoch = epoch;
     permutation_init(&(*begun)->batches, stratified->whole_count, stratified->seed, epoch,
@@ -62,14 +62,14 @@ static recmap_status begin_epoch(stratified_epoch **begun, const recmap_order *o
     return RECMAP_OK;
 }
 
-static void end_epoch(const recmap_order *order, stratified_epoch *epoch) {
-    epoch_cache_put(&((stratified_order *)order)->cache, &epoch->state);
+static void end_epoch(const recmap_order *order, struct stratified_epoch *epoch) {
+    epoch_cache_put(&((struct stratified_order *)order)->cache, &epoch->state);
 }
 
 /* The permutation of a group: a kept one, or one that is made in `space`. */
-static const permutation *group_permutation(const stratified_order *order,
-                                            const stratified_epoch *e, uint32_t group,
-                                            permutation *space) {
+static const struct permutation *group_permutation(const struct stratified_order *order,
+                                                   const struct stratified_epoch *e, uint32_t group,
+                                                   struct permutation *space) {
     if (order->groups.count <= KEPT_GROUPS_MOST) return &e->groups[group];
     init_group(space, order, e->state.epoch, group);
     return space;
@@ -77,13 +77,13 @@ static const permutation *group_permutation(const stratified_order *order,
 
 static recmap_status stratified_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                                    const uint64_t *positions, size_t count, recmap_error *error) {
-    const stratified_order *stratified = (const stratified_order *)order;
-    const groups *groups = &stratified->groups;
-    stratified_epoch *e;
+    const struct stratified_order *stratified = (const struct stratified_order *)order;
+    const struct groups *groups = &stratified->groups;
+    struct stratified_epoch *e;
     recmap_status status = begin_epoch(&e, order, epoch, error);
     if (status != RECMAP_OK) return status;
     uint64_t known = UINT64_MAX, batch = 0; /* the batch at place `known` of the epoch */
-    permutation space;
+    struct permutation space;
     for (size_t i = 0; i < count; i++) {
         uint64_t place = positions[i] / stratified->batch_size;
         if (place != known)
@@ -92,7 +92,7 @@ static recmap_status stratified_at(uint64_t *numbers, const recmap_order *order,
         known = place;
         uint64_t slot = batch * stratified->batch_size + positions[i] % stratified->batch_size;
         uint32_t member = stratified->places[slot], group = groups_of_place(groups, member);
-        const permutation *p = group_permutation(stratified, e, group, &space);
+        const struct permutation *p = group_permutation(stratified, e, group, &space);
         uint32_t first = groups->first[group];
         numbers[i] = groups->records[first + permutation_at_one(p, member - first)];
     }
@@ -102,14 +102,14 @@ static recmap_status stratified_at(uint64_t *numbers, const recmap_order *order,
 
 static recmap_status stratified_position_of(uint64_t *position, const recmap_order *order,
                                             uint64_t epoch, uint64_t number, recmap_error *error) {
-    const stratified_order *stratified = (const stratified_order *)order;
-    const groups *groups = &stratified->groups;
-    stratified_epoch *e;
+    const struct stratified_order *stratified = (const struct stratified_order *)order;
+    const struct groups *groups = &stratified->groups;
+    struct stratified_epoch *e;
     recmap_status status = begin_epoch(&e, order, epoch, error);
     if (status != RECMAP_OK) return status;
-    permutation space;
+    struct permutation space;
     uint32_t place = groups->places[number], group = groups_of_place(groups, place);
-    const permutation *p = group_permutation(stratified, e, group, &space);
+    const struct permutation *p = group_permutation(stratified, e, group, &space);
     uint32_t first = groups->first[group];
     uint64_t slot = stratified->positions[first + permutation_inverse_one(p, place - first)];
     uint64_t batch = slot / stratified->batch_size;
@@ -122,7 +122,7 @@ static recmap_status stratified_position_of(uint64_t *position, const recmap_ord
 static recmap_status stratified_batch(uint64_t *first, uint64_t *count, const recmap_order *order,
                                       uint64_t epoch, uint64_t batch_index, recmap_error *error) {
     (void)epoch, (void)error;
-    uint64_t size = ((const stratified_order *)order)->batch_size;
+    uint64_t size = ((const struct stratified_order *)order)->batch_size;
     *first = batch_index * size;
     *count = min_u64(size, order->count - *first);
     return RECMAP_OK;
@@ -131,19 +131,19 @@ static recmap_status stratified_batch(uint64_t *first, uint64_t *count, const re
 static recmap_status stratified_batch_of(uint64_t *batch_index, const recmap_order *order,
                                          uint64_t epoch, uint64_t position, recmap_error *error) {
     (void)epoch, (void)error;
-    *batch_index = position / ((const stratified_order *)order)->batch_size;
+    *batch_index = position / ((const struct stratified_order *)order)->batch_size;
     return RECMAP_OK;
 }
 
-static void stratified_describe(json_writer *json, const recmap_order *order) {
-    const stratified_order *stratified = (const stratified_order *)order;
+static void stratified_describe(struct json_writer *json, const recmap_order *order) {
+    const struct stratified_order *stratified = (const struct stratified_order *)order;
     describe_number(json, "n", order->limit);
     describe_number(json, "seed", stratified->seed);
     describe_number(json, "batch_size", stratified->batch_size);
     describe_digest(json, "labels", stratified->groups.digest);
 }
 
-static const order_kind stratified_kind = {
+static const struct order_kind stratified_kind = {
     .name = "stratified",
     .destroy = stratified_destroy,
     .at = stratified_at,
@@ -153,7 +153,7 @@ static const order_kind stratified_kind = {
     .describe = stratified_describe,
 };
 
-static recmap_status make_template(stratified_order *made, recmap_error *error) {
+static recmap_status make_template(struct stratified_order *made, recmap_error *error) {
     size_t n = made->groups.n;
     made->places = malloc((n ? n : 1) * sizeof *made->places);
     made->positions = malloc((n ? n : 1) * sizeof *made->positions);
@@ -164,10 +164,10 @@ static recmap_status make_template(stratified_order *made, recmap_error *error) 
 recmap_status recmap_order_stratified(recmap_order **order, const int64_t *labels, size_t n,
                                       uint64_t batch_size, uint64_t seed, recmap_error *error) {
     if (!batch_size) return fail(error, RECMAP_INVALID, "a batch must hold at least 1 record");
-    groups groups;
+    struct groups groups;
     recmap_status status = groups_by_label(&groups, labels, n, error);
     if (status != RECMAP_OK) return status;
-    stratified_order *made = order_allocate(sizeof *made, &stratified_kind, n, n, error);
+    struct stratified_order *made = order_allocate(sizeof *made, &stratified_kind, n, n, error);
     if (!made) {
         groups_destroy(&groups);
         return RECMAP_NO_MEMORY;

@@ -6,22 +6,22 @@
 #include "base/error.h"
 
 /* A group's next turn: it may come from slot `release` on and must come before slot `deadline`. */
-typedef struct turn {
+struct turn {
     uint32_t key; /* release or deadline: what the heap is sorted by */
     uint32_t group;
-} turn;
+};
 
 /* A binary heap, the smallest key first, then the smallest group. */
-typedef struct heap {
-    turn *turns;
+struct heap {
+    struct turn *turns;
     size_t count;
-} heap;
+};
 
-static int is_before(turn a, turn b) {
+static int is_before(struct turn a, struct turn b) {
     return a.key != b.key ? a.key < b.key : a.group < b.group;
 }
 
-static void heap_push(heap *heap, turn added) {
+static void heap_push(struct heap *heap, struct turn added) {
     size_t i = heap->count++;
     while (i && is_before(added, heap->turns[(i - 1) / 2])) {
         heap->turns[i] = heap->turns[(i - 1) / 2];
@@ -30,8 +30,8 @@ static void heap_push(heap *heap, turn added) {
     heap->turns[i] = added;
 }
 
-static turn heap_pop(heap *heap) {
-    turn first = heap->turns[0], moved = heap->turns[--heap->count];
+static struct turn heap_pop(struct heap *heap) {
+    struct turn first = heap->turns[0], moved = heap->turns[--heap->count];
     size_t i = 0;
     for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
         if (child + 1 < heap->count && is_before(heap->turns[child + 1], heap->turns[child]))
@@ -43,37 +43,37 @@ static turn heap_pop(heap *heap) {
     return first;
 }
 
-static uint32_t release_of(const groups *groups, uint32_t group, uint32_t turn) {
+static uint32_t release_of(const struct groups *groups, uint32_t group, uint32_t turn) {
     return (uint32_t)((uint64_t)turn * groups->n / groups_size(groups, group));
 }
 
-static uint32_t deadline_of(const groups *groups, uint32_t group, uint32_t turn) {
+static uint32_t deadline_of(const struct groups *groups, uint32_t group, uint32_t turn) {
     uint64_t size = groups_size(groups, group);
     return (uint32_t)((((uint64_t)turn + 1) * groups->n + size - 1) / size);
 }
 
-static void fill(uint32_t *places, uint32_t *positions, const groups *groups, heap *waiting,
-                 heap *released, uint32_t *turns) {
+static void fill(uint32_t *places, uint32_t *positions, const struct groups *groups,
+                 struct heap *waiting, struct heap *released, uint32_t *turns) {
     for (uint32_t g = 0; g < groups->count; g++)
-        if (groups_size(groups, g)) heap_push(waiting, (turn){0, g});
+        if (groups_size(groups, g)) heap_push(waiting, (struct turn){0, g});
     for (uint32_t slot = 0; slot < groups->n; slot++) {
         while (waiting->count && waiting->turns[0].key <= slot) {
             uint32_t group = heap_pop(waiting).group;
-            heap_push(released, (turn){deadline_of(groups, group, turns[group]), group});
+            heap_push(released, (struct turn){deadline_of(groups, group, turns[group]), group});
         }
         uint32_t group = heap_pop(released).group;
         uint32_t place = groups->first[group] + turns[group]++;
         places[slot] = place;
         positions[place] = slot;
         if (turns[group] < groups_size(groups, group))
-            heap_push(waiting, (turn){release_of(groups, group, turns[group]), group});
+            heap_push(waiting, (struct turn){release_of(groups, group, turns[group]), group});
     }
 }
 
-recmap_status template_create(uint32_t *places, uint32_t *positions, const groups *groups,
+recmap_status template_create(uint32_t *places, uint32_t *positions, const struct groups *groups,
                               recmap_error *error) {
-    heap waiting = {calloc(groups->count, sizeof(turn)), 0};
-    heap released = {calloc(groups->count, sizeof(turn)), 0};
+    struct heap waiting = {calloc(groups->count, sizeof(struct turn)), 0};
+    struct heap released = {calloc(groups->count, sizeof(struct turn)), 0};
     uint32_t *turns = calloc(groups->count, sizeof *turns);
     bool has_memory = waiting.turns && released.turns && turns;
     if (has_memory) fill(places, positions, groups, &waiting, &released, turns);

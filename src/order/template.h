@@ -9,7 +9,7 @@
  * the place (of groups) for each of the n positions, the members of a group in turn; `positions`
  * the inverse. Each slot goes to the earliest deadline among the groups that may take it, the first
  * of equal ones. Errors: NO_MEMORY. Cost: O(n log groups). */
-recmap_status template_create(uint32_t *places, uint32_t *positions, const groups *groups,
+recmap_status template_create(uint32_t *places, uint32_t *positions, const struct groups *groups,
                               recmap_error *error);
 
 #endif

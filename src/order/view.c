@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "order/order.h"
 
-typedef struct view_order {
+struct view_order {
     recmap_order base;
     recmap_order *of;
     uint64_t size;     /* numbers that the range or the list has */
@@ -13,17 +13,17 @@ typedef struct view_order {
     uint64_t *numbers; /* list */
     bool is_ascending; /* list */
     uint8_t digest[DIGEST_SIZE];
-} view_order;
+};
 
 static void view_destroy(recmap_order *order) {
-    view_order *view = (view_order *)order;
+    struct view_order *view = (struct view_order *)order;
     recmap_order_release(view->of);
     free(view->numbers);
 }
 
 static recmap_status range_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                               const uint64_t *positions, size_t count, recmap_error *error) {
-    const view_order *view = (const view_order *)order;
+    const struct view_order *view = (const struct view_order *)order;
     recmap_status status = view->of->kind->at(numbers, view->of, epoch, positions, count, error);
     if (status != RECMAP_OK) return status;
     for (size_t i = 0; i < count; i++) numbers[i] = view->first + numbers[i] * (uint64_t)view->step;
@@ -32,7 +32,7 @@ static recmap_status range_at(uint64_t *numbers, const recmap_order *order, uint
 
 static recmap_status list_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                              const uint64_t *positions, size_t count, recmap_error *error) {
-    const view_order *view = (const view_order *)order;
+    const struct view_order *view = (const struct view_order *)order;
     recmap_status status = view->of->kind->at(numbers, view->of, epoch, positions, count, error);
     if (status != RECMAP_OK) return status;
     for (size_t i = 0; i < count; i++) numbers[i] = view->numbers[numbers[i]];
@@ -40,8 +40,9 @@ static recmap_status list_at(uint64_t *numbers, const recmap_order *order, uint6
 }
 
 /* The position of number `index` of the view's base; `number` is what the caller asked for. */
-static recmap_status position_in_base(uint64_t *position, const view_order *view, uint64_t epoch,
-                                      uint64_t index, uint64_t number, recmap_error *error) {
+static recmap_status position_in_base(uint64_t *position, const struct view_order *view,
+                                      uint64_t epoch, uint64_t index, uint64_t number,
+                                      recmap_error *error) {
     recmap_status status = recmap_order_position_of(position, view->of, epoch, index, error);
     if (status == RECMAP_NOT_FOUND) return fail_absent(error, number);
     return status;
@@ -49,7 +50,7 @@ static recmap_status position_in_base(uint64_t *position, const view_order *view
 
 static recmap_status range_position_of(uint64_t *position, const recmap_order *order,
                                        uint64_t epoch, uint64_t number, recmap_error *error) {
-    const view_order *view = (const view_order *)order;
+    const struct view_order *view = (const struct view_order *)order;
     bool is_down = view->step < 0;
     uint64_t stride = is_down ? 0 - (uint64_t)view->step : (uint64_t)view->step;
     if (is_down ? number > view->first : number < view->first) return fail_absent(error, number);
@@ -59,7 +60,7 @@ static recmap_status range_position_of(uint64_t *position, const recmap_order *o
 }
 
 /* Index of the first item at `from` or behind it that is `number`, or `size`. */
-static uint64_t find_from(const view_order *view, uint64_t from, uint64_t number) {
+static uint64_t find_from(const struct view_order *view, uint64_t from, uint64_t number) {
     uint64_t low = from, high = view->size;
     if (!view->is_ascending) {
         while (low < high && view->numbers[low] != number) low++;
@@ -75,7 +76,7 @@ static uint64_t find_from(const view_order *view, uint64_t from, uint64_t number
 
 static recmap_status list_position_of(uint64_t *position, const recmap_order *order, uint64_t epoch,
                                       uint64_t number, recmap_error *error) {
-    const view_order *view = (const view_order *)order;
+    const struct view_order *view = (const struct view_order *)order;
     uint64_t found = 0;
     bool is_there = false;
     for (uint64_t i = find_from(view, 0, number); i < view->size;
@@ -93,23 +94,23 @@ static recmap_status list_position_of(uint64_t *position, const recmap_order *or
 
 static recmap_status view_batch(uint64_t *first, uint64_t *count, const recmap_order *order,
                                 uint64_t epoch, uint64_t batch_index, recmap_error *error) {
-    return recmap_order_batch(first, count, ((const view_order *)order)->of, epoch, batch_index,
-                              error);
+    return recmap_order_batch(first, count, ((const struct view_order *)order)->of, epoch,
+                              batch_index, error);
 }
 
 static recmap_status view_batch_of(uint64_t *batch_index, const recmap_order *order, uint64_t epoch,
                                    uint64_t position, recmap_error *error) {
-    return recmap_order_batch_of(batch_index, ((const view_order *)order)->of, epoch, position,
-                                 error);
+    return recmap_order_batch_of(batch_index, ((const struct view_order *)order)->of, epoch,
+                                 position, error);
 }
 
-static void describe_base(json_writer *json, const view_order *view) {
+static void describe_base(struct json_writer *json, const struct view_order *view) {
     json_key(json, "of");
     order_describe(json, view->of);
 }
 
-static void range_describe(json_writer *json, const recmap_order *order) {
-    const view_order *view = (const view_order *)order;
+static void range_describe(struct json_writer *json, const recmap_order *order) {
+    const struct view_order *view = (const struct view_order *)order;
     describe_number(json, "first", view->first);
     describe_number(json, "count", view->size);
     json_key(json, "step");
@@ -117,14 +118,14 @@ static void range_describe(json_writer *json, const recmap_order *order) {
     describe_base(json, view);
 }
 
-static void list_describe(json_writer *json, const recmap_order *order) {
-    const view_order *view = (const view_order *)order;
+static void list_describe(struct json_writer *json, const recmap_order *order) {
+    const struct view_order *view = (const struct view_order *)order;
     describe_number(json, "count", view->size);
     describe_digest(json, "numbers", view->digest);
     describe_base(json, view);
 }
 
-static const order_kind range_kind = {
+static const struct order_kind range_kind = {
     .name = "range",
     .destroy = view_destroy,
     .at = range_at,
@@ -134,7 +135,7 @@ static const order_kind range_kind = {
     .describe = range_describe,
 };
 
-static const order_kind list_kind = {
+static const struct order_kind list_kind = {
     .name = "list",
     .destroy = view_destroy,
     .at = list_at,
@@ -152,9 +153,9 @@ static recmap_status check_base(const recmap_order *base, uint64_t size, recmap_
 }
 
 /* A view whose members beyond these are the caller's to set. */
-static view_order *make_view(const order_kind *kind, recmap_order *base, uint64_t size,
-                             uint64_t limit, recmap_error *error) {
-    view_order *made = order_allocate(sizeof *made, kind, base->count, limit, error);
+static struct view_order *make_view(const struct order_kind *kind, recmap_order *base,
+                                    uint64_t size, uint64_t limit, recmap_error *error) {
+    struct view_order *made = order_allocate(sizeof *made, kind, base->count, limit, error);
     if (!made) return NULL;
     made->base.batch_count = base->batch_count;
     made->base.epochs_differ = base->epochs_differ;
@@ -183,7 +184,7 @@ recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, 
                     (unsigned long long)count, (unsigned long long)first, (long long)step);
     recmap_status status = check_base(base, count, error);
     if (status != RECMAP_OK) return status;
-    view_order *made = make_view(&range_kind, base, count, limit, error);
+    struct view_order *made = make_view(&range_kind, base, count, limit, error);
     if (!made) return RECMAP_NO_MEMORY;
     made->first = first;
     made->step = step;
@@ -200,7 +201,7 @@ static recmap_status make_list(recmap_order **order, recmap_order *base, uint64_
         if (numbers[i] >= limit) limit = numbers[i] + 1;
         if (i && numbers[i] <= numbers[i - 1]) is_ascending = false;
     }
-    view_order *made = make_view(&list_kind, base, count, limit, error);
+    struct view_order *made = make_view(&list_kind, base, count, limit, error);
     if (!made) {
         free(numbers);
         return RECMAP_NO_MEMORY;

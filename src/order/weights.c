@@ -9,20 +9,20 @@
 #include "order/wide.h"
 
 /* A double above 0 is mantissa * 2^(exponent - 53), the mantissa having 53 bits. */
-typedef struct parts {
+struct parts {
     uint64_t mantissa;
     int exponent;
-} parts;
+};
 
-static parts split_double(double value) {
-    parts made;
+static struct parts split_double(double value) {
+    struct parts made;
     made.mantissa = (uint64_t)ldexp(frexp(value, &made.exponent), 53);
     return made;
 }
 
 /* value * 2^scale to the nearest whole number, at least 1. */
 static uint64_t scale_double(double value, int scale) {
-    parts p = split_double(value);
+    struct parts p = split_double(value);
     int shift = p.exponent - 53 + scale;
     if (shift >= 0) return p.mantissa << shift;
     if (shift < -54) return 1;
@@ -62,11 +62,11 @@ recmap_status weights_to_integers(uint64_t *integers, uint64_t *sum, const doubl
 }
 
 /* The multiples of the shares for one total: whole parts, and what is left of the sum. */
-typedef struct multiple {
+struct multiple {
     uint64_t whole, rest;
-} multiple;
+};
 
-static bool all_are_near(const multiple *multiples, size_t count, uint64_t sum) {
+static bool all_are_near(const struct multiple *multiples, size_t count, uint64_t sum) {
     const uint64_t near = sum >> 26;
     for (size_t i = 0; i < count; i++) {
         bool is_below = multiples[i].rest <= near && multiples[i].whole;
@@ -75,7 +75,7 @@ static bool all_are_near(const multiple *multiples, size_t count, uint64_t sum) 
     return true;
 }
 
-static void next_multiples(multiple *multiples, const uint64_t *integers, size_t count,
+static void next_multiples(struct multiple *multiples, const uint64_t *integers, size_t count,
                            uint64_t sum) {
     for (size_t i = 0; i < count; i++) {
         multiples[i].rest += integers[i];
@@ -87,7 +87,7 @@ static void next_multiples(multiple *multiples, const uint64_t *integers, size_t
 
 /* Brings the total to PROPORTION_MOST: one more for the largest rests, the first of equal ones; or
  * one less for the largest proportions, where ones that may not be 0 made it too large. */
-static void correct_total(uint32_t *proportions, multiple *multiples, size_t count,
+static void correct_total(uint32_t *proportions, struct multiple *multiples, size_t count,
                           int64_t lacking) {
     for (; lacking; lacking += lacking < 0 ? 1 : -1) {
         size_t best = 0;
@@ -100,10 +100,10 @@ static void correct_total(uint32_t *proportions, multiple *multiples, size_t cou
     }
 }
 
-static void round_proportions(uint32_t *proportions, multiple *multiples, size_t count) {
+static void round_proportions(uint32_t *proportions, struct multiple *multiples, size_t count) {
     int64_t lacking = PROPORTION_MOST;
     for (size_t i = 0; i < count; i++) {
-        if (!multiples[i].whole) multiples[i] = (multiple){1, 0};
+        if (!multiples[i].whole) multiples[i] = (struct multiple){1, 0};
         proportions[i] = (uint32_t)multiples[i].whole;
         lacking -= proportions[i];
     }
@@ -113,7 +113,7 @@ static void round_proportions(uint32_t *proportions, multiple *multiples, size_t
 recmap_status weights_to_proportions(uint32_t *proportions, uint32_t *total,
                                      const uint64_t *integers, uint64_t sum, size_t count,
                                      recmap_error *error) {
-    multiple *multiples = calloc(count, sizeof *multiples);
+    struct multiple *multiples = calloc(count, sizeof *multiples);
     if (!multiples) return fail_memory(error);
     for (*total = 1; *total <= PROPORTION_MOST; ++*total) {
         next_multiples(multiples, integers, count, sum);

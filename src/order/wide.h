@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-typedef struct wide {
+struct wide {
     uint64_t high, low;
-} wide;
+};
 
-static inline wide wide_multiply(uint64_t a, uint64_t b) {
+static inline struct wide wide_multiply(uint64_t a, uint64_t b) {
     uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
     uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
     uint64_t other = a0 * b1 + (uint32_t)middle;
-    return (wide){a1 * b1 + (middle >> 32) + (other >> 32), a * b};
+    return (struct wide){a1 * b1 + (middle >> 32) + (other >> 32), a * b};
 }
 
 /* The quotient of a product, rounded down; it must fit: dividend.high < divisor. */
-static inline uint64_t wide_divide(wide dividend, uint64_t divisor, uint64_t *remainder) {
+static inline uint64_t wide_divide(struct wide dividend, uint64_t divisor, uint64_t *remainder) {
 #if defined(__SIZEOF_INT128__) && !defined(RECMAP_PORTABLE)
     unsigned __int128 whole = (unsigned __int128)dividend.high << 64 | dividend.low;
     *remainder = (uint64_t)(whole % divisor);
@@ -39,13 +39,13 @@ static inline uint64_t wide_divide(wide dividend, uint64_t divisor, uint64_t *re
 
 /* a * b / c, rounded down or up; UINT64_MAX when it does not fit. c > 0. */
 static inline uint64_t scale_down(uint64_t a, uint64_t b, uint64_t c) {
-    wide product = wide_multiply(a, b);
+    struct wide product = wide_multiply(a, b);
     uint64_t remainder;
     return product.high < c ? wide_divide(product, c, &remainder) : UINT64_MAX;
 }
 
 static inline uint64_t scale_up(uint64_t a, uint64_t b, uint64_t c) {
-    wide product = wide_multiply(a, b);
+    struct wide product = wide_multiply(a, b);
     if (product.high >= c) return UINT64_MAX;
     uint64_t remainder, quotient = wide_divide(product, c, &remainder);
     return quotient + (remainder && quotient != UINT64_MAX);

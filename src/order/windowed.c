@@ -6,7 +6,7 @@
 #include "order/permutation.h"
 #include "order/random.h"
 
-typedef struct windowed_order {
+struct windowed_order {
     recmap_order base;
     uint64_t block, window; /* as given */
     uint64_t seed;
@@ -15,27 +15,27 @@ typedef struct windowed_order {
     uint64_t missing;     /* records that the last block lacks */
     uint64_t window_size; /* records a window, if none lacks any */
     uint64_t window_blocks;
-} windowed_order;
+};
 
 /* An epoch: where each block stands, and the short one. */
-typedef struct windowed_epoch {
-    const windowed_order *order;
+struct windowed_epoch {
+    const struct windowed_order *order;
     uint64_t epoch;
-    permutation blocks;
+    struct permutation blocks;
     uint64_t short_place; /* of the last block */
-} windowed_epoch;
+};
 
 /* A window, with the permutation of its records. */
-typedef struct window {
+struct window {
     uint64_t first; /* position */
     uint64_t size;
     uint64_t first_place; /* of its blocks */
     uint64_t short_start; /* record of the window at which the short block starts, or its size */
-    permutation records;
-} window;
+    struct permutation records;
+};
 
-static windowed_epoch begin_epoch(const recmap_order *order, uint64_t epoch) {
-    windowed_epoch made = {.order = (const windowed_order *)order, .epoch = epoch};
+static struct windowed_epoch begin_epoch(const recmap_order *order, uint64_t epoch) {
+    struct windowed_epoch made = {.order = (const struct windowed_order *)order, .epoch = epoch};
     uint64_t blocks = made.order->block_count;
     permutation_init(&made.blocks, blocks, made.order->seed, epoch,
                      stream_of(STREAM_WINDOWED_BLOCKS, 0));
@@ -44,8 +44,8 @@ static windowed_epoch begin_epoch(const recmap_order *order, uint64_t epoch) {
 }
 
 /* The window that begins with block place `index * window_blocks`. */
-static void open_window(window *opened, const windowed_epoch *e, uint64_t index) {
-    const windowed_order *order = e->order;
+static void open_window(struct window *opened, const struct windowed_epoch *e, uint64_t index) {
+    const struct windowed_order *order = e->order;
     uint64_t short_window = e->short_place / order->window_blocks;
     uint64_t places =
         min_u64(order->window_blocks, order->block_count - index * order->window_blocks);
@@ -59,8 +59,8 @@ static void open_window(window *opened, const windowed_epoch *e, uint64_t index)
                      stream_of(STREAM_WINDOWED_INSIDE, index));
 }
 
-static uint64_t window_at(const windowed_epoch *e, uint64_t position) {
-    const windowed_order *order = e->order;
+static uint64_t window_at(const struct windowed_epoch *e, uint64_t position) {
+    const struct windowed_order *order = e->order;
     uint64_t short_window = e->short_place / order->window_blocks;
     uint64_t index = position / order->window_size;
     if (index < short_window) return index;
@@ -71,9 +71,9 @@ static uint64_t window_at(const windowed_epoch *e, uint64_t position) {
 enum { PIECE = 256 };
 
 /* Up to PIECE positions of one window. */
-static void window_numbers(uint64_t *numbers, const windowed_epoch *e, const window *w,
-                           const uint64_t *positions, size_t count) {
-    const windowed_order *order = e->order;
+static void window_numbers(uint64_t *numbers, const struct windowed_epoch *e,
+                           const struct window *w, const uint64_t *positions, size_t count) {
+    const struct windowed_order *order = e->order;
     uint64_t records[PIECE], places[PIECE];
     for (size_t i = 0; i < count; i++) records[i] = positions[i] - w->first;
     permutation_at(&w->records, records, records, count);
@@ -91,8 +91,8 @@ static void window_numbers(uint64_t *numbers, const windowed_epoch *e, const win
 static recmap_status windowed_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                                  const uint64_t *positions, size_t count, recmap_error *error) {
     (void)error;
-    windowed_epoch e = begin_epoch(order, epoch);
-    window w = {.size = 0};
+    struct windowed_epoch e = begin_epoch(order, epoch);
+    struct window w = {.size = 0};
     for (size_t i = 0; i < count;) {
         if (positions[i] - w.first >= w.size) open_window(&w, &e, window_at(&e, positions[i]));
         size_t end = i + 1;
@@ -106,10 +106,10 @@ static recmap_status windowed_at(uint64_t *numbers, const recmap_order *order, u
 static recmap_status windowed_position_of(uint64_t *position, const recmap_order *order,
                                           uint64_t epoch, uint64_t number, recmap_error *error) {
     (void)error;
-    windowed_epoch e = begin_epoch(order, epoch);
-    const windowed_order *windowed = e.order;
+    struct windowed_epoch e = begin_epoch(order, epoch);
+    const struct windowed_order *windowed = e.order;
     uint64_t place = permutation_inverse_one(&e.blocks, number / windowed->block_size);
-    window w;
+    struct window w;
     open_window(&w, &e, place / windowed->window_blocks);
     uint64_t record = (place - w.first_place) * windowed->block_size +
                       number % windowed->block_size;
@@ -118,15 +118,15 @@ static recmap_status windowed_position_of(uint64_t *position, const recmap_order
     return RECMAP_OK;
 }
 
-static void windowed_describe(json_writer *json, const recmap_order *order) {
-    const windowed_order *windowed = (const windowed_order *)order;
+static void windowed_describe(struct json_writer *json, const recmap_order *order) {
+    const struct windowed_order *windowed = (const struct windowed_order *)order;
     describe_number(json, "n", order->limit);
     describe_number(json, "block", windowed->block);
     describe_number(json, "window", windowed->window);
     describe_number(json, "seed", windowed->seed);
 }
 
-static const order_kind windowed_kind = {
+static const struct order_kind windowed_kind = {
     .name = "windowed",
     .at = windowed_at,
     .position_of = windowed_position_of,
@@ -139,7 +139,7 @@ recmap_status recmap_order_windowed(recmap_order **order, uint64_t n, uint64_t b
     if (status != RECMAP_OK) return status;
     if (!block) return fail(error, RECMAP_INVALID, "a block must hold at least 1 record");
     if (!window_blocks) return fail(error, RECMAP_INVALID, "a window must hold at least 1 block");
-    windowed_order *made = order_allocate(sizeof *made, &windowed_kind, n, n, error);
+    struct windowed_order *made = order_allocate(sizeof *made, &windowed_kind, n, n, error);
     if (!made) return RECMAP_NO_MEMORY;
     made->block = block;
     made->window = window_blocks;

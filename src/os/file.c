@@ -100,28 +100,29 @@ recmap_status file_open_beneath(int *fd, const char *root, const char *name, rec
     }
 }
 
-static void stat_to_file_stat(file_stat *out, const struct stat *st) {
-    *out = (file_stat){.device = (uint64_t)st->st_dev,
-                       .inode = (uint64_t)st->st_ino,
-                       .size = (uint64_t)st->st_size,
-                       .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec};
+static void stat_to_file_stat(struct file_stat *out, const struct stat *st) {
+    *out = (struct file_stat){.device = (uint64_t)st->st_dev,
+                              .inode = (uint64_t)st->st_ino,
+                              .size = (uint64_t)st->st_size,
+                              .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 +
+                                          st->st_mtim.tv_nsec};
 }
 
-recmap_status file_get_stat(file_stat *out, int fd, const char *path, recmap_error *error) {
+recmap_status file_get_stat(struct file_stat *out, int fd, const char *path, recmap_error *error) {
     struct stat st;
     if (fstat(fd, &st)) return fail_errno(error, errno, path, "look at the file");
     stat_to_file_stat(out, &st);
     return RECMAP_OK;
 }
 
-bool file_stat_path(file_stat *out, const char *path) {
+bool file_stat_path(struct file_stat *out, const char *path) {
     struct stat st;
     if (stat(path, &st)) return false;
     stat_to_file_stat(out, &st);
     return true;
 }
 
-recmap_status file_find_stat(file_stat *out, bool *is_there, const char *path,
+recmap_status file_find_stat(struct file_stat *out, bool *is_there, const char *path,
                              recmap_error *error) {
     *is_there = file_stat_path(out, path);
     if (*is_there || errno == ENOENT || errno == ENOTDIR) return RECMAP_OK;
@@ -315,7 +316,8 @@ static recmap_status create_locked(int *created, const char *path, bool *vanishe
     return RECMAP_OK;
 }
 
-recmap_status temporary_create(temporary_file *file, const char *target, recmap_error *error) {
+recmap_status temporary_create(struct temporary_file *file, const char *target,
+                               recmap_error *error) {
     remove_dead_temporaries(target);
     for (;;) {
         char *path = temporary_path(target);
@@ -337,12 +339,12 @@ recmap_status temporary_create(temporary_file *file, const char *target, recmap_
             free(path);
             return status;
         }
-        *file = (temporary_file){fd, path, kept, process_id()};
+        *file = (struct temporary_file){fd, path, kept, process_id()};
         return RECMAP_OK;
     }
 }
 
-static recmap_status rename_and_sync(temporary_file *file, int folder, recmap_error *error) {
+static recmap_status rename_and_sync(struct temporary_file *file, int folder, recmap_error *error) {
     if (rename(file->path, file->target))
         return fail_errno(error, errno, file->target, "rename the finished file");
     free(file->path);
@@ -353,7 +355,7 @@ static recmap_status rename_and_sync(temporary_file *file, int folder, recmap_er
     return RECMAP_OK;
 }
 
-recmap_status temporary_publish(temporary_file *file, recmap_error *error) {
+recmap_status temporary_publish(struct temporary_file *file, recmap_error *error) {
     int folder = -1;
     /* What else can fail does so before the file has its name. */
     recmap_status status = folder_open(&folder, file->target, error);
@@ -362,16 +364,16 @@ recmap_status temporary_publish(temporary_file *file, recmap_error *error) {
     return status;
 }
 
-bool temporary_is_own(const temporary_file *file) {
+bool temporary_is_own(const struct temporary_file *file) {
     return file->process == process_id();
 }
 
-void temporary_discard(temporary_file *file) {
+void temporary_discard(struct temporary_file *file) {
     if (file->path && temporary_is_own(file)) unlink(file->path);
     file_close(file->fd);
     free(file->path);
     free(file->target);
-    *file = (temporary_file)TEMPORARY_FILE_INIT;
+    *file = (struct temporary_file)TEMPORARY_FILE_INIT;
 }
 
 recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *error) {
@@ -384,7 +386,7 @@ recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *err
         return RECMAP_OK;
     }
     /* Not every file system knows O_TMPFILE: a temporary name, given up at once. */
-    temporary_file file = TEMPORARY_FILE_INIT;
+    struct temporary_file file = TEMPORARY_FILE_INIT;
     recmap_status status = temporary_create(&file, target, error);
     if (status != RECMAP_OK) return status;
     *fd = file.fd;

@@ -10,12 +10,12 @@
 #include <recmap/status.h>
 
 /* What tells one file, and one state of it, from another. */
-typedef struct file_stat {
+struct file_stat {
     uint64_t device;
     uint64_t inode;
     uint64_t size;
     int64_t mtime_ns; /* time of last change, ns since 1970 */
-} file_stat;
+};
 
 /* Opens a regular file for reading; a folder, FIFO or device is an error and never blocks. */
 recmap_status file_open(int *fd, const char *path, recmap_error *error);
@@ -24,13 +24,13 @@ recmap_status file_open(int *fd, const char *path, recmap_error *error);
  * link among its components, so that a name out of an untrusted index stays in the folder. */
 recmap_status file_open_beneath(int *fd, const char *root, const char *name, recmap_error *error);
 
-recmap_status file_get_stat(file_stat *stat, int fd, const char *path, recmap_error *error);
+recmap_status file_get_stat(struct file_stat *stat, int fd, const char *path, recmap_error *error);
 
 /* False when nothing is there (or it cannot be looked at). */
-bool file_stat_path(file_stat *stat, const char *path);
+bool file_stat_path(struct file_stat *stat, const char *path);
 
 /* The same with the reason when it cannot be looked at; nothing there is no error. */
-recmap_status file_find_stat(file_stat *stat, bool *is_there, const char *path,
+recmap_status file_find_stat(struct file_stat *stat, bool *is_there, const char *path,
                              recmap_error *error);
 
 void file_close(int fd);
@@ -65,29 +65,30 @@ recmap_status file_sync(int fd, const char *path, recmap_error *error);
 
 /* A file under a temporary name that will replace `target`, locked as long as `fd` is open, so that
  * others can tell that its writer lives. */
-typedef struct temporary_file {
+struct temporary_file {
     int fd; /* -1: none */
     char *path;
     char *target;
     long process; /* that made it: a fork's copy of this leaves the file alone */
-} temporary_file;
+};
 
 #define TEMPORARY_FILE_INIT                                                                        \
     { -1, NULL, NULL, 0 }
 
 /* Creates `TARGET.tmp-RANDOM` beside `target`, after removing such files of `target` whose writers
  * are dead. */
-recmap_status temporary_create(temporary_file *file, const char *target, recmap_error *error);
+recmap_status temporary_create(struct temporary_file *file, const char *target,
+                               recmap_error *error);
 
 /* Renames it to its target and syncs the folder. What was written must be synced before. Only when
  * the folder's sync fails, the file has its new name after an error. */
-recmap_status temporary_publish(temporary_file *file, recmap_error *error);
+recmap_status temporary_publish(struct temporary_file *file, recmap_error *error);
 
 /* Whether this process made it, and not one that forked this one. */
-bool temporary_is_own(const temporary_file *file);
+bool temporary_is_own(const struct temporary_file *file);
 
 /* Removes it, if it is this process's own and was not published, and frees what it holds. */
-void temporary_discard(temporary_file *file);
+void temporary_discard(struct temporary_file *file);
 
 /* An unnamed temporary file in the folder of `target`, for spilling: it vanishes when closed. */
 recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *error);

@@ -20,7 +20,7 @@ recmap_status path_get_kind(path_kind *kind, const char *path, recmap_error *err
     return RECMAP_OK;
 }
 
-bool path_list_add(path_list *list, char *path) {
+bool path_list_add(struct path_list *list, char *path) {
     if (path &&
         array_reserve(&list->paths, &list->capacity, list->count + 1, sizeof *list->paths)) {
         list->paths[list->count++] = path;
@@ -30,18 +30,18 @@ bool path_list_add(path_list *list, char *path) {
     return false;
 }
 
-void path_list_cut(path_list *list, size_t count) {
+void path_list_cut(struct path_list *list, size_t count) {
     while (list->count > count) free(list->paths[--list->count]);
 }
 
-void path_list_free(path_list *list) {
+void path_list_free(struct path_list *list) {
     path_list_cut(list, 0);
     free(list->paths);
-    *list = (path_list)PATH_LIST_INIT;
+    *list = (struct path_list)PATH_LIST_INIT;
 }
 
 /* Adds `path`, which it takes over, unless it is something that never is a shard. */
-static recmap_status add_file(path_list *list, char *path, recmap_error *error) {
+static recmap_status add_file(struct path_list *list, char *path, recmap_error *error) {
     if (!path) return fail_memory(error);
     path_kind kind;
     recmap_status status = path_get_kind(&kind, path, error);
@@ -52,7 +52,7 @@ static recmap_status add_file(path_list *list, char *path, recmap_error *error) 
     return path_list_add(list, path) ? RECMAP_OK : fail_memory(error);
 }
 
-recmap_status list_folder(path_list *list, const char *folder, path_filter filter,
+recmap_status list_folder(struct path_list *list, const char *folder, path_filter filter,
                           recmap_error *error) {
     DIR *stream = opendir(folder);
     if (!stream) return fail_errno(error, errno, folder, "read the folder");
@@ -70,7 +70,7 @@ recmap_status list_folder(path_list *list, const char *folder, path_filter filte
     return status;
 }
 
-recmap_status list_matches(path_list *list, const char *pattern, path_filter filter,
+recmap_status list_matches(struct path_list *list, const char *pattern, path_filter filter,
                            recmap_error *error) {
     glob_t matches = {0};
     recmap_status status = RECMAP_OK;

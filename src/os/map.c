@@ -13,28 +13,28 @@
  * emptied and filled again; blocks of them form a list that only grows. A slot's address range is
  * read by the handler while another thread may change it: `owner` is written last and cleared
  * first. */
-typedef struct guard_slot {
-    _Atomic(file_map *) owner;
+struct guard_slot {
+    _Atomic(struct file_map *) owner;
     _Atomic(uintptr_t) start;
     _Atomic(uintptr_t) end;
-} guard_slot;
+};
 
 enum { SLOTS_PER_BLOCK = 256 };
 
-typedef struct guard_block {
+struct guard_block {
     struct guard_block *_Atomic next;
-    guard_slot slots[SLOTS_PER_BLOCK];
-} guard_block;
+    struct guard_slot slots[SLOTS_PER_BLOCK];
+};
 
-static guard_block first_block;
+static struct guard_block first_block;
 
 /* Where the last free slot was found: the search goes round from there, so that many maps in a row
  * do not each pass over all those before. Guarded by the process lock. */
-static guard_block *search_block = &first_block;
+static struct guard_block *search_block = &first_block;
 static size_t search_slot;
 
-static guard_slot *next_slot(bool *is_last) {
-    guard_slot *slot = &search_block->slots[search_slot++];
+static struct guard_slot *next_slot(bool *is_last) {
+    struct guard_slot *slot = &search_block->slots[search_slot++];
     *is_last = false;
     if (search_slot == SLOTS_PER_BLOCK) {
         search_slot = 0;
@@ -45,9 +45,9 @@ static guard_slot *next_slot(bool *is_last) {
 }
 
 static bool append_block(void) {
-    guard_block *fresh = calloc(1, sizeof *fresh);
+    struct guard_block *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return false;
-    guard_block *last = search_block;
+    struct guard_block *last = search_block;
     while (last->next) last = last->next;
     last->next = fresh;
     search_block = fresh;
@@ -55,11 +55,11 @@ static bool append_block(void) {
     return true;
 }
 
-static guard_slot *take_free_slot(void) {
+static struct guard_slot *take_free_slot(void) {
     /* Passing the end twice means that the whole list was seen. */
     for (int ends = 0; ends < 2;) {
         bool is_last;
-        guard_slot *slot = next_slot(&is_last);
+        struct guard_slot *slot = next_slot(&is_last);
         if (!slot->owner) return slot;
         ends += is_last;
     }
@@ -68,9 +68,9 @@ static guard_slot *take_free_slot(void) {
     return next_slot(&is_last);
 }
 
-static bool guard_add(file_map *map) {
+static bool guard_add(struct file_map *map) {
     process_lock();
-    guard_slot *slot = take_free_slot();
+    struct guard_slot *slot = take_free_slot();
     if (slot) {
         slot->start = (uintptr_t)map->data;
         slot->end = (uintptr_t)map->data + map->size;
@@ -81,15 +81,15 @@ static bool guard_add(file_map *map) {
     return slot != NULL;
 }
 
-static void guard_remove(file_map *map) {
-    guard_slot *slot = map->guard_slot;
+static void guard_remove(struct file_map *map) {
+    struct guard_slot *slot = map->guard_slot;
     process_lock();
     slot->owner = NULL;
     process_unlock();
 }
 
-recmap_status map_watch(file_map **map, const void *data, size_t size, recmap_error *error) {
-    file_map *made = calloc(1, sizeof *made);
+recmap_status map_watch(struct file_map **map, const void *data, size_t size, recmap_error *error) {
+    struct file_map *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
     made->data = data;
     made->size = size;
@@ -102,7 +102,7 @@ recmap_status map_watch(file_map **map, const void *data, size_t size, recmap_er
     return RECMAP_OK;
 }
 
-static recmap_status map_pages(file_map **map, int fd, size_t size, const char *path,
+static recmap_status map_pages(struct file_map **map, int fd, size_t size, const char *path,
                                recmap_error *error) {
     void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) return fail_errno(error, errno, path, "map the file");
@@ -112,16 +112,16 @@ static recmap_status map_pages(file_map **map, int fd, size_t size, const char *
     return status;
 }
 
-recmap_status map_create(file_map **map, int fd, size_t size, const char *path,
+recmap_status map_create(struct file_map **map, int fd, size_t size, const char *path,
                          recmap_error *error) {
     if (size) return map_pages(map, fd, size, path, error);
-    file_map *empty = calloc(1, sizeof *empty);
+    struct file_map *empty = calloc(1, sizeof *empty);
     if (!empty) return fail_memory(error);
     *map = empty;
     return RECMAP_OK;
 }
 
-void map_destroy(file_map *map) {
+void map_destroy(struct file_map *map) {
     if (!map) return;
     if (map->data) {
         guard_remove(map);
@@ -130,7 +130,7 @@ void map_destroy(file_map *map) {
     free(map);
 }
 
-void map_advise(const file_map *map, uint64_t offset, uint64_t size, map_advice advice) {
+void map_advise(const struct file_map *map, uint64_t offset, uint64_t size, map_advice advice) {
     static const int codes[] = {
         [MAP_ADVICE_RANDOM] = MADV_RANDOM,
         [MAP_ADVICE_SEQUENTIAL] = MADV_SEQUENTIAL,
@@ -146,7 +146,7 @@ void map_advise(const file_map *map, uint64_t offset, uint64_t size, map_advice 
     errno = saved;
 }
 
-bool map_is_resident(const file_map *map, uint64_t offset, uint64_t size) {
+bool map_is_resident(const struct file_map *map, uint64_t offset, uint64_t size) {
     enum { PAGES_MOST = 64 };
     unsigned char pages[PAGES_MOST];
     if (!size || offset >= map->size) return true;
@@ -168,7 +168,7 @@ static size_t guard_page_size;
 
 /* Puts a page of zeros over the page that cannot be read. mmap is a bare system call here, safe in
  * a handler. */
-static bool cover_page(file_map *map, uintptr_t address) {
+static bool cover_page(struct file_map *map, uintptr_t address) {
     uintptr_t page = address & ~(uintptr_t)(guard_page_size - 1);
     int saved = errno;
     void *covered = mmap((void *)page, guard_page_size, PROT_READ,
@@ -180,10 +180,10 @@ static bool cover_page(file_map *map, uintptr_t address) {
 }
 
 static bool guard_handle(uintptr_t address) {
-    for (guard_block *block = &first_block; block; block = block->next)
+    for (struct guard_block *block = &first_block; block; block = block->next)
         for (size_t i = 0; i < SLOTS_PER_BLOCK; i++) {
-            guard_slot *slot = &block->slots[i];
-            file_map *owner = slot->owner;
+            struct guard_slot *slot = &block->slots[i];
+            struct file_map *owner = slot->owner;
             if (owner && address >= slot->start && address < slot->end)
                 return cover_page(owner, address);
         }

@@ -10,8 +10,8 @@ struct read_ring {
     unsigned added; /* and not handed over */
 };
 
-read_ring *ring_create(unsigned depth) {
-    read_ring *made = calloc(1, sizeof *made);
+struct read_ring *ring_create(unsigned depth) {
+    struct read_ring *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     if (io_uring_queue_init(depth, &made->uring, 0)) {
         free(made);
@@ -22,20 +22,21 @@ read_ring *ring_create(unsigned depth) {
     return made;
 }
 
-void ring_destroy(read_ring *ring) {
+void ring_destroy(struct read_ring *ring) {
     if (!ring) return;
     io_uring_queue_exit(&ring->uring);
     free(ring);
 }
 
-void ring_add(read_ring *ring, int fd, void *data, uint32_t size, uint64_t offset, void *tag) {
+void ring_add(struct read_ring *ring, int fd, void *data, uint32_t size, uint64_t offset,
+              void *tag) {
     struct io_uring_sqe *entry = io_uring_get_sqe(&ring->uring);
     io_uring_prep_read(entry, fd, data, size, offset);
     io_uring_sqe_set_data(entry, tag);
     ring->added++;
 }
 
-unsigned ring_submit(read_ring *ring) {
+unsigned ring_submit(struct read_ring *ring) {
     enum { TRIES = 1000 };
     for (int tries = 0; ring->added && tries < TRIES; tries++) {
         int taken = io_uring_submit(&ring->uring);
@@ -47,7 +48,7 @@ unsigned ring_submit(read_ring *ring) {
     return ring->added;
 }
 
-bool ring_take(void **tag, int32_t *result, read_ring *ring, bool waits) {
+bool ring_take(void **tag, int32_t *result, struct read_ring *ring, bool waits) {
     struct io_uring_cqe *done = NULL;
     if (io_uring_peek_cqe(&ring->uring, &done)) done = NULL;
     /* Only a signal can end the wait before a read does. */

@@ -20,10 +20,10 @@ unsigned core_count(void) {
     return online > 0 ? (unsigned)online : 1;
 }
 
-thread_waits thread_get_waits(void) {
+struct thread_waits thread_get_waits(void) {
     struct rusage usage;
-    if (getrusage(RUSAGE_THREAD, &usage)) return (thread_waits){0, 0};
-    return (thread_waits){(uint64_t)usage.ru_majflt, (uint64_t)usage.ru_nvcsw};
+    if (getrusage(RUSAGE_THREAD, &usage)) return (struct thread_waits){0, 0};
+    return (struct thread_waits){(uint64_t)usage.ru_majflt, (uint64_t)usage.ru_nvcsw};
 }
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -58,7 +58,7 @@ void condition_init(pthread_cond_t *made) {
     pthread_condattr_destroy(&attributes);
 }
 
-recmap_status workers_start(worker_group *group, unsigned count, void *(*run)(void *),
+recmap_status workers_start(struct worker_group *group, unsigned count, void *(*run)(void *),
                             void *context, recmap_error *error) {
     pthread_t *threads = calloc(count, sizeof *threads);
     if (!threads) return fail_memory(error);
@@ -79,12 +79,12 @@ recmap_status workers_start(worker_group *group, unsigned count, void *(*run)(vo
         free(threads);
         return fail_errno(error, failed == EAGAIN ? ENOMEM : failed, NULL, "start a thread");
     }
-    *group = (worker_group){threads, started};
+    *group = (struct worker_group){threads, started};
     return RECMAP_OK;
 }
 
-void workers_join(worker_group *group) {
+void workers_join(struct worker_group *group) {
     for (unsigned i = 0; i < group->count; i++) pthread_join(group->threads[i], NULL);
     free(group->threads);
-    *group = (worker_group)WORKER_GROUP_INIT;
+    *group = (struct worker_group)WORKER_GROUP_INIT;
 }

@@ -20,27 +20,27 @@ void process_unlock(void);
 void condition_init(pthread_cond_t *made);
 
 /* How often this thread had to wait so far. */
-typedef struct thread_waits {
+struct thread_waits {
     uint64_t faults; /* for a page of a map to be read from a device */
     uint64_t sleeps; /* for anything: a device, a lock */
-} thread_waits;
-thread_waits thread_get_waits(void);
+};
+struct thread_waits thread_get_waits(void);
 
 /* Threads that run the same function until it returns. Signals are blocked in them: they belong to
  * the application's threads. */
-typedef struct worker_group {
+struct worker_group {
     pthread_t *threads;
     unsigned count;
-} worker_group;
+};
 
 #define WORKER_GROUP_INIT                                                                          \
     { NULL, 0 }
 
 /* Starts up to `count` threads, at least one; with fewer than asked the work is only slower. */
-recmap_status workers_start(worker_group *group, unsigned count, void *(*run)(void *),
+recmap_status workers_start(struct worker_group *group, unsigned count, void *(*run)(void *),
                             void *context, recmap_error *error);
 
 /* Waits for all of them and frees the group. */
-void workers_join(worker_group *group);
+void workers_join(struct worker_group *group);
 
 #endif

@@ -7,20 +7,20 @@
 enum { ARENA_ALIGNMENT = 64 };
 
 /* What was asked for begins ARENA_ALIGNMENT behind it. */
-typedef struct arena_block {
+struct arena_block {
     struct arena_block *next;
-} arena_block;
+};
 
-void *arena_allocate(arena *from, size_t size) {
+void *arena_allocate(struct arena *from, size_t size) {
     void *block = NULL;
     if (size > SIZE_MAX / 2) return NULL;
     if (posix_memalign(&block, ARENA_ALIGNMENT, size + 2 * ARENA_ALIGNMENT) != 0) return NULL;
-    ((arena_block *)block)->next = from->blocks;
+    ((struct arena_block *)block)->next = from->blocks;
     from->blocks = block;
     return (uint8_t *)block + ARENA_ALIGNMENT;
 }
 
-void *arena_allocate_zeros(arena *from, size_t count, size_t item_size) {
+void *arena_allocate_zeros(struct arena *from, size_t count, size_t item_size) {
     size_t size;
     if (__builtin_mul_overflow(count, item_size, &size)) return NULL;
     void *made = arena_allocate(from, size);
@@ -28,19 +28,19 @@ void *arena_allocate_zeros(arena *from, size_t count, size_t item_size) {
     return made;
 }
 
-void *arena_copy(arena *from, const void *data, size_t size) {
+void *arena_copy(struct arena *from, const void *data, size_t size) {
     void *copy = arena_allocate(from, size);
     if (copy && size) memcpy(copy, data, size);
     return copy;
 }
 
-char *arena_copy_text(arena *from, const char *text) {
+char *arena_copy_text(struct arena *from, const char *text) {
     return arena_copy(from, text, strlen(text) + 1);
 }
 
-void arena_free(arena *freed) {
+void arena_free(struct arena *freed) {
     while (freed->blocks) {
-        arena_block *next = freed->blocks->next;
+        struct arena_block *next = freed->blocks->next;
         free(freed->blocks);
         freed->blocks = next;
     }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool buffer_reserve(buffer *grown, size_t used, size_t size) {
+bool buffer_reserve(struct buffer *grown, size_t used, size_t size) {
     if (size <= grown->capacity && grown->data) return true;
     size_t capacity = grown->capacity > SIZE_MAX / 4 ? size : grown->capacity * 2;
     if (capacity < size) capacity = size;
@@ -18,7 +18,7 @@ bool buffer_reserve(buffer *grown, size_t used, size_t size) {
     return true;
 }
 
-void buffer_release(buffer *freed) {
+void buffer_release(struct buffer *freed) {
     free(freed->data);
-    *freed = (buffer){0};
+    *freed = (struct buffer){0};
 }

@@ -11,22 +11,22 @@
 enum { BUFFER_ALIGNMENT = 64, BUFFER_SLACK = 128 };
 
 /* All zeros is an empty buffer. How much of it is used is its user's business. */
-typedef struct buffer {
+struct buffer {
     uint8_t *data; /* NULL as long as nothing was reserved */
     size_t capacity;
-} buffer;
+};
 
 /* Makes room for `size` bytes, and BUFFER_SLACK more, at least doubling, keeping the first `used`
  * bytes. False when memory is out; the buffer is as it was then. */
-bool buffer_reserve(buffer *grown, size_t used, size_t size);
-void buffer_release(buffer *freed);
+bool buffer_reserve(struct buffer *grown, size_t used, size_t size);
+void buffer_release(struct buffer *freed);
 
 /* What it holds as offsets, and as numbers that are no offsets. */
-static inline int64_t *buffer_int64(const buffer *b) {
+static inline int64_t *buffer_int64(const struct buffer *b) {
     return (int64_t *)(void *)b->data;
 }
 
-static inline uint64_t *buffer_uint64(const buffer *b) {
+static inline uint64_t *buffer_uint64(const struct buffer *b) {
     return (uint64_t *)(void *)b->data;
 }
 

@@ -29,22 +29,22 @@ recmap_type convert_list_of(recmap_element element) {
     return RECMAP_TYPE_NONE;
 }
 
-convert_range convert_range_of(recmap_element element) {
+struct convert_range convert_range_of(recmap_element element) {
     switch (element) {
-    case RECMAP_ELEMENT_INT32: return (convert_range){INT32_MIN, UINT32_MAX, 4};
-    case RECMAP_ELEMENT_INT16: return (convert_range){INT16_MIN, UINT16_MAX, 2};
-    case RECMAP_ELEMENT_INT8: return (convert_range){INT8_MIN, UINT8_MAX, 1};
-    case RECMAP_ELEMENT_UINT64: return (convert_range){0, INT64_MAX, 8};
-    case RECMAP_ELEMENT_UINT32: return (convert_range){0, UINT32_MAX, 4};
-    case RECMAP_ELEMENT_UINT16: return (convert_range){0, UINT16_MAX, 2};
-    case RECMAP_ELEMENT_UINT8: return (convert_range){0, UINT8_MAX, 1};
-    case RECMAP_ELEMENT_BOOL: return (convert_range){0, 1, 1};
-    default: return (convert_range){INT64_MIN, UINT64_MAX, 8};
+    case RECMAP_ELEMENT_INT32: return (struct convert_range){INT32_MIN, UINT32_MAX, 4};
+    case RECMAP_ELEMENT_INT16: return (struct convert_range){INT16_MIN, UINT16_MAX, 2};
+    case RECMAP_ELEMENT_INT8: return (struct convert_range){INT8_MIN, UINT8_MAX, 1};
+    case RECMAP_ELEMENT_UINT64: return (struct convert_range){0, INT64_MAX, 8};
+    case RECMAP_ELEMENT_UINT32: return (struct convert_range){0, UINT32_MAX, 4};
+    case RECMAP_ELEMENT_UINT16: return (struct convert_range){0, UINT16_MAX, 2};
+    case RECMAP_ELEMENT_UINT8: return (struct convert_range){0, UINT8_MAX, 1};
+    case RECMAP_ELEMENT_BOOL: return (struct convert_range){0, 1, 1};
+    default: return (struct convert_range){INT64_MIN, UINT64_MAX, 8};
     }
 }
 
 /* The index of the first value outside the range, or `count`. */
-static size_t first_outside(const convert_range *r, const int64_t *values, size_t count) {
+static size_t first_outside(const struct convert_range *r, const int64_t *values, size_t count) {
     bool is_outside = false;
     for (size_t i = 0; i < count; i++)
         is_outside |= (uint64_t)values[i] - (uint64_t)r->low > r->span;
@@ -77,7 +77,7 @@ static void narrow(void *elements, size_t size, const int64_t *values, size_t co
 }
 
 size_t convert_int64(void *elements, recmap_element element, const int64_t *values, size_t count) {
-    const convert_range r = convert_range_of(element);
+    const struct convert_range r = convert_range_of(element);
     int64_t block[BLOCK];
     if (element == RECMAP_ELEMENT_INT64) {
         if (count) memmove(elements, values, 8 * count);

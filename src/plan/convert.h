@@ -11,13 +11,13 @@
 recmap_type convert_list_of(recmap_element element);
 
 /* What an element that comes from int64_list can hold, and its bytes. */
-typedef struct convert_range {
+struct convert_range {
     int64_t low;
     uint64_t span; /* the highest less the lowest */
     size_t size;
-} convert_range;
+};
 
-convert_range convert_range_of(recmap_element element);
+struct convert_range convert_range_of(recmap_element element);
 
 /* Writes `count` elements. Returns `count`, or the index of the first value that the element cannot
  * hold; what is behind it is undefined then. `element` is one that comes from int64_list (floats:

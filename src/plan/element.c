@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-typedef struct element_row {
+struct element_row {
     const char *name;
     size_t size;
-} element_row;
+};
 
-static const element_row elements[] = {
+static const struct element_row elements[] = {
     [RECMAP_ELEMENT_NONE] = {NULL, 0},
     [RECMAP_ELEMENT_INT64] = {"int64", 8},
     [RECMAP_ELEMENT_FLOAT32] = {"float32", 4},

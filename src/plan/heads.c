@@ -20,7 +20,7 @@ static uint8_t list_tag(recmap_type list) {
     return list == RECMAP_TYPE_FLOAT ? FLOAT_LIST_TAG : BYTES_LIST_TAG;
 }
 
-static head_way way_of(const slot *slot) {
+static head_way way_of(const struct slot *slot) {
     bool is_one = slot->count == 1;
     if (slot->raw) return HEAD_RUN;
     if (slot->list == RECMAP_TYPE_INT64) return is_one ? HEAD_INT : HEAD_INTS;
@@ -29,27 +29,27 @@ static head_way way_of(const slot *slot) {
     return HEAD_RUN;
 }
 
-static void put_fixed(head *made, size_t at, uint8_t byte) {
+static void put_fixed(struct head *made, size_t at, uint8_t byte) {
     made->bytes[at] = byte;
     made->care[at] = 0xff;
 }
 
 /* A length, which is so much less than that of the entry. */
-static void put_length(head *made, size_t at, size_t less) {
+static void put_length(struct head *made, size_t at, size_t less) {
     put_fixed(made, at, (uint8_t)(0 - less));
     made->lengths[at] = 0xff;
 }
 
-static head make_head(const slot *slot, uint32_t first) {
-    convert_range range = convert_range_of(slot->element);
-    head made = {.first = first,
-                 .way = (uint8_t)way_of(slot),
-                 .empty_size = LENGTH_MOST + 1,
-                 .count = (uint32_t)slot->count,
-                 .multiple = slot->multiple > 1 ? 2 : 1,
-                 .low = range.low,
-                 .span = range.span,
-                 .element_size = (uint8_t)range.size};
+static struct head make_head(const struct slot *slot, uint32_t first) {
+    struct convert_range range = convert_range_of(slot->element);
+    struct head made = {.first = first,
+                        .way = (uint8_t)way_of(slot),
+                        .empty_size = LENGTH_MOST + 1,
+                        .count = (uint32_t)slot->count,
+                        .multiple = slot->multiple > 1 ? 2 : 1,
+                        .low = range.low,
+                        .span = range.span,
+                        .element_size = (uint8_t)range.size};
     size_t size = slot->name_size, at = HEAD_KEY_AT + size;
     if (size > HEAD_KEY_MOST) return made;
     put_fixed(&made, 0, FIELD_1_TAG);
@@ -68,32 +68,32 @@ static head make_head(const slot *slot, uint32_t first) {
     return made;
 }
 
-static void fill_sizes(heads *made) {
+static void fill_sizes(struct heads *made) {
     for (size_t size = 0; size <= HEAD_HASH_MOST; size++) {
         made->masks[size] = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
         made->last[size] = (uint8_t)(size < 8 ? 0 : size - 8);
     }
 }
 
-static uint64_t hash_name(const heads *of, const slot *slot) {
+static uint64_t hash_name(const struct heads *of, const struct slot *slot) {
     uint8_t key[HEAD_WINDOW] = {0};
     memcpy(key, slot->name, slot->name_size);
     return heads_hash(of, key, (uint8_t)slot->name_size);
 }
 
 /* Where a name belongs; NULL when it is none that is hashed. */
-static uint64_t *find_cell(heads *made, const slot *slot, size_t index) {
+static uint64_t *find_cell(struct heads *made, const struct slot *slot, size_t index) {
     if (slot->name_size > HEAD_HASH_MOST || index >= HEADS_NONE) return NULL;
     return &made->cells[hash_name(made, slot) >> made->shift];
 }
 
-static uint64_t cell_of(const heads *made, const slot *slot, size_t index) {
+static uint64_t cell_of(const struct heads *made, const struct slot *slot, size_t index) {
     return (hash_name(made, slot) & ~(uint64_t)0xffff) | index;
 }
 
 /* Puts all names into a table of 2^bits cells. Returns how many found no place: those that are too
  * long, whose cell is taken, or whose hash is that of another name. */
-static size_t fill_cells(heads *made, const slot *slots, unsigned bits) {
+static size_t fill_cells(struct heads *made, const struct slot *slots, unsigned bits) {
     size_t without = 0;
     made->shift = 64 - bits;
     for (size_t i = 0; i < (size_t)1 << bits; i++) made->cells[i] = HEADS_NONE;
@@ -116,7 +116,7 @@ static size_t fill_cells(heads *made, const slot *slots, unsigned bits) {
 
 /* Tables of ever more cells, until every name has one of its own: some 2 to 8 a name for the few
  * dozen names that are usual. */
-static bool make_cells(heads *made, const slot *slots) {
+static bool make_cells(struct heads *made, const struct slot *slots) {
     unsigned bits = 4;
     while ((size_t)1 << bits < made->count * 2 && bits < CELL_BITS_MOST) bits++;
     unsigned bits_most = bits + 5 < CELL_BITS_MOST ? bits + 5 : CELL_BITS_MOST;
@@ -127,8 +127,9 @@ static bool make_cells(heads *made, const slot *slots) {
     return true;
 }
 
-heads *heads_create(const slot *slots, size_t count, const example_names *names) {
-    heads *made = calloc(1, sizeof *made);
+struct heads *heads_create(const struct slot *slots, size_t count,
+                           const struct example_names *names) {
+    struct heads *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     made->count = count;
     made->names = names;
@@ -145,7 +146,7 @@ heads *heads_create(const slot *slots, size_t count, const example_names *names)
     return NULL;
 }
 
-void heads_destroy(heads *destroyed) {
+void heads_destroy(struct heads *destroyed) {
     if (!destroyed) return;
     free(destroyed->of_slots);
     free(destroyed->cells);

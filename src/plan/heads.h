@@ -35,7 +35,7 @@ typedef enum head_way {
 
 /* Of one slot. An entry with E in its second byte begins with `bytes`, to which E is added where
  * `lengths` has 0xff; what lies behind the head has 0 in `care`. */
-typedef struct head {
+struct head {
     _Alignas(HEAD_SIZE) uint8_t bytes[HEAD_SIZE];
     uint8_t lengths[HEAD_SIZE];
     uint8_t care[HEAD_SIZE];
@@ -48,31 +48,32 @@ typedef struct head {
     uint8_t empty_size; /* E of an entry without data; 128 for a key that is too long */
     uint8_t way;
     uint8_t element_size; /* of integers */
-} head;
+};
 
 /* Never changes once it is made. */
-typedef struct heads {
-    head *of_slots;
+struct heads {
+    struct head *of_slots;
     size_t count;
-    const example_names *names;
+    const struct example_names *names;
     uint64_t *cells; /* a hash table: the hash without its 16 lowest bits, which are a slot */
     unsigned shift;
     bool has_others;     /* some names are not in the table */
     uint64_t masks[128]; /* by the size of a key, for heads_hash: 0 beyond HEAD_HASH_MOST */
     uint8_t last[128];
-} heads;
+};
 
 /* In a cell: no slot. So many slots are too many for the table. */
 enum { HEADS_NONE = 0xffff };
 
 /* Of slots that outlive it, whose names are `names`, which are in the same order and outlive it,
  * too. NULL when memory is out. */
-heads *heads_create(const slot *slots, size_t count, const example_names *names);
-void heads_destroy(heads *destroyed);
+struct heads *heads_create(const struct slot *slots, size_t count,
+                           const struct example_names *names);
+void heads_destroy(struct heads *destroyed);
 
 /* Of the first and last eight bytes of a key of `size` bytes. May read HEAD_WINDOW - HEAD_KEY_AT
  * bytes, whatever the size. */
-static inline uint64_t heads_hash(const heads *of, const uint8_t *key, uint8_t size) {
+static inline uint64_t heads_hash(const struct heads *of, const uint8_t *key, uint8_t size) {
     const uint64_t first_factor = UINT64_C(0x9e3779b97f4a7c15);
     const uint64_t last_factor = UINT64_C(0xd1b54a32d192ed03);
     uint64_t mask = of->masks[size & 127];
@@ -84,7 +85,7 @@ static inline uint64_t heads_hash(const heads *of, const uint8_t *key, uint8_t s
 
 /* The first slot with this hash of its name, or HEADS_NONE. Different names have one hash rarely,
  * but they may. */
-static inline uint64_t heads_find(const heads *of, uint64_t hash) {
+static inline uint64_t heads_find(const struct heads *of, uint64_t hash) {
     uint64_t cell = of->cells[hash >> of->shift] ^ (hash & ~(uint64_t)0xffff);
     return cell < HEADS_NONE ? cell : HEADS_NONE;
 }

@@ -24,30 +24,31 @@ static const char *shape_text(recmap_parser *plan, const recmap_feature *feature
 
 /* Whether one sink serves both: lists of any length, since what is fixed is a column's own values.
  */
-static bool is_same(const slot *a, const slot *b) {
+static bool is_same(const struct slot *a, const struct slot *b) {
     return a->count == 0 && b->count == 0 && a->list == b->list && a->element == b->element &&
            a->multiple == b->multiple && a->steps == b->steps && strcmp(a->name, b->name) == 0;
 }
 
 /* The index of the slot in the set, which has room. */
-static size_t add_slot(slot_set *set, const slot *added) {
+static size_t add_slot(struct slot_set *set, const struct slot *added) {
     for (size_t i = 0; i < set->count; i++)
         if (is_same(&set->slots[i], added)) return i;
     set->slots[set->count] = *added;
     return set->count++;
 }
 
-static recmap_status add_values_slot(column_plan *column, recmap_parser *plan,
+static recmap_status add_values_slot(struct column_plan *column, recmap_parser *plan,
                                      recmap_error *error) {
     const recmap_feature *feature = &column->feature;
-    slot made = {.name = feature->key,
-                 .name_size = strlen(feature->key),
-                 .list = feature->raw ? RECMAP_TYPE_BYTES : convert_list_of(feature->element),
-                 .element = feature->element,
-                 .raw = feature->raw,
-                 .is_list = column->is_list,
-                 .multiple = 1,
-                 .shape = shape_text(plan, feature)};
+    struct slot made = {.name = feature->key,
+                        .name_size = strlen(feature->key),
+                        .list = feature->raw ? RECMAP_TYPE_BYTES
+                                             : convert_list_of(feature->element),
+                        .element = feature->element,
+                        .raw = feature->raw,
+                        .is_list = column->is_list,
+                        .multiple = 1,
+                        .shape = shape_text(plan, feature)};
     if (!made.shape) return fail_memory(error);
     bool is_sequence = feature->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
     if (feature->kind == RECMAP_FEATURE_FIXED_LEN || (is_sequence && column->is_list))
@@ -63,16 +64,16 @@ static recmap_status add_values_slot(column_plan *column, recmap_parser *plan,
 }
 
 static size_t add_key_slot(recmap_parser *plan, const char *key) {
-    slot made = {.name = key,
-                 .name_size = strlen(key),
-                 .list = RECMAP_TYPE_INT64,
-                 .element = RECMAP_ELEMENT_INT64,
-                 .multiple = 1,
-                 .shape = "[]"};
+    struct slot made = {.name = key,
+                        .name_size = strlen(key),
+                        .list = RECMAP_TYPE_INT64,
+                        .element = RECMAP_ELEMENT_INT64,
+                        .multiple = 1,
+                        .shape = "[]"};
     return add_slot(&plan->features, &made);
 }
 
-static recmap_status add_other_slots(column_plan *column, recmap_parser *plan,
+static recmap_status add_other_slots(struct column_plan *column, recmap_parser *plan,
                                      recmap_error *error) {
     const recmap_feature *feature = &column->feature;
     size_t count = feature->partition_count + feature->index_count;
@@ -90,7 +91,8 @@ static recmap_status add_other_slots(column_plan *column, recmap_parser *plan,
 }
 
 /* What pads a sequence: its default, or 0, or "". */
-static recmap_status make_pad(column_plan *column, recmap_parser *plan, recmap_error *error) {
+static recmap_status make_pad(struct column_plan *column, recmap_parser *plan,
+                              recmap_error *error) {
     static const uint8_t nothing[1];
     const recmap_feature *feature = &column->feature;
     if (feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE) return RECMAP_OK;
@@ -105,7 +107,7 @@ static recmap_status make_pad(column_plan *column, recmap_parser *plan, recmap_e
 
 static recmap_status compile_column(recmap_parser *plan, const recmap_feature *feature,
                                     bool is_list, recmap_error *error) {
-    column_plan *column = &plan->columns[plan->column_count++];
+    struct column_plan *column = &plan->columns[plan->column_count++];
     recmap_status status = spec_check(feature, is_list, error);
     if (status != RECMAP_OK) return status;
     if (!spec_copy(&column->feature, plan, feature)) return fail_memory(error);
@@ -124,7 +126,7 @@ static bool has_no_features(const recmap_feature *features, size_t count) {
 }
 
 /* Slots of the features at most: one for the values of each, and one for each key beside it. */
-static bool make_room(slot_set *set, const recmap_feature *features, size_t count) {
+static bool make_room(struct slot_set *set, const recmap_feature *features, size_t count) {
     size_t needed = 0;
     for (size_t i = 0; i < count; i++)
         needed += 1 + features[i].partition_count + features[i].index_count;
@@ -132,7 +134,7 @@ static bool make_room(slot_set *set, const recmap_feature *features, size_t coun
     return set->slots != NULL;
 }
 
-static recmap_status finish_set(slot_set *set, recmap_error *error) {
+static recmap_status finish_set(struct slot_set *set, recmap_error *error) {
     const char **list = calloc(set->count + 1, sizeof *list);
     if (!list) return fail_memory(error);
     for (size_t i = 0; i < set->count; i++) list[i] = set->slots[i].name;
@@ -141,7 +143,7 @@ static recmap_status finish_set(slot_set *set, recmap_error *error) {
     return status;
 }
 
-static recmap_status add_heads(slot_set *set, recmap_error *error) {
+static recmap_status add_heads(struct slot_set *set, recmap_error *error) {
     set->heads = heads_create(set->slots, set->count, set->names);
     return set->heads ? RECMAP_OK : fail_memory(error);
 }
@@ -169,7 +171,7 @@ recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
     return status;
 }
 
-static void free_set(slot_set *set) {
+static void free_set(struct slot_set *set) {
     heads_destroy(set->heads);
     example_names_destroy(set->names);
     free(set->slots);

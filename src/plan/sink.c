@@ -4,11 +4,11 @@
 
 #include "plan/slot.h"
 
-static bool has_rows(const slot *slot) {
+static bool has_rows(const struct slot *slot) {
     return slot->count == 0 || slot->is_list;
 }
 
-bool sink_begin(sink *begun, const slot *slot, size_t row_count) {
+bool sink_begin(struct sink *begun, const struct slot *slot, size_t row_count) {
     static const int64_t zero = 0;
     size_t fixed = 0, offsets, bits = row_count / 8 + 1;
     begun->value_count = begun->step_count = begun->null_count = 0;
@@ -30,14 +30,14 @@ bool sink_begin(sink *begun, const slot *slot, size_t row_count) {
     return true;
 }
 
-void sink_free(sink *freed) {
+void sink_free(struct sink *freed) {
     buffer_release(&freed->values);
     buffer_release(&freed->rows);
     buffer_release(&freed->steps);
     buffer_release(&freed->validity);
 }
 
-void sink_roll_back(sink *s, const slot *slot, size_t row) {
+void sink_roll_back(struct sink *s, const struct slot *slot, size_t row) {
     uint8_t *bits = &s->validity.data[row >> 3], bit = (uint8_t)(1u << (row & 7));
     if (!(*bits & bit)) {
         *bits |= bit;
@@ -52,7 +52,7 @@ void sink_roll_back(sink *s, const slot *slot, size_t row) {
     s->value_count = begin;
 }
 
-static void put_zeros(sink *s, const slot *slot, size_t row) {
+static void put_zeros(struct sink *s, const struct slot *slot, size_t row) {
     static const uint8_t nothing[1];
     size_t size = slot->count * recmap_element_size(slot->element);
     uint8_t *values = s->values.data + row * size;
@@ -64,7 +64,7 @@ static void put_zeros(sink *s, const slot *slot, size_t row) {
     for (uint64_t i = 0; i < slot->count; i++) views[i] = (recmap_bytes){nothing, 0};
 }
 
-void sink_put_nothing(sink *s, const slot *slot, size_t row) {
+void sink_put_nothing(struct sink *s, const struct slot *slot, size_t row) {
     sink_set_null(s, row);
     if (!has_rows(slot)) {
         put_zeros(s, slot, row);

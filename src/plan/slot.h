@@ -7,7 +7,7 @@
 
 #include "plan/buffer.h"
 
-typedef struct slot {
+struct slot {
     const char *name; /* the key of the feature, or of the feature list; UTF-8 */
     size_t name_size;
     recmap_type list;       /* the list that its values come from */
@@ -21,37 +21,37 @@ typedef struct slot {
                           there, or, where the count is not fixed, the row has no values */
     const char *shape; /* of a row (of sequences: of a step), for messages: "[2, 3]"; "[]" for
                           a scalar */
-} slot;
+};
 
 /* Where the values of one slot go, row after row, while a batch is parsed. */
-typedef struct sink {
-    buffer values; /* elements, or recmap_bytes */
+struct sink {
+    struct buffer values; /* elements, or recmap_bytes */
     uint64_t value_count;
-    buffer rows;  /* int64: where each row begins, in values (with `steps`, in steps), and the
-                     end; unused where the count is fixed and the slot is no feature list */
-    buffer steps; /* int64: where each step begins, in values, and the end; `steps` only */
+    struct buffer rows; /* int64: where each row begins, in values (with `steps`, in steps), and the
+                    end; unused where the count is fixed and the slot is no feature list */
+    struct buffer steps; /* int64: where each step begins, in values, and the end; `steps` only */
     uint64_t step_count;
-    buffer validity; /* bits, all 1 when a batch begins: only a null must be noted, with
+    struct buffer validity; /* bits, all 1 when a batch begins: only a null must be noted, with
                         sink_set_null */
     uint64_t null_count;
-} sink;
+};
 
 /* Makes an empty sink for so many rows: room for fixed counts, the offsets and the validity of all,
  * the first offsets 0. What the sink held is dropped, its memory used again. False when memory is
  * out. */
-bool sink_begin(sink *begun, const slot *slot, size_t row_count);
-void sink_free(sink *freed);
+bool sink_begin(struct sink *begun, const struct slot *slot, size_t row_count);
+void sink_free(struct sink *freed);
 
 /* Row `row` has no value. */
-static inline void sink_set_null(sink *s, size_t row) {
+static inline void sink_set_null(struct sink *s, size_t row) {
     s->validity.data[row >> 3] &= (uint8_t) ~(1u << (row & 7));
     s->null_count++;
 }
 
 /* Takes back what was read of row `row`, the last one. */
-void sink_roll_back(sink *s, const slot *slot, size_t row);
+void sink_roll_back(struct sink *s, const struct slot *slot, size_t row);
 
 /* Gives row `row` a null: zeros, no values, or empty views. */
-void sink_put_nothing(sink *s, const slot *slot, size_t row);
+void sink_put_nothing(struct sink *s, const struct slot *slot, size_t row);
 
 #endif

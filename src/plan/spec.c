@@ -151,7 +151,7 @@ recmap_status spec_check(const recmap_feature *feature, bool is_list, recmap_err
 recmap_status spec_check_names(const recmap_feature *features, size_t count, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     const char **list = calloc(count + 1, sizeof *list);
-    example_names *names = NULL;
+    struct example_names *names = NULL;
     if (!list) return fail_memory(error);
     for (size_t i = 0; i < count; i++) list[i] = features[i].name;
     status = example_names_create(&names, list, count, error);

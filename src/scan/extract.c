@@ -18,10 +18,10 @@ struct extractor {
     void *context;
     char **names; /* the id's first, where there is one, then the columns' */
     size_t name_count;
-    example_names *compiled;
+    struct example_names *compiled;
 };
 
-static recmap_status copy_names(extractor *made, const char *id, const recmap_lift *lifts,
+static recmap_status copy_names(struct extractor *made, const char *id, const recmap_lift *lifts,
                                 recmap_error *error) {
     made->names = calloc(made->column_count + 1, sizeof *made->names);
     if (!made->names) return fail_memory(error);
@@ -51,12 +51,12 @@ static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_
     return RECMAP_OK;
 }
 
-recmap_status extractor_create(extractor **made, const char *id_feature, const recmap_lift *lifts,
-                               size_t lift_count, recmap_extract_fn extract, void *context,
-                               recmap_error *error) {
+recmap_status extractor_create(struct extractor **made, const char *id_feature,
+                               const recmap_lift *lifts, size_t lift_count,
+                               recmap_extract_fn extract, void *context, recmap_error *error) {
     recmap_status status = check_lifts(lifts, lift_count, error);
     if (status != RECMAP_OK) return status;
-    extractor *fresh = calloc(1, sizeof *fresh);
+    struct extractor *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->has_ids = id_feature != NULL;
     fresh->column_count = lift_count;
@@ -68,7 +68,7 @@ recmap_status extractor_create(extractor **made, const char *id_feature, const r
     return status;
 }
 
-void extractor_destroy(extractor *extractor) {
+void extractor_destroy(struct extractor *extractor) {
     if (!extractor) return;
     for (size_t i = 0; extractor->names && i < extractor->name_count; i++)
         free(extractor->names[i]);
@@ -77,16 +77,16 @@ void extractor_destroy(extractor *extractor) {
     free(extractor);
 }
 
-bool extractor_has_ids(const extractor *extractor) {
+bool extractor_has_ids(const struct extractor *extractor) {
     return extractor->has_ids;
 }
 
-size_t extractor_column_count(const extractor *extractor) {
+size_t extractor_column_count(const struct extractor *extractor) {
     return extractor->column_count;
 }
 
 /* The single value of a feature; NONE where there is none. */
-static recmap_status single_value(recmap_value *value, const example_feature *feature,
+static recmap_status single_value(recmap_value *value, const struct example_feature *feature,
                                   const char *name, const char *use, recmap_error *error) {
     if (feature->count > 1) {
         fail(error, RECMAP_FEATURE, "feature \"%s\" has %llu values; %s takes exactly one", name,
@@ -105,17 +105,17 @@ static recmap_status fail_id_type(const char *name, recmap_error *error) {
 }
 
 static recmap_status from_example(recmap_value *id, recmap_value *columns,
-                                  const extractor *extractor, const uint8_t *data, size_t size,
-                                  recmap_error *error) {
-    example_feature found[COLUMNS_MOST + 1];
-    example_fault fault;
+                                  const struct extractor *extractor, const uint8_t *data,
+                                  size_t size, recmap_error *error) {
+    struct example_feature found[COLUMNS_MOST + 1];
+    struct example_fault fault;
     if (!example_lookup(found, extractor->compiled, data, size, &fault)) {
         fail(error, RECMAP_FEATURE, "is no tf.Example: %s at byte %llu of its data", fault.reason,
              (unsigned long long)fault.offset);
         fail_advise(error, "index such records without --id and --lift, or with a callback in C");
         return RECMAP_FEATURE;
     }
-    const example_feature *next = found;
+    const struct example_feature *next = found;
     char *const *name = extractor->names;
     recmap_status status = RECMAP_OK;
     if (extractor->has_ids) {
@@ -135,8 +135,8 @@ static bool is_type(recmap_type type) {
 }
 
 static recmap_status from_callback(recmap_value *id, recmap_value *columns,
-                                   const extractor *extractor, const uint8_t *data, size_t size,
-                                   recmap_error *error) {
+                                   const struct extractor *extractor, const uint8_t *data,
+                                   size_t size, recmap_error *error) {
     recmap_record record = {data, size, RECMAP_NO_RECORD, NULL};
     char message[256] = "";
     recmap_status status = extractor->extract(extractor->context, &record,
@@ -157,8 +157,8 @@ static recmap_status from_callback(recmap_value *id, recmap_value *columns,
 }
 
 static recmap_status read_values(recmap_value *id, recmap_value *columns,
-                                 const extractor *extractor, const uint8_t *data, size_t size,
-                                 recmap_error *error) {
+                                 const struct extractor *extractor, const uint8_t *data,
+                                 size_t size, recmap_error *error) {
     id->type = RECMAP_TYPE_NONE;
     for (size_t i = 0; i < extractor->column_count; i++) columns[i].type = RECMAP_TYPE_NONE;
     return extractor->extract ? from_callback(id, columns, extractor, data, size, error)
@@ -185,8 +185,8 @@ static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_
     return RECMAP_FEATURE;
 }
 
-recmap_status extractor_lift(const extractor *extractor, record_run *run, const uint8_t *data,
-                             size_t size, recmap_error *error) {
+recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
+                             const uint8_t *data, size_t size, recmap_error *error) {
     if (!extractor->has_ids && !extractor->column_count) return RECMAP_OK;
     recmap_value id, columns[COLUMNS_MOST];
     recmap_status status = read_values(&id, columns, extractor, data, size, error);
@@ -201,8 +201,8 @@ recmap_status extractor_lift(const extractor *extractor, record_run *run, const 
     return RECMAP_OK;
 }
 
-recmap_status extractor_read_id(recmap_value *id, const extractor *extractor, const uint8_t *data,
-                                size_t size, recmap_error *error) {
+recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
+                                const uint8_t *data, size_t size, recmap_error *error) {
     recmap_value columns[COLUMNS_MOST];
     return read_values(id, columns, extractor, data, size, error);
 }

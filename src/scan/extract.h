@@ -8,24 +8,24 @@
 #include "scan/run.h"
 
 /* What is to be lifted. Never changes once it is made; any number of threads may use it. */
-typedef struct extractor extractor;
+struct extractor;
 
 /* Copies what it needs of the options. */
-recmap_status extractor_create(extractor **made, const char *id_feature, const recmap_lift *lifts,
-                               size_t lift_count, recmap_extract_fn extract, void *context,
-                               recmap_error *error);
-void extractor_destroy(extractor *extractor);
+recmap_status extractor_create(struct extractor **made, const char *id_feature,
+                               const recmap_lift *lifts, size_t lift_count,
+                               recmap_extract_fn extract, void *context, recmap_error *error);
+void extractor_destroy(struct extractor *extractor);
 
-bool extractor_has_ids(const extractor *extractor);
-size_t extractor_column_count(const extractor *extractor);
+bool extractor_has_ids(const struct extractor *extractor);
+size_t extractor_column_count(const struct extractor *extractor);
 
 /* Adds id and columns of the record that was added to the run last. The error has no place.
  * Errors: FEATURE, NO_MEMORY, or what the callback returned. */
-recmap_status extractor_lift(const extractor *extractor, record_run *run, const uint8_t *data,
-                             size_t size, recmap_error *error);
+recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
+                             const uint8_t *data, size_t size, recmap_error *error);
 
 /* The id of one record; type NONE when it has none. Errors: as above. */
-recmap_status extractor_read_id(recmap_value *id, const extractor *extractor, const uint8_t *data,
-                                size_t size, recmap_error *error);
+recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
+                                const uint8_t *data, size_t size, recmap_error *error);
 
 #endif

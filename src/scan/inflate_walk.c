@@ -25,11 +25,11 @@ enum { SHARE_OF_FILE = 64 };
 static const char wrong_sum[] = "the checksum of a compressed member does not hold";
 
 /* A walk under way. */
-typedef struct passage {
-    inflate_walk *walk;
-    walk_findings *findings;
-    walk_state state;
-    inflater *in;
+struct passage {
+    struct inflate_walk *walk;
+    struct walk_findings *findings;
+    struct walk_state state;
+    struct inflater *in;
     uint8_t *bytes; /* of the image, from `origin` on */
     size_t size, capacity;
     size_t wait_size; /* bytes from the walk's position on with which it is tried again */
@@ -39,12 +39,12 @@ typedef struct passage {
     bool is_point_due;     /* when it was asked */
     uint64_t tried_from;   /* members before were tried */
     uint64_t wrong_sum_at; /* byte of the file: the first checksum that does not hold; 0: none */
-    unsure_list unsure;    /* of records without a check of their own */
-    bool needs_point;      /* behind damage nothing else leads there */
-    size_t next_known;     /* the point of the index that comes next */
-} passage;
+    struct unsure_list unsure; /* of records without a check of their own */
+    bool needs_point;          /* behind damage nothing else leads there */
+    size_t next_known;         /* the point of the index that comes next */
+};
 
-static recmap_status fail_stream(const passage *at, const inflate_fault *fault,
+static recmap_status fail_stream(const struct passage *at, const struct inflate_fault *fault,
                                  recmap_error *error) {
     fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", compression_name(at->walk->kind),
          fault->reason);
@@ -57,7 +57,7 @@ static recmap_status fail_stream(const passage *at, const inflate_fault *fault,
     return RECMAP_CORRUPT;
 }
 
-static recmap_status fail_point(const passage *at, recmap_error *error) {
+static recmap_status fail_point(const struct passage *at, recmap_error *error) {
     fail(error, RECMAP_CORRUPT,
          "the index is damaged or forged: a point of this shard cannot be used");
     fail_at(error, at->walk->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
@@ -65,7 +65,7 @@ static recmap_status fail_point(const passage *at, recmap_error *error) {
     return RECMAP_CORRUPT;
 }
 
-static recmap_status fail_limit(const passage *at, const char *what, recmap_error *error) {
+static recmap_status fail_limit(const struct passage *at, const char *what, recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED, "the %s stream %s", compression_name(at->walk->kind), what);
     fail_at(error, at->walk->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "decompress the file and index the result");
@@ -74,7 +74,7 @@ static recmap_status fail_limit(const passage *at, const char *what, recmap_erro
 
 /* Room for one more chunk: what was walked over goes, and only if that is not enough the memory
  * grows. */
-static recmap_status make_room(passage *at, recmap_error *error) {
+static recmap_status make_room(struct passage *at, recmap_error *error) {
     size_t done = (size_t)(at->state.position - at->origin);
     if (at->state.is_lost) done = 0;
     if (at->capacity - at->size >= CHUNK) return RECMAP_OK;
@@ -94,37 +94,37 @@ static recmap_status make_room(passage *at, recmap_error *error) {
     return RECMAP_OK;
 }
 
-static bool point_is_due(const passage *at) {
+static bool point_is_due(const struct passage *at) {
     if (at->walk->known) return false;
     if (at->needs_point) return true;
     /* The last point may lie ahead of what has come out. */
     uint64_t end = at->origin + at->size, apart = end > at->apart_from ? end - at->apart_from : 0;
     if (apart < APART_LEAST) return false;
     if (apart >= APART_MOST) return true;
-    const point_list *points = &at->walk->points;
+    const struct point_list *points = &at->walk->points;
     uint64_t next = points->count ? points_size(points) / points->count : INFLATE_WINDOW_MOST / 2;
     return (points_size(points) + next) * SHARE_OF_FILE <= inflater_position(at->in);
 }
 
-static void ask_for_point(passage *at) {
+static void ask_for_point(struct passage *at) {
     if (at->unasked_size) return;
     at->unasked_size = ASKED_APART;
     at->is_point_due = point_is_due(at);
 }
 
-static recmap_status take_point(passage *at, recmap_error *error) {
-    seek_point point = inflater_point(at->in);
+static recmap_status take_point(struct passage *at, recmap_error *error) {
+    struct seek_point point = inflater_point(at->in);
     at->apart_from = point.offset;
     at->needs_point = false;
     /* Two members may meet without a byte between them. */
-    const point_list *points = &at->walk->points;
+    const struct point_list *points = &at->walk->points;
     if (!point.offset || (points->count && points->at[points->count - 1].offset == point.offset))
         return RECMAP_OK;
     return points_add(&at->walk->points, &point) ? RECMAP_OK : fail_memory(error);
 }
 
-static void keep_head(passage *at) {
-    inflate_walk *walk = at->walk;
+static void keep_head(struct passage *at) {
+    struct inflate_walk *walk = at->walk;
     if (at->origin || walk->head_size == INFLATED_HEAD) return;
     walk->head_size = at->size < INFLATED_HEAD ? at->size : INFLATED_HEAD;
     memcpy(walk->head, at->bytes, walk->head_size);
@@ -132,16 +132,16 @@ static void keep_head(passage *at) {
 
 /* Steps over the bytes that a file begins with. False: they, or those that it ends with, may not be
  * all there. */
-static bool enter_file(passage *at) {
-    const framing *by = at->walk->walker->framing;
+static bool enter_file(struct passage *at) {
+    const struct framing *by = at->walk->walker->framing;
     uint64_t header = by->file_header_size, end = at->origin + at->size;
     if (!bytes_fit(header, by->file_footer_size, end)) return false;
     if (!at->state.is_lost && at->state.position < header) at->state.position = header;
     return true;
 }
 
-static void walk_to_end(passage *at) {
-    const walker *walker = at->walk->walker;
+static void walk_to_end(struct passage *at) {
+    const struct walker *walker = at->walk->walker;
     if (enter_file(at))
         walk_rest(walker, at->findings, &at->state, at->bytes,
                   at->size - (size_t)walker->framing->file_footer_size, at->origin);
@@ -150,8 +150,8 @@ static void walk_to_end(passage *at) {
 
 /* Walks as far as frames are good and all there. What is not good is damaged, or not all there: to
  * tell, more bytes are waited for, at last all of them. */
-static void walk_some(passage *at) {
-    const walker *walker = at->walk->walker;
+static void walk_some(struct passage *at) {
+    const struct walker *walker = at->walk->walker;
     if (at->state.is_lost || !enter_file(at)) return;
     /* What comes last may be what the file ends with. */
     size_t size = at->size - (size_t)walker->framing->file_footer_size;
@@ -162,7 +162,7 @@ static void walk_some(passage *at) {
     left = (size_t)(at->origin + size - at->state.position);
     at->wait_size = left > CHUNK ? 2 * left : 0;
     if (walker->on_corrupt != RECMAP_ON_CORRUPT_RAISE || left < SURE_SIZE) return;
-    const framing *by = walker->framing;
+    const struct framing *by = walker->framing;
     const uint8_t *bytes = at->bytes + (at->size - left);
     if (framing_is_tfrecord(by) &&
         (verdict == FRAME_BAD_DATA ||
@@ -170,27 +170,27 @@ static void walk_some(passage *at) {
         walk_to_end(at);
 }
 
-static bool has_known_point(const passage *at) {
-    const point_list *known = at->walk->known;
+static bool has_known_point(const struct passage *at) {
+    const struct point_list *known = at->walk->known;
     return known && at->next_known < known->count;
 }
 
 /* Where the next read ends: at the point that comes next. Whether the inflater is right where a
  * member begins can be told by one byte more. */
-static uint64_t read_limit(const passage *at) {
-    const stored_point *next = &at->walk->known->at[at->next_known];
+static uint64_t read_limit(const struct passage *at) {
+    const struct stored_point *next = &at->walk->known->at[at->next_known];
     return next->offset + !next->window_size;
 }
 
-static size_t room_to_read(const passage *at) {
+static size_t room_to_read(const struct passage *at) {
     uint64_t end = at->origin + at->size;
     return has_known_point(at) ? (size_t)min_u64(CHUNK, read_limit(at) - end) : CHUNK;
 }
 
 /* Starts at a point of the index. False where it cannot be used. */
-static bool start_at_known(passage *at, const stored_point *point, bool goes_on) {
+static bool start_at_known(struct passage *at, const struct stored_point *point, bool goes_on) {
     uint8_t window[INFLATE_WINDOW_MOST];
-    seek_point from = {point->bit, point->offset, window, point->window_size};
+    struct seek_point from = {point->bit, point->offset, window, point->window_size};
     points_verdict verdict = points_unpack(window, point);
     if (verdict == POINTS_NO_MEMORY) at->findings->status = fail_memory(&at->findings->error);
     if (verdict != POINTS_OK) return false;
@@ -199,7 +199,7 @@ static bool start_at_known(passage *at, const stored_point *point, bool goes_on)
 
 /* Records without a check of their own are only as good as the checksum of their member: what came
  * out of a damaged one may have been wrong before that was seen. */
-static void doubt(passage *at, uint64_t from, uint64_t end, const char *reason) {
+static void doubt(struct passage *at, uint64_t from, uint64_t end, const char *reason) {
     if (at->walk->walker->framing->check_payload) return;
     if (!unsure_add(&at->unsure, from, end, reason))
         at->findings->status = fail_memory(&at->findings->error);
@@ -209,9 +209,9 @@ static void doubt(passage *at, uint64_t from, uint64_t end, const char *reason) 
  * begin at points, and so does this: what holds in the end, check by check or by the checksum of a
  * member, is what they get. Where one begins, that before was checked, unless its end was not met.
  */
-static recmap_status meet_known_point(passage *at, recmap_error *error) {
+static recmap_status meet_known_point(struct passage *at, recmap_error *error) {
     if (!has_known_point(at) || at->origin + at->size < read_limit(at)) return RECMAP_OK;
-    const stored_point *point = &at->walk->known->at[at->next_known++];
+    const struct stored_point *point = &at->walk->known->at[at->next_known++];
     bool begins_here = inflater_member_size(at->in) == 1;
     if (!point->window_size && !begins_here)
         doubt(at, inflater_unsure_from(at->in), point->offset, wrong_sum);
@@ -222,10 +222,10 @@ static recmap_status meet_known_point(passage *at, recmap_error *error) {
 }
 
 /* Where the index has the next point behind damage, everything that lies behind it is known. */
-static bool resume_at_point(passage *at, uint64_t end) {
-    const point_list *known = at->walk->known;
+static bool resume_at_point(struct passage *at, uint64_t end) {
+    const struct point_list *known = at->walk->known;
     while (at->next_known < known->count) {
-        const stored_point *point = &known->at[at->next_known++];
+        const struct stored_point *point = &known->at[at->next_known++];
         if (point->offset < end || !start_at_known(at, point, false)) continue;
         at->origin = point->offset;
         return true;
@@ -234,7 +234,7 @@ static bool resume_at_point(passage *at, uint64_t end) {
 }
 
 /* The next member behind damage, which may have run over its beginning. */
-static uint64_t find_member(passage *at, uint64_t bad_at) {
+static uint64_t find_member(struct passage *at, uint64_t bad_at) {
     uint64_t from = bad_at > SEARCH_BACK ? bad_at - SEARCH_BACK : 0;
     /* Members before this one were read. */
     if (from <= inflater_member_at(at->in)) from = inflater_member_at(at->in) + 1;
@@ -242,7 +242,7 @@ static uint64_t find_member(passage *at, uint64_t bad_at) {
     return inflater_find_member(at->in, from);
 }
 
-static bool resume_at_member(passage *at, uint64_t end, uint64_t bad_at) {
+static bool resume_at_member(struct passage *at, uint64_t end, uint64_t bad_at) {
     uint64_t found = find_member(at, bad_at);
     if (found == UINT64_MAX) return false;
     at->tried_from = found + 1;
@@ -253,13 +253,13 @@ static bool resume_at_member(passage *at, uint64_t end, uint64_t bad_at) {
 
 /* Whether records can be found behind a lost stretch of unknown length: not where they lie by
  * arithmetic, or where a user's function would look at what was lost. */
-static bool can_find_back(const framing *by) {
+static bool can_find_back(const struct framing *by) {
     return by->find && !by->record_size && !by->custom;
 }
 
 /* From where on what came out before damage cannot be believed. Where only what follows is missing,
  * that is a record that reaches to there; and no footer stood there. */
-static uint64_t doubtful_from(const passage *at) {
+static uint64_t doubtful_from(const struct passage *at) {
     uint64_t end = at->origin + at->size, from = inflater_unsure_from(at->in);
     uint64_t footer = at->walk->walker->framing->file_footer_size;
     if (!inflater_fault(at->in)->is_cut && from < end) return from;
@@ -268,8 +268,8 @@ static uint64_t doubtful_from(const passage *at) {
 
 /* Behind a wrong checksum lines are lines again, but for one that begins there by an LF that may be
  * wrong; and records of one size where the size held. */
-static void doubt_sum(passage *at) {
-    const framing *by = at->walk->walker->framing;
+static void doubt_sum(struct passage *at) {
+    const struct framing *by = at->walk->walker->framing;
     uint64_t end = at->origin + at->size;
     if (by->begins_behind) end++;
     else if (!by->record_size || !inflater_fault(at->in)->has_size) end = UINT64_MAX;
@@ -279,8 +279,8 @@ static void doubt_sum(passage *at) {
 /* The stream is damaged here: what came before it is walked to its end, and what follows is looked
  * for. The lost stretch takes as many bytes of the image as it has compressed ones, since what it
  * was cannot be known. */
-static bool pass_damage(passage *at) {
-    const inflate_fault fault = *inflater_fault(at->in);
+static bool pass_damage(struct passage *at) {
+    const struct inflate_fault fault = *inflater_fault(at->in);
     uint64_t end = at->origin + at->size;
     char reason[REASON_MOST];
     snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %llu: %s",
@@ -290,7 +290,7 @@ static bool pass_damage(passage *at) {
     /* What ended the records, an archive's zeros for one, would be its last bytes, but is not. */
     uint64_t lost_since = min_u64(at->state.position, end);
     uint64_t from = doubtful_from(at), member_from = inflater_unsure_from(at->in);
-    const framing *by = at->walk->walker->framing;
+    const struct framing *by = at->walk->walker->framing;
     bool resumed = false, ran_over;
     if (can_find_back(by)) {
         resumed = at->walk->known ? resume_at_point(at, end) : resume_at_member(at, end, fault.at);
@@ -303,7 +303,7 @@ static bool pass_damage(passage *at) {
     at->size = 0;
     at->wait_size = 0;
     if (resumed) {
-        at->state = (walk_state){
+        at->state = (struct walk_state){
             .position = at->origin + by->begins_behind, .is_lost = true, .lost_since = lost_since};
         snprintf(at->state.reason, sizeof at->state.reason, "%s", reason);
         at->needs_point = true;
@@ -312,14 +312,14 @@ static bool pass_damage(passage *at) {
     uint64_t behind = at->walk->source.size > fault.at ? at->walk->source.size - fault.at : 1;
     at->origin = end + behind;
     if (at->walk->known) at->origin = at->walk->known_size;
-    at->state = (walk_state){.position = at->origin};
+    at->state = (struct walk_state){.position = at->origin};
     if (at->origin > lost_since)
         walk_add_damage(at->findings, lost_since, at->origin - lost_since, reason);
     return false;
 }
 
 /* It takes nothing, and stands at the end, where it lies within no frame. */
-static void add_wrong_sum(passage *at) {
+static void add_wrong_sum(struct passage *at) {
     char reason[REASON_MOST];
     snprintf(reason, sizeof reason, "%s (byte %llu of the file)", wrong_sum,
              (unsigned long long)at->wrong_sum_at);
@@ -327,9 +327,10 @@ static void add_wrong_sum(passage *at) {
 }
 
 /* Takes what one read came to. False: the walk is at its end. */
-static bool take(passage *at, inflate_verdict verdict, recmap_status *status, recmap_error *error) {
+static bool take(struct passage *at, inflate_verdict verdict, recmap_status *status,
+                 recmap_error *error) {
     bool skips = at->walk->walker->on_corrupt != RECMAP_ON_CORRUPT_RAISE;
-    const inflate_fault *fault = inflater_fault(at->in);
+    const struct inflate_fault *fault = inflater_fault(at->in);
     keep_head(at);
     if (at->findings->run.count > INFLATED_RECORDS_MOST) {
         *status = fail_limit(at, "holds more than 2^28 records", error);
@@ -361,8 +362,9 @@ static bool take(passage *at, inflate_verdict verdict, recmap_status *status, re
     return false;
 }
 
-recmap_status inflate_walk_shard(inflate_walk *walk, walk_findings *findings, recmap_error *error) {
-    passage at = {.walk = walk, .findings = findings};
+recmap_status inflate_walk_shard(struct inflate_walk *walk, struct walk_findings *findings,
+                                 recmap_error *error) {
+    struct passage at = {.walk = walk, .findings = findings};
     at.in = inflater_create(walk->kind, &walk->source);
     recmap_status status = at.in ? RECMAP_OK : fail_memory(error);
     findings_clear(findings);

@@ -14,25 +14,26 @@
 
 enum { INFLATED_HEAD = 512 };
 
-typedef struct inflate_walk {
-    const walker *walker;
-    inflate_source source;
+struct inflate_walk {
+    const struct walker *walker;
+    struct inflate_source source;
     compression kind;
     const char *path;
-    const point_list *known; /* to go on at behind damage; NULL: members are looked for */
-    uint64_t known_size;     /* of the image, with known points */
+    const struct point_list *known; /* to go on at behind damage; NULL: members are looked for */
+    uint64_t known_size;            /* of the image, with known points */
     /* What came of it. */
     uint64_t size; /* of the image */
     uint64_t end_of_records;
-    point_list points; /* the caller frees them */
+    struct point_list points; /* the caller frees them */
     uint8_t head[INFLATED_HEAD];
     size_t head_size;
-} inflate_walk;
+};
 
 /* Walks over all of the shard; records and damage are in `findings`, with their status. What is
  * returned is that of the compressed stream: under RAISE its damage is an error, else a stretch of
  * damage in the image: see docs/index-format.md.
  * Errors: CORRUPT naming the compressed byte; UNSUPPORTED over the limits; IO; NO_MEMORY. */
-recmap_status inflate_walk_shard(inflate_walk *walk, walk_findings *findings, recmap_error *error);
+recmap_status inflate_walk_shard(struct inflate_walk *walk, struct walk_findings *findings,
+                                 recmap_error *error);
 
 #endif

@@ -7,14 +7,14 @@
 #include "index/ids.h"
 #include "index/lifted.h"
 
-bool run_init(record_run *run, bool has_ids, size_t column_count) {
-    *run = (record_run){.has_ids = has_ids, .column_count = column_count};
+bool run_init(struct record_run *run, bool has_ids, size_t column_count) {
+    *run = (struct record_run){.has_ids = has_ids, .column_count = column_count};
     if (!column_count) return true;
     run->columns = calloc(column_count, sizeof *run->columns);
     return run->columns != NULL;
 }
 
-void run_free(record_run *run) {
+void run_free(struct record_run *run) {
     for (size_t i = 0; run->columns && i < run->column_count; i++) {
         free(run->columns[i].words);
         free(run->columns[i].missing);
@@ -25,10 +25,10 @@ void run_free(record_run *run) {
     free(run->sizes);
     free(run->checks);
     free(run->ids);
-    *run = (record_run){0};
+    *run = (struct record_run){0};
 }
 
-void run_clear(record_run *run) {
+void run_clear(struct record_run *run) {
     run->count = 0;
     for (size_t i = 0; i < run->column_count; i++) {
         run->columns[i].type = RECMAP_TYPE_NONE;
@@ -36,7 +36,7 @@ void run_clear(record_run *run) {
     }
 }
 
-bool run_add(record_run *run, uint64_t offset, uint64_t size, uint32_t check) {
+bool run_add(struct record_run *run, uint64_t offset, uint64_t size, uint32_t check) {
     size_t needed = run->count + 1;
     if (!array_reserve(&run->offsets, &run->offsets_capacity, needed, sizeof *run->offsets) ||
         !array_reserve(&run->sizes, &run->sizes_capacity, needed, sizeof *run->sizes) ||
@@ -53,18 +53,18 @@ bool run_add(record_run *run, uint64_t offset, uint64_t size, uint32_t check) {
     return true;
 }
 
-void run_set_id(record_run *run, uint64_t hash) {
+void run_set_id(struct record_run *run, uint64_t hash) {
     run->ids[run->count - 1] = hash;
 }
 
-static bool reserve_value(run_column *column, size_t count, size_t more_bytes) {
+static bool reserve_value(struct run_column *column, size_t count, size_t more_bytes) {
     return array_reserve(&column->words, &column->words_capacity, count, sizeof *column->words) &&
            array_reserve(&column->missing, &column->missing_capacity, count, 1) &&
            array_reserve(&column->bytes, &column->bytes_capacity, column->bytes_size + more_bytes,
                          1);
 }
 
-static uint64_t word_of(run_column *column, const recmap_value *value) {
+static uint64_t word_of(struct run_column *column, const recmap_value *value) {
     uint32_t bits = 0;
     switch (value->type) {
     case RECMAP_TYPE_INT64: return (uint64_t)value->as.int64;
@@ -82,8 +82,8 @@ static uint64_t word_of(run_column *column, const recmap_value *value) {
                : 0;
 }
 
-run_verdict run_set_column(record_run *run, size_t column_index, const recmap_value *value) {
-    run_column *column = &run->columns[column_index];
+run_verdict run_set_column(struct record_run *run, size_t column_index, const recmap_value *value) {
+    struct run_column *column = &run->columns[column_index];
     size_t size = value->type == RECMAP_TYPE_BYTES ? value->as.bytes.size : 0;
     if (size > COLUMN_BYTES_MOST) return RUN_TOO_LONG;
     if (value->type != RECMAP_TYPE_NONE && column->type != RECMAP_TYPE_NONE &&
@@ -99,7 +99,7 @@ run_verdict run_set_column(record_run *run, size_t column_index, const recmap_va
     return RUN_OK;
 }
 
-static void keep_values(run_column *column, size_t count, const uint8_t *keeps) {
+static void keep_values(struct run_column *column, size_t count, const uint8_t *keeps) {
     bool is_bytes = column->type == RECMAP_TYPE_BYTES, is_typed = false;
     size_t kept = 0, bytes_size = 0;
     uint64_t begin = 0;
@@ -122,7 +122,7 @@ static void keep_values(run_column *column, size_t count, const uint8_t *keeps) 
     if (!is_typed) column->type = RECMAP_TYPE_NONE;
 }
 
-void run_keep(record_run *run, const uint8_t *keeps) {
+void run_keep(struct record_run *run, const uint8_t *keeps) {
     size_t kept = 0;
     for (size_t c = 0; c < run->column_count; c++) keep_values(&run->columns[c], run->count, keeps);
     for (size_t i = 0; i < run->count; i++) {
@@ -136,8 +136,8 @@ void run_keep(record_run *run, const uint8_t *keeps) {
     run->count = kept;
 }
 
-recmap_value run_column_at(const record_run *run, size_t column_index, size_t i) {
-    const run_column *column = &run->columns[column_index];
+recmap_value run_column_at(const struct record_run *run, size_t column_index, size_t i) {
+    const struct run_column *column = &run->columns[column_index];
     recmap_value value = {.type = RECMAP_TYPE_NONE};
     if (column->missing[i]) return value;
     value.type = column->type;

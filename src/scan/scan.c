@@ -27,20 +27,20 @@ enum {
 typedef enum shard_state { SHARD_CLOSED, SHARD_OPENING, SHARD_OPEN, SHARD_FAILED } shard_state;
 
 /* A shard to scan. Whoever needs it first maps it, whoever joins its last segment unmaps it. */
-typedef struct scan_shard {
+struct scan_shard {
     const char *path;
-    const framing *framing;
-    file_stat stat;
+    const struct framing *framing;
+    struct file_stat stat;
     compression compression;
     shard_state state;
-    shard_image image;     /* of a plain one */
-    inflate_walk inflated; /* of a compressed one: what came of its walk */
-    recmap_status status;  /* why it could not be opened */
+    struct shard_image image;     /* of a plain one */
+    struct inflate_walk inflated; /* of a compressed one: what came of its walk */
+    recmap_status status;         /* why it could not be opened */
     recmap_error error;
-} scan_shard;
+};
 
 /* A piece of a shard on its way from a worker to the joining thread. */
-typedef struct segment {
+struct segment {
     uint64_t number; /* among all segments */
     size_t shard_index;
     uint64_t begin, end;
@@ -48,15 +48,15 @@ typedef struct segment {
     bool is_done;
     bool has_guess; /* the walk began at `entry` and ended in `state` */
     uint64_t entry;
-    walk_state state;
-    walk_findings findings;
-} segment;
+    struct walk_state state;
+    struct walk_findings findings;
+};
 
-typedef struct scan {
-    const scan_options *options;
-    const scan_sink *sink;
+struct scan {
+    const struct scan_options *options;
+    const struct scan_sink *sink;
     uint64_t segment_size;
-    scan_shard *shards;
+    struct scan_shard *shards;
     size_t shard_count;
     recmap_progress *progress;
     uint64_t progress_at_ns;
@@ -64,26 +64,26 @@ typedef struct scan {
     pthread_mutex_t lock; /* guards all below and the states of shards */
     pthread_cond_t changed_work;
     pthread_cond_t changed_results;
-    segment *slots; /* a ring: segment number modulo slot_count */
+    struct segment *slots; /* a ring: segment number modulo slot_count */
     size_t slot_count;
     uint64_t taken;  /* segments given to workers */
     uint64_t joined; /* segments done with */
     size_t next_shard;
     uint64_t next_begin;
     bool is_stopped;
-    worker_group workers;
-} scan;
+    struct worker_group workers;
+};
 
 /* A compressed shard is one segment. So is one without guesses, which a worker then walks while
  * others walk the next; unless it is large, since all that is found in it is held. */
-static bool is_uncut(const scan *scan, const scan_shard *shard) {
+static bool is_uncut(const struct scan *scan, const struct scan_shard *shard) {
     return shard->compression != COMPRESSION_NONE ||
            (!shard->framing->guess && shard->stat.size / scan->segment_size < UNCUT_MOST);
 }
 
 /* The next stretch to walk, in order; at least one for each shard, even an empty one. */
-static void cut_segment(scan *scan, segment *cut) {
-    const scan_shard *shard = &scan->shards[scan->next_shard];
+static void cut_segment(struct scan *scan, struct segment *cut) {
+    const struct scan_shard *shard = &scan->shards[scan->next_shard];
     if (cut->shard_index != scan->next_shard) crc_sums_clear(&cut->findings.sums);
     cut->shard_index = scan->next_shard;
     cut->begin = scan->next_begin;
@@ -101,41 +101,42 @@ static void cut_segment(scan *scan, segment *cut) {
     }
 }
 
-static recmap_status fail_changed(const scan_shard *shard, recmap_error *error) {
+static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *error) {
     fail(error, RECMAP_STALE, "the file changed while it was being indexed");
     fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "index it again when nothing writes to it any more");
     return RECMAP_STALE;
 }
 
-static recmap_status fail_cut(const scan_shard *shard, recmap_error *error) {
+static recmap_status fail_cut(const struct scan_shard *shard, recmap_error *error) {
     fail(error, RECMAP_IO, "the file was cut short while it was being read");
     fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "index it again when nothing writes to it any more");
     return RECMAP_IO;
 }
 
-static bool is_same_file(const file_stat *a, const file_stat *b) {
+static bool is_same_file(const struct file_stat *a, const struct file_stat *b) {
     return a->size == b->size && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
 }
 
 /* How the shard is walked. */
-static walker walker_of(const scan *scan, const scan_shard *shard) {
-    return (walker){shard->framing, scan->options->extractor, scan->options->on_corrupt};
+static struct walker walker_of(const struct scan *scan, const struct scan_shard *shard) {
+    return (struct walker){shard->framing, scan->options->extractor, scan->options->on_corrupt};
 }
 
 /* Opens the shard and looks at it. */
-static recmap_status open_file(int *fd, file_stat *stat, const scan *scan, const char *path,
-                               recmap_error *error) {
-    const scan_options *options = scan->options;
+static recmap_status open_file(int *fd, struct file_stat *stat, const struct scan *scan,
+                               const char *path, recmap_error *error) {
+    const struct scan_options *options = scan->options;
     recmap_status status = options->open ? options->open(fd, options->open_context, path, error)
                                          : file_open(fd, path, error);
     return status == RECMAP_OK ? file_get_stat(stat, *fd, path, error) : status;
 }
 
-static recmap_status open_image(const scan *scan, scan_shard *shard, recmap_error *error) {
+static recmap_status open_image(const struct scan *scan, struct scan_shard *shard,
+                                recmap_error *error) {
     int fd = -1;
-    file_stat now;
+    struct file_stat now;
     recmap_status status = open_file(&fd, &now, scan, shard->path, error);
     if (status == RECMAP_OK && !is_same_file(&now, &shard->stat))
         status = fail_changed(shard, error);
@@ -147,7 +148,7 @@ static recmap_status open_image(const scan *scan, scan_shard *shard, recmap_erro
 }
 
 /* Opens the shard if nobody has; waits while another thread is at it. */
-static bool open_shard(scan *scan, scan_shard *shard) {
+static bool open_shard(struct scan *scan, struct scan_shard *shard) {
     pthread_mutex_lock(&scan->lock);
     while (shard->state == SHARD_OPENING) pthread_cond_wait(&scan->changed_work, &scan->lock);
     if (shard->state == SHARD_CLOSED) {
@@ -164,28 +165,28 @@ static bool open_shard(scan *scan, scan_shard *shard) {
 }
 
 /* An open file, for the inflater. */
-typedef struct opened_file {
+struct opened_file {
     int fd;
     const char *path;
-} opened_file;
+};
 
 static recmap_status read_opened(void *context, void *data, size_t size, uint64_t offset,
                                  recmap_error *error) {
-    const opened_file *file = context;
+    const struct opened_file *file = context;
     return file_read_at(file->fd, data, size, offset, file->path, error);
 }
 
-static recmap_status inflate_shard(const scan *scan, scan_shard *shard, walk_findings *findings,
-                                   recmap_error *error) {
-    opened_file file = {-1, shard->path};
-    file_stat now;
-    walker walker = walker_of(scan, shard);
-    inflate_walk *walk = &shard->inflated;
-    point_list known = {0};
+static recmap_status inflate_shard(const struct scan *scan, struct scan_shard *shard,
+                                   struct walk_findings *findings, recmap_error *error) {
+    struct opened_file file = {-1, shard->path};
+    struct file_stat now;
+    struct walker walker = walker_of(scan, shard);
+    struct inflate_walk *walk = &shard->inflated;
+    struct point_list known = {0};
     recmap_status status = open_file(&file.fd, &now, scan, shard->path, error);
     if (status == RECMAP_OK && !is_same_file(&now, &shard->stat))
         status = fail_changed(shard, error);
-    *walk = (inflate_walk){
+    *walk = (struct inflate_walk){
         .walker = &walker,
         .source = {.size = shard->stat.size, .read = read_opened, .context = &file},
         .kind = shard->compression,
@@ -205,26 +206,26 @@ static recmap_status inflate_shard(const scan *scan, scan_shard *shard, walk_fin
 }
 
 /* A compressed shard is one segment, and is walked by whoever comes first. */
-static bool walk_compressed(scan *scan, scan_shard *shard, segment *piece) {
+static bool walk_compressed(struct scan *scan, struct scan_shard *shard, struct segment *piece) {
     if (!piece->has_guess && shard->state != SHARD_FAILED) {
         shard->status = inflate_shard(scan, shard, &piece->findings, &shard->error);
         piece->has_guess = true;
         piece->entry = 0;
-        piece->state = (walk_state){.position = shard->inflated.end_of_records};
+        piece->state = (struct walk_state){.position = shard->inflated.end_of_records};
         shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
     }
     return shard->state == SHARD_OPEN;
 }
 
-static void walk_segment(scan *scan, segment *piece) {
-    scan_shard *shard = &scan->shards[piece->shard_index];
+static void walk_segment(struct scan *scan, struct segment *piece) {
+    struct scan_shard *shard = &scan->shards[piece->shard_index];
     if (shard->compression != COMPRESSION_NONE) {
         walk_compressed(scan, shard, piece);
         return;
     }
     if (!open_shard(scan, shard)) return;
-    const shard_image *image = &shard->image;
-    walker walker = walker_of(scan, shard);
+    const struct shard_image *image = &shard->image;
+    struct walker walker = walker_of(scan, shard);
     if (piece->begin > 0) {
         piece->has_guess = walk_from_guess(&walker, &piece->findings, &piece->state, &piece->entry,
                                            image->data, image->size, piece->begin, piece->end);
@@ -232,20 +233,20 @@ static void walk_segment(scan *scan, segment *piece) {
     }
     piece->has_guess = true; /* where a shard begins needs no guessing */
     piece->entry = 0;
-    piece->state = (walk_state){0};
+    piece->state = (struct walk_state){0};
     walk_from(&walker, &piece->findings, &piece->state, image->data, image->size, piece->end);
 }
 
 /* A worker: takes segments in order, as long as a slot is free. */
 static void *run_worker(void *context) {
-    scan *scan = context;
+    struct scan *scan = context;
     pthread_mutex_lock(&scan->lock);
     while (!scan->is_stopped && scan->next_shard < scan->shard_count) {
         if (scan->taken - scan->joined == scan->slot_count) {
             pthread_cond_wait(&scan->changed_work, &scan->lock);
             continue;
         }
-        segment *piece = &scan->slots[scan->taken % scan->slot_count];
+        struct segment *piece = &scan->slots[scan->taken % scan->slot_count];
         cut_segment(scan, piece);
         pthread_mutex_unlock(&scan->lock);
         walk_segment(scan, piece);
@@ -257,8 +258,8 @@ static void *run_worker(void *context) {
     return NULL;
 }
 
-static recmap_status report_progress(scan *scan, recmap_error *error) {
-    const scan_options *options = scan->options;
+static recmap_status report_progress(struct scan *scan, recmap_error *error) {
+    const struct scan_options *options = scan->options;
     uint64_t now = clock_ns();
     if (!options->progress || now - scan->progress_at_ns < PROGRESS_NS) return RECMAP_OK;
     scan->progress_at_ns = now;
@@ -267,15 +268,15 @@ static recmap_status report_progress(scan *scan, recmap_error *error) {
 }
 
 /* Sleeps until a worker is done with something, or it is time to report progress. */
-static void wait_for_workers(scan *scan) {
+static void wait_for_workers(struct scan *scan) {
     struct timespec until = clock_until(PROGRESS_NS);
     pthread_cond_timedwait(&scan->changed_results, &scan->lock, &until);
 }
 
 /* The next segment in order: walked by a worker, or, without workers, by nobody yet. */
-static recmap_status next_segment(scan *scan, segment **piece, recmap_error *error) {
+static recmap_status next_segment(struct scan *scan, struct segment **piece, recmap_error *error) {
     recmap_status status = RECMAP_OK;
-    segment *next = &scan->slots[scan->joined % scan->slot_count];
+    struct segment *next = &scan->slots[scan->joined % scan->slot_count];
     *piece = next;
     pthread_mutex_lock(&scan->lock);
     if (!scan->workers.count) {
@@ -292,7 +293,7 @@ static recmap_status next_segment(scan *scan, segment **piece, recmap_error *err
     return status;
 }
 
-static void release_segment(scan *scan) {
+static void release_segment(struct scan *scan) {
     pthread_mutex_lock(&scan->lock);
     scan->slots[scan->joined % scan->slot_count].is_done = false;
     scan->joined++;
@@ -301,16 +302,16 @@ static void release_segment(scan *scan) {
 }
 
 /* What the file is if it is no TFRecord file, not even in its first header. */
-static const file_kind *kind_of(const scan_shard *shard, uint64_t stopped_at) {
+static const struct file_kind *kind_of(const struct scan_shard *shard, uint64_t stopped_at) {
     bool is_plain = shard->compression == COMPRESSION_NONE;
     const uint8_t *bytes = is_plain ? shard->image.data : shard->inflated.head;
     uint64_t size = is_plain ? shard->image.size : shard->inflated.head_size;
-    const framing *by = shard->framing;
+    const struct framing *by = shard->framing;
     if (stopped_at || !framing_is_tfrecord(by) || by->begins_frame(by, bytes, size)) return NULL;
     return sniff_file(bytes, size);
 }
 
-static recmap_status fail_kind(const scan_shard *shard, const file_kind *kind,
+static recmap_status fail_kind(const struct scan_shard *shard, const struct file_kind *kind,
                                recmap_error *error) {
     fail(error, RECMAP_CORRUPT, "is no TFRecord file: it is %s", kind->name);
     fail_at(error, shard->path, RECMAP_NO_RECORD, 0);
@@ -319,13 +320,13 @@ static recmap_status fail_kind(const scan_shard *shard, const file_kind *kind,
 }
 
 /* The error of a walk that stopped, with its place. */
-static recmap_status fail_walk(scan *scan, const scan_shard *shard, const walk_findings *findings,
-                               recmap_error *error) {
+static recmap_status fail_walk(struct scan *scan, const struct scan_shard *shard,
+                               const struct walk_findings *findings, recmap_error *error) {
     if (!error) return findings->status;
     *error = findings->error;
     fail_at(error, shard->path, scan->progress->record_count, findings->stopped_at);
     if (findings->status != RECMAP_CORRUPT) return findings->status;
-    const file_kind *kind = kind_of(shard, findings->stopped_at);
+    const struct file_kind *kind = kind_of(shard, findings->stopped_at);
     if (kind) return fail_kind(shard, kind, error);
     bool is_other = !findings->stopped_at && framing_is_tfrecord(shard->framing);
     fail_advise(error,
@@ -335,20 +336,20 @@ static recmap_status fail_walk(scan *scan, const scan_shard *shard, const walk_f
     return RECMAP_CORRUPT;
 }
 
-static recmap_status add_damage(scan *scan, uint64_t offset, uint64_t length, const char *reason,
-                                recmap_error *error) {
+static recmap_status add_damage(struct scan *scan, uint64_t offset, uint64_t length,
+                                const char *reason, recmap_error *error) {
     return scan->sink->add_damage(scan->sink->context, offset, length, reason, error);
 }
 
 /* Hands on what one walk found. */
-static recmap_status take_findings(scan *scan, const scan_shard *shard,
-                                   const walk_findings *findings, recmap_error *error) {
+static recmap_status take_findings(struct scan *scan, const struct scan_shard *shard,
+                                   const struct walk_findings *findings, recmap_error *error) {
     if (image_was_cut(&shard->image)) return fail_cut(shard, error);
     recmap_status status = scan->sink->add_run(scan->sink->context, &findings->run, error);
     if (status != RECMAP_OK && error && !error->path[0])
         fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     for (size_t i = 0; status == RECMAP_OK && i < findings->damage_count; i++) {
-        const walk_damage *damage = &findings->damages[i];
+        const struct walk_damage *damage = &findings->damages[i];
         status = add_damage(scan, damage->offset, damage->length, damage->reason, error);
     }
     if (status != RECMAP_OK) return status;
@@ -358,27 +359,28 @@ static recmap_status take_findings(scan *scan, const scan_shard *shard,
 
 /* Whether the worker's walk is the one that goes on from `state`: both stand at the same frame, or
  * the walk is lost and the worker found the first frame behind. */
-static bool guess_holds(const scan_shard *shard, const segment *piece, const walk_state *state) {
+static bool guess_holds(const struct scan_shard *shard, const struct segment *piece,
+                        const struct walk_state *state) {
     if (!piece->has_guess) return false;
     if (!state->is_lost) return state->position == piece->entry;
     return state->position == piece->begin && shard->framing->find;
 }
 
-static recmap_status join_segment(scan *scan, segment *piece, walk_state *state,
-                                  recmap_error *error) {
-    scan_shard *shard = &scan->shards[piece->shard_index];
+static recmap_status join_segment(struct scan *scan, struct segment *piece,
+                                  struct walk_state *state, recmap_error *error) {
+    struct scan_shard *shard = &scan->shards[piece->shard_index];
     bool is_plain = shard->compression == COMPRESSION_NONE;
     if (!(is_plain ? open_shard(scan, shard) : walk_compressed(scan, shard, piece))) {
         /* Of a shard that is passed over only the sink hears. */
         if (error && !scan->sink->skip_shard) *error = shard->error;
         return shard->status;
     }
-    const shard_image *image = &shard->image;
+    const struct shard_image *image = &shard->image;
     /* A record that began before may reach over the whole segment. */
     if (is_plain && !state->is_lost && state->position >= piece->end && piece->end > 0)
         return RECMAP_OK;
     if (!guess_holds(shard, piece, state)) {
-        walker walker = walker_of(scan, shard);
+        struct walker walker = walker_of(scan, shard);
         walk_from(&walker, &piece->findings, state, image->data, image->size, piece->end);
         return take_findings(scan, shard, &piece->findings, error);
     }
@@ -391,18 +393,18 @@ static recmap_status join_segment(scan *scan, segment *piece, walk_state *state,
 }
 
 /* Whether the shard could not be opened, and may be passed over: its segments then hold nothing. */
-static bool is_skipped(const scan *scan, const scan_shard *shard) {
+static bool is_skipped(const struct scan *scan, const struct scan_shard *shard) {
     return shard->state == SHARD_FAILED && scan->sink->skip_shard;
 }
 
 /* `end_of_records` is where the last record or damage ends. */
-static recmap_status join_segments(uint64_t *end_of_records, scan *scan, scan_shard *shard,
-                                   recmap_error *error) {
-    walk_state state = {0};
+static recmap_status join_segments(uint64_t *end_of_records, struct scan *scan,
+                                   struct scan_shard *shard, recmap_error *error) {
+    struct walk_state state = {0};
     recmap_status status = RECMAP_OK;
     scan->progress->path = shard->path;
     for (bool is_last = false; status == RECMAP_OK && !is_last;) {
-        segment *piece;
+        struct segment *piece;
         status = next_segment(scan, &piece, error);
         if (status != RECMAP_OK) break;
         status = join_segment(scan, piece, &state, error);
@@ -418,21 +420,21 @@ static recmap_status join_segments(uint64_t *end_of_records, scan *scan, scan_sh
     return status;
 }
 
-static uint64_t image_size(const scan_shard *shard) {
+static uint64_t image_size(const struct scan_shard *shard) {
     return shard->compression == COMPRESSION_NONE ? shard->image.size : shard->inflated.size;
 }
 
 /* Skipping is for damaged shards. A file without a single record that is known to be something else
  * was named by mistake. Of a few bytes too much can be said by chance. */
-static recmap_status check_is_shard(const scan *scan, const scan_shard *shard, uint64_t records,
-                                    recmap_error *error) {
+static recmap_status check_is_shard(const struct scan *scan, const struct scan_shard *shard,
+                                    uint64_t records, recmap_error *error) {
     if (records || image_size(shard) < SURE_SIZE || !scan->options->refuses_others)
         return RECMAP_OK;
-    const file_kind *kind = kind_of(shard, 0);
+    const struct file_kind *kind = kind_of(shard, 0);
     return kind ? fail_kind(shard, kind, error) : RECMAP_OK;
 }
 
-static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *error) {
+static recmap_status join_shard(struct scan *scan, struct scan_shard *shard, recmap_error *error) {
     uint64_t before = scan->progress->record_count;
     recmap_status status = scan->sink->begin_shard(scan->sink->context, shard->path, error);
     uint64_t end_of_records = 0;
@@ -443,17 +445,17 @@ static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *err
     status = check_is_shard(scan, shard, scan->progress->record_count - before, error);
     if (status != RECMAP_OK) return status;
     int fd = -1;
-    file_stat now;
+    struct file_stat now;
     status = open_file(&fd, &now, scan, shard->path, error);
     file_close(fd);
     if (status != RECMAP_OK) return status;
     if (!is_same_file(&now, &shard->stat)) return fail_changed(shard, error);
-    shard_end end = {shard->stat.size,
-                     image_size(shard),
-                     shard->compression,
-                     shard->stat.mtime_ns,
-                     image_size(shard) - end_of_records,
-                     &shard->inflated.points};
+    struct shard_end end = {shard->stat.size,
+                            image_size(shard),
+                            shard->compression,
+                            shard->stat.mtime_ns,
+                            image_size(shard) - end_of_records,
+                            &shard->inflated.points};
     image_close(&shard->image);
     status = scan->sink->end_shard(scan->sink->context, &end, error);
     points_free(&shard->inflated.points);
@@ -462,7 +464,8 @@ static recmap_status join_shard(scan *scan, scan_shard *shard, recmap_error *err
 
 /* A TFRecord file tells by its bytes whether it is compressed. In files of other framings anything
  * may stand first, even the two bytes of a ZLIB header: they are GZIP, or what their user says. */
-static recmap_status choose_compression(scan_shard *shard, const scan_form *form, int fd) {
+static recmap_status choose_compression(struct scan_shard *shard, const struct scan_form *form,
+                                        int fd) {
     bool is_sure = form->compression != RECMAP_COMPRESSION_AUTO;
     if (is_sure) shard->compression = (compression)(form->compression - RECMAP_COMPRESSION_NONE);
     if (is_sure) return RECMAP_OK;
@@ -473,11 +476,12 @@ static recmap_status choose_compression(scan_shard *shard, const scan_form *form
     return status;
 }
 
-static recmap_status look_at_shards(scan *scan, const char *const *paths, recmap_error *error) {
+static recmap_status look_at_shards(struct scan *scan, const char *const *paths,
+                                    recmap_error *error) {
     for (size_t i = 0; i < scan->shard_count; i++) {
-        scan_shard *shard = &scan->shards[i];
-        const scan_form *form = scan->options->forms ? &scan->options->forms[i]
-                                                     : &scan->options->form;
+        struct scan_shard *shard = &scan->shards[i];
+        const struct scan_form *form = scan->options->forms ? &scan->options->forms[i]
+                                                            : &scan->options->form;
         shard->path = paths[i];
         shard->framing = form->framing ? form->framing : &tfrecord_framing;
         int fd = -1;
@@ -494,7 +498,7 @@ static recmap_status look_at_shards(scan *scan, const char *const *paths, recmap
     return RECMAP_OK;
 }
 
-static uint64_t segment_count(const scan *scan) {
+static uint64_t segment_count(const struct scan *scan) {
     uint64_t count = 0;
     for (size_t i = 0; i < scan->shard_count; i++)
         count += scan->shards[i].stat.size / scan->segment_size + 1;
@@ -503,7 +507,7 @@ static uint64_t segment_count(const scan *scan) {
 
 /* How many segments are in flight, and how large they are: bounded together, so that memory does
  * not grow with the number of threads. */
-static size_t choose_segments(scan *scan, unsigned threads) {
+static size_t choose_segments(struct scan *scan, unsigned threads) {
     size_t slots = (size_t)threads * SLOTS_PER_THREAD + 2;
     if (slots > SLOTS_MOST) slots = SLOTS_MOST;
     uint64_t size = SEGMENTS_TOTAL / slots;
@@ -513,7 +517,7 @@ static size_t choose_segments(scan *scan, unsigned threads) {
     return slots;
 }
 
-static recmap_status start(scan *scan, recmap_error *error) {
+static recmap_status start(struct scan *scan, recmap_error *error) {
     unsigned threads = scan->options->thread_count ? scan->options->thread_count : core_count();
     size_t slots = choose_segments(scan, threads);
     uint64_t segments = segment_count(scan);
@@ -530,7 +534,7 @@ static recmap_status start(scan *scan, recmap_error *error) {
     return workers_start(&scan->workers, threads, run_worker, scan, error);
 }
 
-static void finish(scan *scan) {
+static void finish(struct scan *scan) {
     pthread_mutex_lock(&scan->lock);
     scan->is_stopped = true;
     pthread_cond_broadcast(&scan->changed_work);
@@ -548,9 +552,9 @@ static void finish(scan *scan) {
     pthread_mutex_destroy(&scan->lock);
 }
 
-recmap_status scan_shards(const char *const *paths, size_t path_count, const scan_sink *sink,
-                          const scan_options *options, recmap_error *error) {
-    scan scan = {
+recmap_status scan_shards(const char *const *paths, size_t path_count, const struct scan_sink *sink,
+                          const struct scan_options *options, recmap_error *error) {
+    struct scan scan = {
         .options = options,
         .sink = sink,
         .shards = calloc(path_count + 1, sizeof *scan.shards),

@@ -16,17 +16,17 @@
 #include "scan/shard_end.h"
 
 /* What a shard is taken for. */
-typedef struct scan_form {
-    const framing *framing;
+struct scan_form {
+    const struct framing *framing;
     recmap_compression compression;
-} scan_form;
+};
 
-typedef struct scan_options {
-    scan_form form;         /* of all shards; without a framing they are TFRecord files */
-    const scan_form *forms; /* NULL, or of each shard */
-    unsigned thread_count;  /* 0: one a core */
+struct scan_options {
+    struct scan_form form;         /* of all shards; without a framing they are TFRecord files */
+    const struct scan_form *forms; /* NULL, or of each shard */
+    unsigned thread_count;         /* 0: one a core */
     recmap_on_corrupt on_corrupt;
-    const extractor *extractor;
+    const struct extractor *extractor;
     uint64_t segment_size; /* 0: the default; tests make it small */
     bool refuses_others;   /* a file that holds no record and is known to be something else is an
                               error even where damage is skipped */
@@ -35,30 +35,30 @@ typedef struct scan_options {
     void *open_context;
     /* The points that an index has of a shard, to go on at behind damage, and what it inflates to;
      * NULL: they are to be taken. Called on the workers, with open_context. */
-    recmap_status (*known_points)(point_list *points, uint64_t *size, void *context,
+    recmap_status (*known_points)(struct point_list *points, uint64_t *size, void *context,
                                   size_t shard_index, recmap_error *error);
     recmap_progress_fn progress;
     void *progress_context;
     recmap_progress *totals; /* bytes_done and record_count go on from here; the total is known */
-} scan_options;
+};
 
 /* Who takes what the scan finds, on the caller's thread, in order. An error ends the scan. */
-typedef struct scan_sink {
+struct scan_sink {
     void *context;
     recmap_status (*begin_shard)(void *context, const char *path, recmap_error *error);
-    recmap_status (*add_run)(void *context, const record_run *run, recmap_error *error);
+    recmap_status (*add_run)(void *context, const struct record_run *run, recmap_error *error);
     /* Of length 0, at the end: nothing is known to be lost, but the checksum of a compressed member
      * does not hold. */
     recmap_status (*add_damage)(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error);
-    recmap_status (*end_shard)(void *context, const shard_end *end, recmap_error *error);
+    recmap_status (*end_shard)(void *context, const struct shard_end *end, recmap_error *error);
     /* A shard that cannot be opened ends here; NULL: it is an error. `why` is what open said. */
     recmap_status (*skip_shard)(void *context, const recmap_error *why, recmap_error *error);
-} scan_sink;
+};
 
 /* Scans `paths` in order. Errors name shard, record (counted from totals->record_count on) and
  * byte. */
-recmap_status scan_shards(const char *const *paths, size_t path_count, const scan_sink *sink,
-                          const scan_options *options, recmap_error *error);
+recmap_status scan_shards(const char *const *paths, size_t path_count, const struct scan_sink *sink,
+                          const struct scan_options *options, recmap_error *error);
 
 #endif

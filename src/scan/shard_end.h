@@ -7,13 +7,13 @@
 #include "format/compression.h"
 #include "index/points.h"
 
-typedef struct shard_end {
+struct shard_end {
     uint64_t file_size;
     uint64_t size; /* of the bytes that contain the records: of the file, or after inflating */
     compression compression;
     int64_t mtime_ns;
-    uint64_t tail_size;       /* bytes after the last record that are neither a record nor damage */
-    const point_list *points; /* seek points of a compressed shard; NULL if it has none */
-} shard_end;
+    uint64_t tail_size; /* bytes after the last record that are neither a record nor damage */
+    const struct point_list *points; /* seek points of a compressed shard; NULL if it has none */
+};
 
 #endif

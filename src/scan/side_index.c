@@ -12,25 +12,25 @@
 enum { RUN_RECORDS = 1 << 14 };
 
 /* A file that is held open and mapped. */
-typedef struct mapped {
+struct mapped {
     char *path;
-    file_stat stat;
-    shard_image image;
-} mapped;
+    struct file_stat stat;
+    struct shard_image image;
+};
 
 /* The text index as it is read beside its shard. */
-typedef struct side_index {
-    mapped text, shard;
-    const framing *framing;
-    const scan_sink *sink;
-    const scan_options *options;
-    record_run run;
+struct side_index {
+    struct mapped text, shard;
+    const struct framing *framing;
+    const struct scan_sink *sink;
+    const struct scan_options *options;
+    struct record_run run;
     uint64_t line;     /* the first is 1 */
     uint64_t at;       /* in the text */
     uint64_t position; /* in the shard: where the next record must begin */
-} side_index;
+};
 
-static recmap_status open_mapped(mapped *made, bool must_be_plain, recmap_error *error) {
+static recmap_status open_mapped(struct mapped *made, bool must_be_plain, recmap_error *error) {
     int fd = -1;
     compression kind = COMPRESSION_NONE;
     recmap_status status = file_open(&fd, made->path, error);
@@ -51,7 +51,7 @@ static recmap_status open_mapped(mapped *made, bool must_be_plain, recmap_error 
     return status;
 }
 
-static void close_mapped(mapped *closed) {
+static void close_mapped(struct mapped *closed) {
     image_close(&closed->image);
     free(closed->path);
 }
@@ -66,7 +66,7 @@ static recmap_status look_for(char **path, const char *folder, const char *name,
     char *found = path_join(folder, file);
     free(file);
     if (!found) return fail_memory(error);
-    file_stat stat;
+    struct file_stat stat;
     bool is_there;
     recmap_status status = file_find_stat(&stat, &is_there, found, error);
     if (status == RECMAP_OK && is_there) *path = found;
@@ -89,7 +89,7 @@ static recmap_status find_text(char **path, const char *folder, const char *shar
 }
 
 /* Puts the line before what was said, and says what to do. */
-static recmap_status fail_line(const side_index *by, recmap_error *error, const char *what) {
+static recmap_status fail_line(const struct side_index *by, recmap_error *error, const char *what) {
     fail(error, RECMAP_MISMATCH, "line %" PRIu64 ": %s", by->line, what);
     fail_at(error, by->text.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "the text index is of another file or damaged: make it again, or index "
@@ -97,7 +97,7 @@ static recmap_status fail_line(const side_index *by, recmap_error *error, const 
     return RECMAP_MISMATCH;
 }
 
-static bool read_number(uint64_t *number, side_index *by) {
+static bool read_number(uint64_t *number, struct side_index *by) {
     const uint8_t *text = by->text.image.data;
     uint64_t first = by->at, value = 0;
     for (; by->at < by->text.image.size; by->at++) {
@@ -110,7 +110,7 @@ static bool read_number(uint64_t *number, side_index *by) {
     return by->at > first;
 }
 
-static bool skip(side_index *by, const char *bytes) {
+static bool skip(struct side_index *by, const char *bytes) {
     uint64_t first = by->at;
     while (by->at < by->text.image.size && by->text.image.data[by->at] &&
            strchr(bytes, by->text.image.data[by->at]))
@@ -119,7 +119,7 @@ static bool skip(side_index *by, const char *bytes) {
 }
 
 /* `OFFSET SIZE`, up to the line's end or the text's. */
-static bool read_line(uint64_t *offset, uint64_t *size, side_index *by) {
+static bool read_line(uint64_t *offset, uint64_t *size, struct side_index *by) {
     if (!read_number(offset, by) || !skip(by, " \t") || !read_number(size, by)) return false;
     skip(by, " \t\r");
     if (by->at == by->text.image.size) return true;
@@ -127,10 +127,10 @@ static bool read_line(uint64_t *offset, uint64_t *size, side_index *by) {
 }
 
 /* Holds a line against the shard. */
-static recmap_status check_record(frame *found, side_index *by, uint64_t offset, uint64_t size,
-                                  uint64_t end, recmap_error *error) {
+static recmap_status check_record(struct frame *found, struct side_index *by, uint64_t offset,
+                                  uint64_t size, uint64_t end, recmap_error *error) {
     char what[512];
-    frame_fault fault = {"the file ends"};
+    struct frame_fault fault = {"the file ends"};
     const char *shard = by->shard.path;
     if (offset != by->position) {
         snprintf(what, sizeof what,
@@ -154,7 +154,7 @@ static recmap_status check_record(frame *found, side_index *by, uint64_t offset,
     return fail_line(by, error, what);
 }
 
-static recmap_status hand_on(side_index *by, recmap_error *error) {
+static recmap_status hand_on(struct side_index *by, recmap_error *error) {
     recmap_progress *progress = by->options->totals;
     if (image_was_cut(&by->text.image) || image_was_cut(&by->shard.image)) {
         fail(error, RECMAP_IO, "the file was cut short while it was being read");
@@ -175,7 +175,8 @@ static recmap_status hand_on(side_index *by, recmap_error *error) {
     return fail(error, RECMAP_CANCELLED, "cancelled; nothing was written");
 }
 
-static recmap_status add_record(side_index *by, const frame *found, recmap_error *error) {
+static recmap_status add_record(struct side_index *by, const struct frame *found,
+                                recmap_error *error) {
     uint64_t offset = by->position;
     if (!run_add(&by->run, offset, found->data_size, found->check)) return fail_memory(error);
     recmap_status status = extractor_lift(by->options->extractor, &by->run,
@@ -192,8 +193,8 @@ static recmap_status add_record(side_index *by, const frame *found, recmap_error
 }
 
 /* Whether what stands behind the last line belongs to no record. */
-static recmap_status check_end(side_index *by, uint64_t end, recmap_error *error) {
-    frame found;
+static recmap_status check_end(struct side_index *by, uint64_t end, recmap_error *error) {
+    struct frame found;
     if (by->position >= end ||
         by->framing->parse(&found, by->framing, by->shard.image.data + by->position,
                            end - by->position, FRAME_CHECK_HEADER, NULL) == FRAME_AT_END)
@@ -204,13 +205,13 @@ static recmap_status check_end(side_index *by, uint64_t end, recmap_error *error
     return fail_line(by, error, what);
 }
 
-static recmap_status read_lines(side_index *by, recmap_error *error) {
+static recmap_status read_lines(struct side_index *by, recmap_error *error) {
     uint64_t size = by->shard.image.size, footer = by->framing->file_footer_size;
     uint64_t end = footer < size ? size - footer : 0;
     recmap_status status = RECMAP_OK;
     by->position = by->framing->file_header_size;
     for (by->line = 1; status == RECMAP_OK && by->at < by->text.image.size; by->line++) {
-        frame found;
+        struct frame found;
         uint64_t offset, frame_size;
         if (!read_line(&offset, &frame_size, by))
             return fail_line(by, error, "it is not `OFFSET SIZE` in decimal numbers");
@@ -221,26 +222,26 @@ static recmap_status read_lines(side_index *by, recmap_error *error) {
     return status == RECMAP_OK ? hand_on(by, error) : status;
 }
 
-static recmap_status end_shard(const side_index *by, recmap_error *error) {
-    const mapped *shard = &by->shard;
-    file_stat now;
+static recmap_status end_shard(const struct side_index *by, recmap_error *error) {
+    const struct mapped *shard = &by->shard;
+    struct file_stat now;
     if (!file_stat_path(&now, shard->path) || now.size != shard->stat.size ||
         now.mtime_ns != shard->stat.mtime_ns || now.inode != shard->stat.inode) {
         fail(error, RECMAP_STALE, "the file changed while it was being indexed");
         fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
         return RECMAP_STALE;
     }
-    shard_end end = {.file_size = shard->stat.size,
-                     .size = shard->stat.size,
-                     .compression = COMPRESSION_NONE,
-                     .mtime_ns = shard->stat.mtime_ns,
-                     .tail_size = shard->stat.size - by->position};
+    struct shard_end end = {.file_size = shard->stat.size,
+                            .size = shard->stat.size,
+                            .compression = COMPRESSION_NONE,
+                            .mtime_ns = shard->stat.mtime_ns,
+                            .tail_size = shard->stat.size - by->position};
     return by->sink->end_shard(by->sink->context, &end, error);
 }
 
-recmap_status side_index_scan(const char *folder, const char *path, const scan_sink *sink,
-                              const scan_options *options, recmap_error *error) {
-    side_index by = {
+recmap_status side_index_scan(const char *folder, const char *path, const struct scan_sink *sink,
+                              const struct scan_options *options, recmap_error *error) {
+    struct side_index by = {
         .shard = {.path = strdup(path), .image = SHARD_IMAGE_INIT},
         .text = {.image = SHARD_IMAGE_INIT},
         .framing = options->form.framing,

@@ -10,7 +10,7 @@
  * is checked and the stored CRC taken as it is; the rest is not read but for ids and columns.
  * Errors: INVALID when there is no text index; MISMATCH naming the text index and its line, and the
  * shard and its byte, where the two differ; else as scan_shards. */
-recmap_status side_index_scan(const char *folder, const char *path, const scan_sink *sink,
-                              const scan_options *options, recmap_error *error);
+recmap_status side_index_scan(const char *folder, const char *path, const struct scan_sink *sink,
+                              const struct scan_options *options, recmap_error *error);
 
 #endif

@@ -7,38 +7,38 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-static uint64_t end_of(const walk_damage *stretch) {
+static uint64_t end_of(const struct walk_damage *stretch) {
     return stretch->offset + stretch->length;
 }
 
 /* Takes in a stretch that may overlap with it. */
-static void widen(walk_damage *stretch, uint64_t begin, uint64_t end) {
+static void widen(struct walk_damage *stretch, uint64_t begin, uint64_t end) {
     uint64_t last = end_of(stretch);
     if (last < end) last = end;
     stretch->offset = min_u64(stretch->offset, begin);
     stretch->length = last - stretch->offset;
 }
 
-bool unsure_add(unsure_list *list, uint64_t begin, uint64_t end, const char *reason) {
+bool unsure_add(struct unsure_list *list, uint64_t begin, uint64_t end, const char *reason) {
     if (list->count && begin <= end_of(&list->at[list->count - 1])) {
         widen(&list->at[list->count - 1], begin, end);
         return true;
     }
     if (!array_reserve(&list->at, &list->capacity, list->count + 1, sizeof *list->at)) return false;
-    walk_damage *added = &list->at[list->count++];
-    *added = (walk_damage){.offset = begin, .length = end - begin};
+    struct walk_damage *added = &list->at[list->count++];
+    *added = (struct walk_damage){.offset = begin, .length = end - begin};
     snprintf(added->reason, sizeof added->reason, "%s", reason);
     return true;
 }
 
-void unsure_free(unsure_list *list) {
+void unsure_free(struct unsure_list *list) {
     free(list->at);
-    *list = (unsure_list){0};
+    *list = (struct unsure_list){0};
 }
 
 /* Where what stands around a record varies, the next one ends it at the latest. A line that nothing
  * ends reaches to the end of what there was. */
-static uint64_t end_of_record(const record_run *run, size_t i, const framing *by,
+static uint64_t end_of_record(const struct record_run *run, size_t i, const struct framing *by,
                               uint64_t image_size) {
     enum { LF = 1, CRLF = 2 };
     bool is_last = i + 1 == run->count;
@@ -50,11 +50,11 @@ static uint64_t end_of_record(const record_run *run, size_t i, const framing *by
 }
 
 /* Which records touch no stretch; stretches grow by those that do. */
-static void choose(uint8_t *keeps, const record_run *run, unsure_list *list, const framing *by,
-                   uint64_t image_size) {
+static void choose(uint8_t *keeps, const struct record_run *run, struct unsure_list *list,
+                   const struct framing *by, uint64_t image_size) {
     size_t s = 0;
     for (; s < list->count; s++) {
-        walk_damage *stretch = &list->at[s];
+        struct walk_damage *stretch = &list->at[s];
         stretch->length = min_u64(end_of(stretch), image_size) -
                           min_u64(stretch->offset, image_size);
     }
@@ -68,15 +68,15 @@ static void choose(uint8_t *keeps, const record_run *run, unsure_list *list, con
 }
 
 /* Adds behind the others what may overlap with the last of them. */
-static void append(walk_damage *merged, size_t *count, const walk_damage *added) {
+static void append(struct walk_damage *merged, size_t *count, const struct walk_damage *added) {
     if (*count && added->offset <= end_of(&merged[*count - 1]))
         widen(&merged[*count - 1], added->offset, end_of(added));
     else if (added->length) merged[(*count)++] = *added;
 }
 
-static bool merge(walk_findings *findings, const unsure_list *list) {
+static bool merge(struct walk_findings *findings, const struct unsure_list *list) {
     size_t room = findings->damage_count + list->count, count = 0, d = 0;
-    walk_damage *merged = malloc((room + 1) * sizeof *merged);
+    struct walk_damage *merged = malloc((room + 1) * sizeof *merged);
     if (!merged) return false;
     for (size_t s = 0; s < list->count; s++) {
         for (; d < findings->damage_count && findings->damages[d].offset < list->at[s].offset; d++)
@@ -91,8 +91,8 @@ static bool merge(walk_findings *findings, const unsure_list *list) {
     return true;
 }
 
-void unsure_take_back(walk_findings *findings, unsure_list *list, const framing *by,
-                      uint64_t image_size) {
+void unsure_take_back(struct walk_findings *findings, struct unsure_list *list,
+                      const struct framing *by, uint64_t image_size) {
     uint8_t *keeps = list->count ? malloc(findings->run.count + 1) : NULL;
     bool has_memory = !list->count || keeps;
     if (keeps) {

@@ -7,18 +7,18 @@
 #include "scan/walk.h"
 
 /* Ascending. */
-typedef struct unsure_list {
-    walk_damage *at;
+struct unsure_list {
+    struct walk_damage *at;
     size_t count;
     size_t capacity;
-} unsure_list;
+};
 
 /* False when memory is out. */
-bool unsure_add(unsure_list *list, uint64_t begin, uint64_t end, const char *reason);
-void unsure_free(unsure_list *list);
+bool unsure_add(struct unsure_list *list, uint64_t begin, uint64_t end, const char *reason);
+void unsure_free(struct unsure_list *list);
 
 /* Takes back what was found in these stretches of an image of that size, and frees the list. */
-void unsure_take_back(walk_findings *findings, unsure_list *list, const framing *by,
-                      uint64_t image_size);
+void unsure_take_back(struct walk_findings *findings, struct unsure_list *list,
+                      const struct framing *by, uint64_t image_size);
 
 #endif

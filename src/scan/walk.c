@@ -12,57 +12,57 @@
 /* What a guess may cost: enough for what lies before a frame in most files, and for a large record;
  * but payload of zeros or small numbers, which looks like headers everywhere, and bytes made to
  * look like headers of long records must not make it cost more than walking. */
-static const search_budget GUESS_BUDGET = {.place_count = 1 << 17,
-                                           .payload_size = (uint64_t)256 << 20};
+static const struct search_budget GUESS_BUDGET = {.place_count = 1 << 17,
+                                                  .payload_size = (uint64_t)256 << 20};
 
-bool findings_init(walk_findings *findings, const extractor *extractor) {
-    *findings = (walk_findings){0};
+bool findings_init(struct walk_findings *findings, const struct extractor *extractor) {
+    *findings = (struct walk_findings){0};
     return run_init(&findings->run, extractor_has_ids(extractor),
                     extractor_column_count(extractor));
 }
 
-void findings_free(walk_findings *findings) {
+void findings_free(struct walk_findings *findings) {
     run_free(&findings->run);
     crc_sums_free(&findings->sums);
     free(findings->damages);
-    *findings = (walk_findings){0};
+    *findings = (struct walk_findings){0};
 }
 
-void findings_clear(walk_findings *findings) {
+void findings_clear(struct walk_findings *findings) {
     run_clear(&findings->run);
     findings->damage_count = 0;
     findings->status = RECMAP_OK;
 }
 
-static void stop(walk_findings *findings, uint64_t offset, recmap_status status) {
+static void stop(struct walk_findings *findings, uint64_t offset, recmap_status status) {
     findings->status = status;
     findings->stopped_at = offset;
 }
 
-static void stop_without_memory(walk_findings *findings, uint64_t offset) {
+static void stop_without_memory(struct walk_findings *findings, uint64_t offset) {
     stop(findings, offset, fail_memory(&findings->error));
 }
 
 /* Damage under RAISE ends the walk. */
-static void stop_at_damage(walk_findings *findings, uint64_t offset, const char *reason) {
+static void stop_at_damage(struct walk_findings *findings, uint64_t offset, const char *reason) {
     stop(findings, offset, fail(&findings->error, RECMAP_CORRUPT, "%s", reason));
 }
 
-static void add_damage(walk_findings *findings, uint64_t offset, uint64_t length,
+static void add_damage(struct walk_findings *findings, uint64_t offset, uint64_t length,
                        const char *reason) {
     if (!array_reserve(&findings->damages, &findings->damage_capacity, findings->damage_count + 1,
                        sizeof *findings->damages)) {
         stop_without_memory(findings, offset);
         return;
     }
-    walk_damage *damage = &findings->damages[findings->damage_count++];
+    struct walk_damage *damage = &findings->damages[findings->damage_count++];
     damage->offset = offset;
     damage->length = length;
     snprintf(damage->reason, sizeof damage->reason, "%s", reason);
 }
 
-static void add_record(const walker *walker, walk_findings *findings, uint64_t offset,
-                       const frame *found, const uint8_t *frame_bytes) {
+static void add_record(const struct walker *walker, struct walk_findings *findings, uint64_t offset,
+                       const struct frame *found, const uint8_t *frame_bytes) {
     if (!run_add(&findings->run, offset, found->data_size, found->check)) {
         stop_without_memory(findings, offset);
         return;
@@ -75,7 +75,7 @@ static void add_record(const walker *walker, walk_findings *findings, uint64_t o
     stop(findings, offset, status);
 }
 
-static void get_lost(walk_state *state, const char *reason) {
+static void get_lost(struct walk_state *state, const char *reason) {
     state->is_lost = true;
     state->lost_since = state->position++;
     snprintf(state->reason, sizeof state->reason, "%s", reason);
@@ -83,16 +83,16 @@ static void get_lost(walk_state *state, const char *reason) {
 
 /* A place whose frame is bad. Where its length holds and a good header or the end stands behind it,
  * only this record is lost; else the walk must find its way back. */
-static void meet_damage(const walker *walker, walk_findings *findings, walk_state *state,
-                        frame_verdict verdict, const frame *found, const frame_fault *fault,
-                        const uint8_t *bytes, uint64_t size) {
+static void meet_damage(const struct walker *walker, struct walk_findings *findings,
+                        struct walk_state *state, frame_verdict verdict, const struct frame *found,
+                        const struct frame_fault *fault, const uint8_t *bytes, uint64_t size) {
     if (walker->on_corrupt == RECMAP_ON_CORRUPT_RAISE) {
         stop_at_damage(findings, state->position, fault->reason);
         return;
     }
     if (verdict == FRAME_BAD_DATA) {
         uint64_t behind = state->position + found->size;
-        const framing *by = walker->framing;
+        const struct framing *by = walker->framing;
         if (behind == size || by->begins_frame(by, bytes + behind, size - behind)) {
             add_damage(findings, state->position, found->size, fault->reason);
             state->position = behind;
@@ -102,9 +102,9 @@ static void meet_damage(const walker *walker, walk_findings *findings, walk_stat
     get_lost(state, fault->reason);
 }
 
-static void find_back(const walker *walker, walk_findings *findings, walk_state *state,
-                      const uint8_t *bytes, uint64_t size, uint64_t end) {
-    const framing *framing = walker->framing;
+static void find_back(const struct walker *walker, struct walk_findings *findings,
+                      struct walk_state *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
+    const struct framing *framing = walker->framing;
     uint64_t at = !framing->find ? FRAME_NOWHERE
                                  : framing->find(framing, bytes, size, state->position, end,
                                                  SEARCH_UNBOUNDED, &findings->sums);
@@ -119,16 +119,16 @@ static void find_back(const walker *walker, walk_findings *findings, walk_state 
 }
 
 /* Where no check is stored, the hash that stands for it is wanted. */
-static frame_check check_of(const framing *by) {
+static frame_check check_of(const struct framing *by) {
     return by->check_payload ? FRAME_CHECK_ALL : FRAME_CHECK_STORED;
 }
 
 /* The frame at the walk's position. Before any damage every byte is met once. A walk that was lost
  * may meet frames that claim the same bytes over and over: then sums tell what was read before. */
-static frame_verdict parse_frame(frame *found, const walker *walker, walk_findings *findings,
-                                 const walk_state *state, const uint8_t *bytes, uint64_t size,
-                                 frame_fault *fault) {
-    const framing *framing = walker->framing;
+static frame_verdict parse_frame(struct frame *found, const struct walker *walker,
+                                 struct walk_findings *findings, const struct walk_state *state,
+                                 const uint8_t *bytes, uint64_t size, struct frame_fault *fault) {
+    const struct framing *framing = walker->framing;
     const uint8_t *at = bytes + state->position;
     uint64_t left = size - state->position;
     if (framing->check_payload && !findings->sums.bytes)
@@ -138,16 +138,16 @@ static frame_verdict parse_frame(frame *found, const walker *walker, walk_findin
     return framing->check_payload(found, bytes, state->position, &findings->sums, fault);
 }
 
-static void walk_on(const walker *walker, walk_findings *findings, walk_state *state,
-                    const uint8_t *bytes, uint64_t size, uint64_t end) {
+static void walk_on(const struct walker *walker, struct walk_findings *findings,
+                    struct walk_state *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
     while (findings->status == RECMAP_OK &&
            (state->position < end || (state->is_lost && end == size))) {
         if (state->is_lost) {
             find_back(walker, findings, state, bytes, size, end);
             continue;
         }
-        frame found;
-        frame_fault fault;
+        struct frame found;
+        struct frame_fault fault;
         frame_verdict verdict = parse_frame(&found, walker, findings, state, bytes, size, &fault);
         if (verdict == FRAME_GOOD) {
             add_record(walker, findings, state->position, &found, bytes + state->position);
@@ -161,15 +161,15 @@ static void walk_on(const walker *walker, walk_findings *findings, walk_state *s
 }
 
 /* Where the records of a file of that size end. */
-static uint64_t records_end(const walker *walker, uint64_t size) {
+static uint64_t records_end(const struct walker *walker, uint64_t size) {
     uint64_t footer = walker->framing->file_footer_size;
     return footer < size ? size - footer : 0;
 }
 
 /* Steps over the bytes at a file's beginning. False: it is too short to be what it should be. */
-static bool enter_file(const walker *walker, walk_findings *findings, walk_state *state,
-                       uint64_t size) {
-    const framing *framing = walker->framing;
+static bool enter_file(const struct walker *walker, struct walk_findings *findings,
+                       struct walk_state *state, uint64_t size) {
+    const struct framing *framing = walker->framing;
     uint64_t header = framing->file_header_size, footer = framing->file_footer_size;
     if (!(header | footer) || state->position || state->is_lost) return true;
     state->position = header;
@@ -185,18 +185,18 @@ static bool enter_file(const walker *walker, walk_findings *findings, walk_state
     return false;
 }
 
-void walk_from(const walker *walker, walk_findings *findings, walk_state *state,
-               const uint8_t *bytes, uint64_t size, uint64_t end) {
+void walk_from(const struct walker *walker, struct walk_findings *findings,
+               struct walk_state *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
     findings_clear(findings);
     uint64_t last = records_end(walker, size);
     if (enter_file(walker, findings, state, size))
         walk_on(walker, findings, state, bytes, last, min_u64(end, last));
 }
 
-bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *state,
-                     uint64_t *entry, const uint8_t *bytes, uint64_t size, uint64_t begin,
-                     uint64_t end) {
-    const framing *framing = walker->framing;
+bool walk_from_guess(const struct walker *walker, struct walk_findings *findings,
+                     struct walk_state *state, uint64_t *entry, const uint8_t *bytes, uint64_t size,
+                     uint64_t begin, uint64_t end) {
+    const struct framing *framing = walker->framing;
     findings_clear(findings);
     size = records_end(walker, size);
     end = min_u64(end, size);
@@ -204,17 +204,18 @@ bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *
     uint64_t at = framing->guess(framing, bytes, size, begin, end, GUESS_BUDGET, NULL);
     if (at == FRAME_NOWHERE) return false;
     *entry = at;
-    *state = (walk_state){.position = at};
+    *state = (struct walk_state){.position = at};
     walk_on(walker, findings, state, bytes, size, end);
     return true;
 }
 
-frame_verdict walk_good(const walker *walker, walk_findings *findings, walk_state *state,
-                        const uint8_t *bytes, size_t size, uint64_t origin) {
-    const framing *by = walker->framing;
+frame_verdict walk_good(const struct walker *walker, struct walk_findings *findings,
+                        struct walk_state *state, const uint8_t *bytes, size_t size,
+                        uint64_t origin) {
+    const struct framing *by = walker->framing;
     while (findings->status == RECMAP_OK) {
         size_t at = (size_t)(state->position - origin);
-        frame found;
+        struct frame found;
         frame_verdict verdict = by->parse(&found, by, bytes + at, size - at, check_of(by), NULL);
         /* One that ends with the bytes may end there only because they do. */
         if (verdict != FRAME_GOOD || found.size >= size - at) return verdict;
@@ -225,8 +226,8 @@ frame_verdict walk_good(const walker *walker, walk_findings *findings, walk_stat
 }
 
 /* Places in `bytes` are made places in the shard; those before the bytes wrap, and come back. */
-void walk_rest(const walker *walker, walk_findings *findings, walk_state *state,
-               const uint8_t *bytes, size_t size, uint64_t origin) {
+void walk_rest(const struct walker *walker, struct walk_findings *findings,
+               struct walk_state *state, const uint8_t *bytes, size_t size, uint64_t origin) {
     size_t records = findings->run.count, damages = findings->damage_count;
     state->position -= origin;
     state->lost_since -= origin;
@@ -240,7 +241,7 @@ void walk_rest(const walker *walker, walk_findings *findings, walk_state *state,
     findings->stopped_at += origin;
 }
 
-void walk_add_damage(walk_findings *findings, uint64_t offset, uint64_t length,
+void walk_add_damage(struct walk_findings *findings, uint64_t offset, uint64_t length,
                      const char *reason) {
     add_damage(findings, offset, length, reason);
 }

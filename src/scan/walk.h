@@ -14,48 +14,48 @@
 #include "scan/run.h"
 
 /* Where a walk stands: at a frame's beginning, or lost, looking for one. */
-typedef struct walk_state {
+struct walk_state {
     uint64_t position; /* the next frame, or the first byte not yet searched */
     bool is_lost;
     uint64_t lost_since;
     char reason[REASON_MOST]; /* why it got lost */
-} walk_state;
+};
 
 /* A stretch of bytes that are no frame. */
-typedef struct walk_damage {
+struct walk_damage {
     uint64_t offset;
     uint64_t length;
     char reason[REASON_MOST];
-} walk_damage;
+};
 
 /* What a walk found. */
-typedef struct walk_findings {
-    record_run run;
-    walk_damage *damages;
+struct walk_findings {
+    struct record_run run;
+    struct walk_damage *damages;
     size_t damage_count;
     size_t damage_capacity;
     recmap_status status; /* not OK: stopped at `stopped_at`, behind run.count records */
     uint64_t stopped_at;
-    recmap_error error; /* its record is not set */
-    crc_sums sums;      /* of the shard's bytes, for finding back; shard after shard */
-} walk_findings;
+    recmap_error error;   /* its record is not set */
+    struct crc_sums sums; /* of the shard's bytes, for finding back; shard after shard */
+};
 
 /* What does not change from walk to walk. */
-typedef struct walker {
-    const framing *framing;
-    const extractor *extractor;
+struct walker {
+    const struct framing *framing;
+    const struct extractor *extractor;
     recmap_on_corrupt on_corrupt;
-} walker;
+};
 
-bool findings_init(walk_findings *findings, const extractor *extractor);
-void findings_free(walk_findings *findings);
-void findings_clear(walk_findings *findings);
+bool findings_init(struct walk_findings *findings, const struct extractor *extractor);
+void findings_free(struct walk_findings *findings);
+void findings_clear(struct walk_findings *findings);
 
 /* Walks over all frames that begin before `end`, from `state`, and leaves in it where the next walk
  * goes on. Replaces what was in `findings`. At the shard's end damage that is still open is closed.
  * Errors stand in findings->status: CORRUPT (raise), FEATURE, NO_MEMORY. */
-void walk_from(const walker *walker, walk_findings *findings, walk_state *state,
-               const uint8_t *bytes, uint64_t size, uint64_t end);
+void walk_from(const struct walker *walker, struct walk_findings *findings,
+               struct walk_state *state, const uint8_t *bytes, uint64_t size, uint64_t end);
 
 /* The same for a shard whose bytes come one after the other: `bytes` stand at `origin` of it, and
  * what is found is added to `findings`.
@@ -63,18 +63,20 @@ void walk_from(const walker *walker, walk_findings *findings, walk_state *state,
  * walk_good goes over good frames alone, and stops where what follows is damaged, or may not all be
  * there yet. walk_rest goes on to the end of the bytes, which is that of the shard, or of a stretch
  * of it behind which bytes are lost. */
-frame_verdict walk_good(const walker *walker, walk_findings *findings, walk_state *state,
-                        const uint8_t *bytes, size_t size, uint64_t origin);
-void walk_rest(const walker *walker, walk_findings *findings, walk_state *state,
-               const uint8_t *bytes, size_t size, uint64_t origin);
+frame_verdict walk_good(const struct walker *walker, struct walk_findings *findings,
+                        struct walk_state *state, const uint8_t *bytes, size_t size,
+                        uint64_t origin);
+void walk_rest(const struct walker *walker, struct walk_findings *findings,
+               struct walk_state *state, const uint8_t *bytes, size_t size, uint64_t origin);
 
 /* Adds a stretch that is lost before anybody could look at it. */
-void walk_add_damage(walk_findings *findings, uint64_t offset, uint64_t length, const char *reason);
+void walk_add_damage(struct walk_findings *findings, uint64_t offset, uint64_t length,
+                     const char *reason);
 
 /* Guesses: looks for the first whole frame in [begin, end) and walks from there. False when there
  * is none, or none was found with a bounded amount of work. `entry` is where the walk began. */
-bool walk_from_guess(const walker *walker, walk_findings *findings, walk_state *state,
-                     uint64_t *entry, const uint8_t *bytes, uint64_t size, uint64_t begin,
-                     uint64_t end);
+bool walk_from_guess(const struct walker *walker, struct walk_findings *findings,
+                     struct walk_state *state, uint64_t *entry, const uint8_t *bytes, uint64_t size,
+                     uint64_t begin, uint64_t end);
 
 #endif

@@ -9,30 +9,30 @@
 #include "os/thread.h"
 
 /* Grows only, and what is in it stays: framings point to it. Guarded by the process lock. */
-typedef struct registered {
+struct registered {
     struct registered *next;
     recmap_framing table;
     char name[CUSTOM_NAME_MOST + 1];
-} registered;
+};
 
-static registered *all;
+static struct registered *all;
 
-static const registered *find_registered(const char *name) {
-    for (const registered *one = all; one; one = one->next)
+static const struct registered *find_registered(const char *name) {
+    for (const struct registered *one = all; one; one = one->next)
         if (!strcmp(one->name, name)) return one;
     return NULL;
 }
 
-bool framings_find(framing *found, const char *name) {
+bool framings_find(struct framing *found, const char *name) {
     if (framing_make(found, name)) return true;
     process_lock();
-    const registered *one = find_registered(name);
+    const struct registered *one = find_registered(name);
     process_unlock();
     if (one) *found = custom_framing(&one->table);
     return one != NULL;
 }
 
-recmap_status framings_choose(framing *chosen, const char *name, recmap_error *error) {
+recmap_status framings_choose(struct framing *chosen, const char *name, recmap_error *error) {
     if (!name || !strcmp(name, "auto")) name = "tfrecord";
     if (framings_find(chosen, name)) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "there is no framing \"%s\"", name);
@@ -58,13 +58,13 @@ recmap_status recmap_framing_register(const recmap_framing *table, recmap_error 
     if (!table) return fail_table(NULL, "it is NULL", error);
     const char *fault = custom_fault(table);
     if (fault) return fail_table(table->name, fault, error);
-    registered *made = calloc(1, sizeof *made);
+    struct registered *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
     made->table = *table;
     strncpy(made->name, table->name, CUSTOM_NAME_MOST);
     made->table.name = made->name;
     process_lock();
-    const registered *known = find_registered(made->name);
+    const struct registered *known = find_registered(made->name);
     if (!known) {
         made->next = all;
         all = made;

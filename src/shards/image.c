@@ -11,20 +11,20 @@ recmap_status image_detect(compression *kind, int fd, uint64_t file_size, const 
     return status;
 }
 
-recmap_status image_open(shard_image *image, int fd, uint64_t file_size, const char *path,
+recmap_status image_open(struct shard_image *image, int fd, uint64_t file_size, const char *path,
                          recmap_error *error) {
-    file_map *map;
+    struct file_map *map;
     recmap_status status = map_create(&map, fd, (size_t)file_size, path, error);
     if (status == RECMAP_OK)
-        *image = (shard_image){.data = map->data, .size = map->size, .map = map};
+        *image = (struct shard_image){.data = map->data, .size = map->size, .map = map};
     return status;
 }
 
-void image_close(shard_image *image) {
+void image_close(struct shard_image *image) {
     map_destroy(image->map);
-    *image = (shard_image)SHARD_IMAGE_INIT;
+    *image = (struct shard_image)SHARD_IMAGE_INIT;
 }
 
-bool image_was_cut(const shard_image *image) {
+bool image_was_cut(const struct shard_image *image) {
     return image->map && image->map->was_cut;
 }

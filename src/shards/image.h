@@ -9,11 +9,11 @@
 #include "format/compression.h"
 #include "os/map.h"
 
-typedef struct shard_image {
+struct shard_image {
     const uint8_t *data;
     uint64_t size;
-    file_map *map;
-} shard_image;
+    struct file_map *map;
+};
 
 #define SHARD_IMAGE_INIT                                                                           \
     { NULL, 0, NULL }
@@ -23,11 +23,11 @@ recmap_status image_detect(compression *kind, int fd, uint64_t file_size, const 
                            recmap_error *error);
 
 /* Maps the file. The descriptor may be closed afterwards. Errors: IO; NO_MEMORY. */
-recmap_status image_open(shard_image *image, int fd, uint64_t file_size, const char *path,
+recmap_status image_open(struct shard_image *image, int fd, uint64_t file_size, const char *path,
                          recmap_error *error);
-void image_close(shard_image *image);
+void image_close(struct shard_image *image);
 
 /* The guard had to put zeros into the mapped file: what was read since is worthless. */
-bool image_was_cut(const shard_image *image);
+bool image_was_cut(const struct shard_image *image);
 
 #endif

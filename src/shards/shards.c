@@ -19,19 +19,19 @@
 #define LIST_DEPTH_LIMIT 16
 
 struct recmap_shards {
-    path_list list;
-    path_list left_out; /* files of folders that are no shards */
+    struct path_list list;
+    struct path_list left_out; /* files of folders that are no shards */
 };
 
 /* More shards than this no set has. */
 enum { SET_MOST = 1000000 };
 
 /* Where list files that name list files have led to. */
-typedef struct list_walk {
+struct list_walk {
     unsigned depth; /* list files that are being read */
     bool is_placed; /* the error names its list file and line */
-    path_list *left_out;
-} list_walk;
+    struct path_list *left_out;
+};
 
 recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) {
     recmap_shards *created = calloc(1, sizeof *created);
@@ -82,12 +82,12 @@ static int compare_paths(const void *a, const void *b) {
     return natural_compare(*(char *const *)a, *(char *const *)b);
 }
 
-static void sort_from(path_list *list, size_t first) {
+static void sort_from(struct path_list *list, size_t first) {
     if (list->count - first > 1)
         qsort(list->paths + first, list->count - first, sizeof *list->paths, compare_paths);
 }
 
-static recmap_status add_file(path_list *list, const char *path, recmap_error *error) {
+static recmap_status add_file(struct path_list *list, const char *path, recmap_error *error) {
     return path_list_add(list, strdup(path)) ? RECMAP_OK : fail_memory(error);
 }
 
@@ -97,7 +97,7 @@ static bool is_left_out(const char *name) {
 
 /* A folder has names of files that are not there: links that lead nowhere. Such a shard is missing
  * as one that is named. */
-static recmap_status check_there(const path_list *list, size_t first, recmap_error *error) {
+static recmap_status check_there(const struct path_list *list, size_t first, recmap_error *error) {
     for (size_t i = first; i < list->count; i++) {
         path_kind kind;
         recmap_status status = path_get_kind(&kind, list->paths[i], error);
@@ -110,7 +110,7 @@ static recmap_status check_there(const path_list *list, size_t first, recmap_err
     return RECMAP_OK;
 }
 
-static recmap_status add_folder(path_list *list, const char *name, list_walk *walk,
+static recmap_status add_folder(struct path_list *list, const char *name, struct list_walk *walk,
                                 recmap_error *error) {
     char *folder = strdup(name);
     if (!folder) return fail_memory(error);
@@ -135,7 +135,7 @@ static const char *start_of_names(unsigned depth) {
                  : "relative paths start at the current folder";
 }
 
-static recmap_status add_matches(path_list *list, const char *pattern, unsigned depth,
+static recmap_status add_matches(struct path_list *list, const char *pattern, unsigned depth,
                                  recmap_error *error) {
     size_t first = list->count;
     recmap_status status = list_matches(list, pattern, shard_name_is_possible, error);
@@ -150,11 +150,11 @@ static recmap_status add_matches(path_list *list, const char *pattern, unsigned 
 }
 
 /* NAME@N[END], all shards of a set. */
-typedef struct shard_set {
+struct shard_set {
     size_t stem_size; /* of NAME */
     unsigned count;
     const char *end;
-} shard_set;
+};
 
 /* What stands behind NAME@; NULL where no set is meant. */
 static const char *find_set_number(const char *name) {
@@ -166,13 +166,13 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static bool names_set(shard_set *set, const char *name) {
+static bool names_set(struct shard_set *set, const char *name) {
     const char *start = find_set_number(name);
     if (!start || *start == '0') return false;
     unsigned number = 0;
     const char *c = start;
     for (; is_digit(*c) && number <= SET_MOST; c++) number = number * 10 + (unsigned)(*c - '0');
-    *set = (shard_set){(size_t)(start - 1 - name), number, c};
+    *set = (struct shard_set){(size_t)(start - 1 - name), number, c};
     return number && number <= SET_MOST;
 }
 
@@ -186,7 +186,7 @@ static recmap_status fail_set(const char *name, const char *missing, recmap_erro
     return RECMAP_INVALID;
 }
 
-static recmap_status add_set(path_list *list, const char *name, const shard_set *set,
+static recmap_status add_set(struct path_list *list, const char *name, const struct shard_set *set,
                              recmap_error *error) {
     size_t size = strlen(name) + 32;
     recmap_status status = RECMAP_OK;
@@ -204,12 +204,12 @@ static recmap_status add_set(path_list *list, const char *name, const shard_set 
     return status;
 }
 
-static recmap_status add_name(path_list *list, const char *name, list_walk *walk,
+static recmap_status add_name(struct path_list *list, const char *name, struct list_walk *walk,
                               recmap_error *error);
 
 /* A line of the list file at `list_path`; `line` is NUL-terminated. */
-static recmap_status add_line(path_list *list, const char *list_path, const char *line,
-                              list_walk *walk, recmap_error *error) {
+static recmap_status add_line(struct path_list *list, const char *list_path, const char *line,
+                              struct list_walk *walk, recmap_error *error) {
     bool is_list = line[0] == '@';
     const char *name = line + is_list;
     if (name[0] == '/') return add_name(list, line, walk, error);
@@ -233,7 +233,7 @@ static bool is_blank(const char *line) {
 }
 
 /* Names the line that an error comes from: that of the innermost list file. */
-static void place_error(recmap_error *error, list_walk *walk, const char *list_path,
+static void place_error(recmap_error *error, struct list_walk *walk, const char *list_path,
                         uint64_t number) {
     if (!error || walk->is_placed || error->status == RECMAP_NO_MEMORY) return;
     recmap_error inner = *error;
@@ -247,8 +247,8 @@ static void place_error(recmap_error *error, list_walk *walk, const char *list_p
     walk->is_placed = true;
 }
 
-static recmap_status add_lines(path_list *list, const char *list_path, char *text, size_t size,
-                               list_walk *walk, recmap_error *error) {
+static recmap_status add_lines(struct path_list *list, const char *list_path, char *text,
+                               size_t size, struct list_walk *walk, recmap_error *error) {
     if (memchr(text, 0, size))
         return fail_name(error, list_path, "is no list file: it holds NUL bytes",
                          "a list file names one shard a line; without the @ the file itself is "
@@ -275,7 +275,7 @@ static recmap_status read_list(char **text, size_t *size, const char *path, recm
     int fd;
     recmap_status status = file_open(&fd, path, error);
     if (status != RECMAP_OK) return status;
-    file_stat stat;
+    struct file_stat stat;
     char *data = NULL;
     status = file_get_stat(&stat, fd, path, error);
     if (status == RECMAP_OK && stat.size > LIST_FILE_LIMIT)
@@ -294,7 +294,7 @@ static recmap_status read_list(char **text, size_t *size, const char *path, recm
     return RECMAP_OK;
 }
 
-static recmap_status add_list(path_list *list, const char *path, list_walk *walk,
+static recmap_status add_list(struct path_list *list, const char *path, struct list_walk *walk,
                               recmap_error *error) {
     if (walk->depth >= LIST_DEPTH_LIMIT)
         return fail_name(error, path, "list files name each other too deep",
@@ -328,7 +328,7 @@ static recmap_status fail_unknown(recmap_error *error, const char *name, unsigne
 
 /* What exists under a name goes before what the name could mean: a file may be called `@a` or
  * `[1].tfrecord`. */
-static recmap_status add_name(path_list *list, const char *name, list_walk *walk,
+static recmap_status add_name(struct path_list *list, const char *name, struct list_walk *walk,
                               recmap_error *error) {
     path_kind kind;
     recmap_status status = path_get_kind(&kind, name, error);
@@ -337,14 +337,14 @@ static recmap_status add_name(path_list *list, const char *name, list_walk *walk
     if (kind != PATH_MISSING) return add_file(list, name, error);
     if (name[0] == '@') return add_list(list, name + 1, walk, error);
     if (strpbrk(name, "*?[")) return add_matches(list, name, walk->depth, error);
-    shard_set set;
+    struct shard_set set;
     if (names_set(&set, name)) return add_set(list, name, &set, error);
     return fail_unknown(error, name, walk->depth);
 }
 
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
     size_t first = shards->list.count, left_out = shards->left_out.count;
-    list_walk walk = {0, false, &shards->left_out};
+    struct list_walk walk = {0, false, &shards->left_out};
     recmap_status status = add_name(&shards->list, name, &walk, error);
     if (status == RECMAP_OK) return RECMAP_OK;
     path_list_cut(&shards->list, first);
@@ -368,7 +368,7 @@ static recmap_status copy_folder_name(char **name, const char *path, recmap_erro
     return RECMAP_OK;
 }
 
-static recmap_status make_stem(char **stem, const path_list *list, recmap_error *error) {
+static recmap_status make_stem(char **stem, const struct path_list *list, recmap_error *error) {
     const char *first = path_name(list->paths[0]);
     size_t size = list->count == 1 ? shard_name_stem_size(first) : strlen(first);
     for (size_t i = 1; i < list->count; i++)
@@ -383,7 +383,7 @@ static recmap_status make_stem(char **stem, const path_list *list, recmap_error 
 
 recmap_status recmap_shards_index_path(char *path, size_t capacity, const recmap_shards *shards,
                                        recmap_error *error) {
-    const path_list *list = &shards->list;
+    const struct path_list *list = &shards->list;
     if (!list->count) return fail(error, RECMAP_INVALID, "there are no shards to name an index by");
     char *stem = NULL;
     recmap_status status = make_stem(&stem, list, error);

@@ -10,13 +10,13 @@
 typedef unsigned long long ull; /* for printf */
 
 /* Differences, one behind another; what has no room is left out. */
-typedef struct difference_list {
+struct difference_list {
     char text[900];
     size_t size;
-} difference_list;
+};
 
 static void __attribute__((format(printf, 2, 3)))
-add(difference_list *list, const char *format, ...) {
+add(struct difference_list *list, const char *format, ...) {
     size_t room = sizeof list->text - list->size;
     const char *separator = list->size ? "; " : "";
     char one[400];
@@ -29,11 +29,12 @@ add(difference_list *list, const char *format, ...) {
     else list->text[list->size] = 0;
 }
 
-static void add_number(difference_list *list, const char *field, uint64_t theirs, uint64_t ours) {
+static void add_number(struct difference_list *list, const char *field, uint64_t theirs,
+                       uint64_t ours) {
     if (theirs != ours) add(list, "%s is %llu, here %llu", field, (ull)theirs, (ull)ours);
 }
 
-static void add_fingerprint(difference_list *list, const recmap_fingerprint *theirs,
+static void add_fingerprint(struct difference_list *list, const recmap_fingerprint *theirs,
                             const recmap_fingerprint *ours) {
     if (!memcmp(theirs, ours, sizeof *ours)) return;
     char texts[2][33];
@@ -45,12 +46,12 @@ static void add_fingerprint(difference_list *list, const recmap_fingerprint *the
 }
 
 /* A member of an object: pieces of its text. */
-typedef struct member {
+struct member {
     const char *key;
     size_t key_size; /* with its quotes */
     const char *value;
     size_t value_size;
-} member;
+};
 
 /* The end of a piece of text: where, outside of strings and brackets, one of `stops` stands. */
 static const char *piece_end(const char *at, const char *stops) {
@@ -67,16 +68,16 @@ static const char *piece_end(const char *at, const char *stops) {
 }
 
 /* The next member of a compact object; false behind the last. `at` begins behind the bracket. */
-static bool next_member(member *found, const char **at) {
+static bool next_member(struct member *found, const char **at) {
     const char *key = *at, *colon = piece_end(key, ":}");
     if (*colon != ':') return false;
     const char *end = piece_end(colon + 1, ",}");
-    *found = (member){key, (size_t)(colon - key), colon + 1, (size_t)(end - colon) - 1};
+    *found = (struct member){key, (size_t)(colon - key), colon + 1, (size_t)(end - colon) - 1};
     *at = *end == ',' ? end + 1 : end;
     return true;
 }
 
-static bool find_member(member *found, const char *object, const member *wanted) {
+static bool find_member(struct member *found, const char *object, const struct member *wanted) {
     const char *at = object + 1;
     while (next_member(found, &at))
         if (found->key_size == wanted->key_size &&
@@ -85,18 +86,18 @@ static bool find_member(member *found, const char *object, const member *wanted)
     return false;
 }
 
-static int name_size(const member *named) {
+static int name_size(const struct member *named) {
     return named->key_size >= 2 ? (int)named->key_size - 2 : 0;
 }
 
-static int shown_size(const member *shown) {
+static int shown_size(const struct member *shown) {
     return shown->value_size < 80 ? (int)shown->value_size : 80;
 }
 
 /* Members of `first` that the second lacks or has otherwise; the missing ones alone if asked. */
-static void add_members(difference_list *list, const char *first, const char *second,
+static void add_members(struct difference_list *list, const char *first, const char *second,
                         const char *if_missing, bool only_missing) {
-    member one, other;
+    struct member one, other;
     for (const char *at = first + 1; next_member(&one, &at);) {
         bool is_there = find_member(&other, second, &one);
         const char *name = one.key + 1;
@@ -108,7 +109,7 @@ static void add_members(difference_list *list, const char *first, const char *se
     }
 }
 
-static void add_order(difference_list *list, const char *theirs, const char *ours) {
+static void add_order(struct difference_list *list, const char *theirs, const char *ours) {
     if (!strcmp(theirs, ours)) return;
     size_t before = list->size;
     add_members(list, theirs, ours, "not here", false);
@@ -119,7 +120,7 @@ static void add_order(difference_list *list, const char *theirs, const char *our
 recmap_status recmap_state_check(const recmap_state *state, const recmap_state_info *expected,
                                  recmap_error *error) {
     const recmap_state_info *info = &state->info;
-    difference_list list = {.size = 0};
+    struct difference_list list = {.size = 0};
     add_fingerprint(&list, &info->fingerprint, &expected->fingerprint);
     add_number(&list, "record_count", info->record_count, expected->record_count);
     add_number(&list, "position_count", info->position_count, expected->position_count);

@@ -13,7 +13,8 @@ static void store_digits(uint8_t bytes[8], uint64_t value) {
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> (56 - 8 * i));
 }
 
-static void write_members(json_writer *json, const recmap_state_info *info, uint64_t checksum) {
+static void write_members(struct json_writer *json, const recmap_state_info *info,
+                          uint64_t checksum) {
     uint8_t digits[8];
     store_digits(digits, checksum);
     json_key(json, "format_version");
@@ -39,7 +40,7 @@ recmap_status recmap_state_to_json(recmap_text *text, const recmap_state *state,
     uint64_t checksum;
     recmap_status status = state_checksum(&checksum, &state->info, error);
     if (status != RECMAP_OK) return status;
-    json_writer json = json_begin(text);
+    struct json_writer json = json_begin(text);
     json_open(&json, '{');
     write_members(&json, &state->info, checksum);
     json_close(&json, '}');
@@ -55,8 +56,8 @@ static const char *const names[MEMBER_COUNT] = {
 };
 
 /* What was read so far. */
-typedef struct reading {
-    json_reader reader;
+struct reading {
+    struct json_reader reader;
     uint64_t numbers[MEMBER_COUNT]; /* of those that are numbers */
     uint8_t fingerprint[16];
     uint8_t checksum[8];
@@ -65,10 +66,10 @@ typedef struct reading {
     bool is_there[MEMBER_COUNT];
     const char *bad; /* the first member that is not as it should be, */
     bool is_other;   /* or that there is one that no state has */
-} reading;
+};
 
 /* Lower-case digits only, so that a value has one text. */
-static bool read_hex(uint8_t *bytes, size_t size, json_reader *reader) {
+static bool read_hex(uint8_t *bytes, size_t size, struct json_reader *reader) {
     static const char digits[] = "0123456789abcdef";
     char text[33];
     if (!json_read_text(reader, text, sizeof text) || strlen(text) != 2 * size) return false;
@@ -80,7 +81,7 @@ static bool read_hex(uint8_t *bytes, size_t size, json_reader *reader) {
     return true;
 }
 
-static bool read_value(reading *at, int member) {
+static bool read_value(struct reading *at, int member) {
     switch (member) {
     case FINGERPRINT: return read_hex(at->fingerprint, sizeof at->fingerprint, &at->reader);
     case CHECKSUM: return read_hex(at->checksum, sizeof at->checksum, &at->reader);
@@ -90,7 +91,7 @@ static bool read_value(reading *at, int member) {
 }
 
 /* Reads one member. What is wrong with its value is noted: the version may stand behind it. */
-static bool read_member(reading *at) {
+static bool read_member(struct reading *at) {
     char name[32];
     if (!json_read_text(&at->reader, name, sizeof name) || !json_take(&at->reader, ':'))
         return false;
@@ -112,7 +113,7 @@ static bool read_member(reading *at) {
     return true;
 }
 
-static bool read_object(reading *at) {
+static bool read_object(struct reading *at) {
     if (!json_take(&at->reader, '{')) return false;
     if (!json_take(&at->reader, '}')) {
         do
@@ -123,7 +124,7 @@ static bool read_object(reading *at) {
     return json_at_end(&at->reader);
 }
 
-static recmap_status check_members(reading *at, recmap_error *error) {
+static recmap_status check_members(struct reading *at, recmap_error *error) {
     char reason[64];
     if (!at->is_there[VERSION]) return state_fail(error, "it has no format_version");
     if (at->numbers[VERSION] > RECMAP_STATE_FORMAT_VERSION)
@@ -135,7 +136,8 @@ static recmap_status check_members(reading *at, recmap_error *error) {
     return at->is_other ? state_fail(error, "it has other members") : RECMAP_OK;
 }
 
-static recmap_status create_from(recmap_state **state, const reading *at, recmap_error *error) {
+static recmap_status create_from(recmap_state **state, const struct reading *at,
+                                 recmap_error *error) {
     uint64_t due;
     uint8_t due_checksum[8];
     recmap_state_info info = {
@@ -160,7 +162,7 @@ static recmap_status create_from(recmap_state **state, const reading *at, recmap
 recmap_status recmap_state_from_json(recmap_state **state, const char *text, size_t size,
                                      recmap_error *error) {
     if (size > STATE_SIZE_MOST) return state_fail(error, "it is larger than any state");
-    reading at = {.reader = {text, text + size}, .capacity = size + 1};
+    struct reading at = {.reader = {text, text + size}, .capacity = size + 1};
     at.order = malloc(at.capacity);
     if (!at.order) return fail_memory(error);
     recmap_status status = RECMAP_OK;

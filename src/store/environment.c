@@ -30,9 +30,9 @@ struct environment {
 
 /* LMDB says EIO for every write that came out short, ENOSPC for the first one: a full disk, a
  * quota, a limit of file size. Writing on at the file's end tells which. */
-static bool fail_short_write(environment *env, recmap_error *error) {
+static bool fail_short_write(struct environment *env, recmap_error *error) {
     static const uint8_t zeros[4096];
-    file_stat stat;
+    struct file_stat stat;
     recmap_error found = RECMAP_ERROR_INIT;
     if (file_get_stat(&stat, env->fd, env->path, NULL) != RECMAP_OK) return false;
     recmap_status status =
@@ -42,7 +42,7 @@ static bool fail_short_write(environment *env, recmap_error *error) {
     return true;
 }
 
-static recmap_status fail_lmdb(environment *env, int code, const char *action,
+static recmap_status fail_lmdb(struct environment *env, int code, const char *action,
                                recmap_error *error) {
     bool may_be_short = env->fd >= 0 && (code == EIO || code == ENOSPC);
     if (may_be_short && fail_short_write(env, error)) return RECMAP_IO;
@@ -52,9 +52,9 @@ static recmap_status fail_lmdb(environment *env, int code, const char *action,
     return RECMAP_IO;
 }
 
-static recmap_status environment_allocate(environment **made, const char *path,
+static recmap_status environment_allocate(struct environment **made, const char *path,
                                           recmap_error *error) {
-    environment *env = calloc(1, sizeof *env);
+    struct environment *env = calloc(1, sizeof *env);
     char *kept = env ? strdup(path) : NULL;
     int code = kept ? mdb_env_create(&env->lmdb) : ENOMEM;
     if (!code) code = mdb_env_set_maxdbs(env->lmdb, STORE_TABLE_COUNT);
@@ -70,7 +70,7 @@ static recmap_status environment_allocate(environment **made, const char *path,
     return RECMAP_OK;
 }
 
-void environment_close(environment *env) {
+void environment_close(struct environment *env) {
     if (!env) return;
     if (env->transaction) mdb_txn_abort(env->transaction);
     mdb_env_close(env->lmdb);
@@ -78,14 +78,14 @@ void environment_close(environment *env) {
     free(env);
 }
 
-int environment_descriptor(const environment *env) {
+int environment_descriptor(const struct environment *env) {
     int fd = -1;
     mdb_env_get_fd(env->lmdb, &fd);
     return fd;
 }
 
 /* Opens the six tables in the order of their numbers, so that equal puts give equal files. */
-static int open_tables(environment *env, unsigned flags) {
+static int open_tables(struct environment *env, unsigned flags) {
     int code = 0;
     for (int table = 0; !code && table < STORE_TABLE_COUNT; table++)
         code = mdb_dbi_open(env->transaction, store_table_name(table), flags, &env->tables[table]);
@@ -95,7 +95,7 @@ static int open_tables(environment *env, unsigned flags) {
 /* Starts a transaction with room for `size` bytes at least. The map grows by just that, so that a
  * limit of address space is no hurdle for a small index; LMDB keeps the map's size in the file, so
  * it must depend on nothing but what was put. */
-static int begin_writing(environment *env, size_t size) {
+static int begin_writing(struct environment *env, size_t size) {
     MDB_envinfo info;
     if (size < TRANSACTION_SIZE) size = TRANSACTION_SIZE;
     size_t room = size + SPARE_PAGES * env->page_size;
@@ -108,13 +108,13 @@ static int begin_writing(environment *env, size_t size) {
     return code;
 }
 
-static int commit_writing(environment *env) {
+static int commit_writing(struct environment *env) {
     int code = env->transaction ? mdb_txn_commit(env->transaction) : 0;
     env->transaction = NULL;
     return code;
 }
 
-static int start_file(environment *env, const char *path) {
+static int start_file(struct environment *env, const char *path) {
     /* NOSYNC: the file is synced as a whole before it gets its name. Never WRITEMAP: a full disk
      * would be SIGBUS. */
     unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC;
@@ -128,9 +128,9 @@ static int start_file(environment *env, const char *path) {
     return code ? code : commit_writing(env);
 }
 
-recmap_status environment_create(environment **created, const temporary_file *file,
+recmap_status environment_create(struct environment **created, const struct temporary_file *file,
                                  recmap_error *error) {
-    environment *env;
+    struct environment *env;
     recmap_status status = environment_allocate(&env, file->target, error);
     if (status != RECMAP_OK) return status;
     env->fd = file->fd;
@@ -144,8 +144,8 @@ recmap_status environment_create(environment **created, const temporary_file *fi
     return RECMAP_OK;
 }
 
-recmap_status environment_put(environment *env, uint8_t **data, store_table table, store_key key,
-                              size_t size, recmap_error *error) {
+recmap_status environment_put(struct environment *env, uint8_t **data, store_table table,
+                              struct store_key key, size_t size, recmap_error *error) {
     uint8_t key_bytes[STORE_KEY_SIZE];
     key_encode(key_bytes, key);
     /* Its own pages, one for the header that LMDB puts before them, one for the leaf. */
@@ -164,7 +164,7 @@ recmap_status environment_put(environment *env, uint8_t **data, store_table tabl
     return RECMAP_OK;
 }
 
-recmap_status environment_commit(environment *env, uint32_t *page_size, uint64_t *page_count,
+recmap_status environment_commit(struct environment *env, uint32_t *page_size, uint64_t *page_count,
                                  recmap_error *error) {
     MDB_envinfo info;
     int code = commit_writing(env);
@@ -175,20 +175,20 @@ recmap_status environment_commit(environment *env, uint32_t *page_size, uint64_t
     return RECMAP_OK;
 }
 
-static bool is_same_file(const file_stat *a, const file_stat *b) {
+static bool is_same_file(const struct file_stat *a, const struct file_stat *b) {
     return a->device == b->device && a->inode == b->inode && a->size == b->size;
 }
 
-static int start_reading(environment *env) {
+static int start_reading(struct environment *env) {
     int code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &env->transaction);
     if (code) env->transaction = NULL;
     return code ? code : open_tables(env, 0);
 }
 
-static recmap_status open_reading(environment *env, bool *was_replaced, const char *path,
-                                  const file_stat *expected, recmap_error *error) {
+static recmap_status open_reading(struct environment *env, bool *was_replaced, const char *path,
+                                  const struct file_stat *expected, recmap_error *error) {
     unsigned flags = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NORDAHEAD | MDB_NOSUBDIR;
-    file_stat now;
+    struct file_stat now;
     int code = mdb_env_set_mapsize(env->lmdb, expected->size);
     if (!code) code = mdb_env_open(env->lmdb, path, flags, 0);
     if (code) {
@@ -205,9 +205,9 @@ static recmap_status open_reading(environment *env, bool *was_replaced, const ch
     return code ? fail_lmdb(env, code, "read the index", error) : RECMAP_OK;
 }
 
-recmap_status environment_open(environment **opened, bool *was_replaced, const char *path,
-                               const file_stat *expected, recmap_error *error) {
-    environment *env;
+recmap_status environment_open(struct environment **opened, bool *was_replaced, const char *path,
+                               const struct file_stat *expected, recmap_error *error) {
+    struct environment *env;
     recmap_status status = environment_allocate(&env, path, error);
     if (status != RECMAP_OK) return status;
     bool is_other = false;
@@ -218,7 +218,7 @@ recmap_status environment_open(environment **opened, bool *was_replaced, const c
     return status;
 }
 
-static bool is_listed(const MDB_val *key, const MDB_val *value, const page_value *listed,
+static bool is_listed(const MDB_val *key, const MDB_val *value, const struct page_value *listed,
                       const uint8_t *base) {
     uint8_t expected[STORE_KEY_SIZE];
     key_encode(expected, listed->key);
@@ -227,8 +227,8 @@ static bool is_listed(const MDB_val *key, const MDB_val *value, const page_value
            (const uint8_t *)value->mv_data == base + listed->offset;
 }
 
-recmap_status environment_find(environment *env, const uint8_t **base, store_table table,
-                               const page_value *values, size_t count, recmap_error *error) {
+recmap_status environment_find(struct environment *env, const uint8_t **base, store_table table,
+                               const struct page_value *values, size_t count, recmap_error *error) {
     MDB_cursor *cursor;
     MDB_val key, value;
     const uint8_t *start = NULL;

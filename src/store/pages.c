@@ -88,19 +88,19 @@ static uint64_t number64(const uint8_t *p) {
 }
 
 /* The check of one file. */
-typedef struct file_walk {
-    const page_source *source;
+struct file_walk {
+    const struct page_source *source;
     uint32_t page_size;
     uint64_t page_count;
     uint64_t *claimed; /* a bit a page */
     uint8_t *levels;   /* a page a level of the tree */
-    page_listing *listing;
+    struct page_listing *listing;
     recmap_error *error;
-} file_walk;
+};
 
 /* The check of one tree. */
-typedef struct tree_walk {
-    file_walk *file;
+struct tree_walk {
+    struct file_walk *file;
     const char *name;
     int table; /* a store_table, or STORE_TABLE_COUNT for the table of tables */
     unsigned depth;
@@ -110,19 +110,20 @@ typedef struct tree_walk {
     size_t last_key_size;
     bool last_may_repeat; /* it is a branch's key, which its first leaf may have too */
     uint64_t record_offset;
-} tree_walk;
+};
 
 /* A page of a tree in memory. */
-typedef struct page_view {
+struct page_view {
     const uint8_t *bytes;
     uint64_t number;
     size_t node_count;
-} page_view;
+};
 
-static recmap_status damaged(const file_walk *file, uint64_t offset, const char *format, ...)
+static recmap_status damaged(const struct file_walk *file, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static recmap_status damaged(const file_walk *file, uint64_t offset, const char *format, ...) {
+static recmap_status damaged(const struct file_walk *file, uint64_t offset, const char *format,
+                             ...) {
     char message[256];
     va_list arguments;
     va_start(arguments, format);
@@ -134,12 +135,13 @@ static recmap_status damaged(const file_walk *file, uint64_t offset, const char 
     return RECMAP_CORRUPT;
 }
 
-static uint64_t offset_of(const file_walk *file, uint64_t page) {
+static uint64_t offset_of(const struct file_walk *file, uint64_t page) {
     return page * file->page_size;
 }
 
-static recmap_status read_at(const file_walk *file, uint8_t *to, size_t size, uint64_t offset) {
-    const page_source *source = file->source;
+static recmap_status read_at(const struct file_walk *file, uint8_t *to, size_t size,
+                             uint64_t offset) {
+    const struct page_source *source = file->source;
     if (!source->data) return file_read_at(source->fd, to, size, offset, source->path, file->error);
     memcpy(to, source->data + offset, size);
     return RECMAP_OK;
@@ -159,7 +161,7 @@ static bool claim_bits(uint64_t *bits, uint64_t first, uint64_t count) {
     return true;
 }
 
-static recmap_status claim(const file_walk *file, uint64_t first, uint64_t count,
+static recmap_status claim(const struct file_walk *file, uint64_t first, uint64_t count,
                            uint64_t named_at) {
     if (first < META_COUNT || !bytes_fit(first, count, file->page_count))
         return damaged(file, named_at,
@@ -173,8 +175,9 @@ static recmap_status claim(const file_walk *file, uint64_t first, uint64_t count
 }
 
 /* Reads a page of a tree, and checks its header. */
-static recmap_status load_page(tree_walk *tree, page_view *page, uint64_t number, unsigned level) {
-    file_walk *file = tree->file;
+static recmap_status load_page(struct tree_walk *tree, struct page_view *page, uint64_t number,
+                               unsigned level) {
+    struct file_walk *file = tree->file;
     /* The leaf of the table of tables stays in the first place while the tables are walked. */
     size_t place = tree->table == STORE_TABLE_COUNT ? 0 : level + 1;
     uint8_t *bytes = file->levels + place * file->page_size;
@@ -197,7 +200,7 @@ static recmap_status load_page(tree_walk *tree, page_view *page, uint64_t number
     if (node_count < (kind == KIND_LEAF ? 1 : 2))
         return damaged(file, offset + PAGE_LOWER, "page %" PRIu64 " has only %zu nodes", number,
                        node_count);
-    *page = (page_view){bytes, number, node_count};
+    *page = (struct page_view){bytes, number, node_count};
     return RECMAP_OK;
 }
 
@@ -209,8 +212,9 @@ static uint64_t node_size(const uint8_t *node, bool is_leaf) {
 }
 
 /* Nodes lie even, within the page's used end, and fill it. */
-static recmap_status check_nodes(const tree_walk *tree, const page_view *page, bool is_leaf) {
-    const file_walk *file = tree->file;
+static recmap_status check_nodes(const struct tree_walk *tree, const struct page_view *page,
+                                 bool is_leaf) {
+    const struct file_walk *file = tree->file;
     uint64_t used = 0, offset = offset_of(file, page->number);
     unsigned upper = number16(page->bytes + PAGE_UPPER);
     for (size_t i = 0; i < page->node_count; i++) {
@@ -232,11 +236,12 @@ static recmap_status check_nodes(const tree_walk *tree, const page_view *page, b
     return RECMAP_OK;
 }
 
-static const uint8_t *node_at(const page_view *page, size_t i) {
+static const uint8_t *node_at(const struct page_view *page, size_t i) {
     return page->bytes + number16(page->bytes + PAGE_HEADER + 2 * i);
 }
 
-static uint64_t node_offset(const tree_walk *tree, const page_view *page, const uint8_t *node) {
+static uint64_t node_offset(const struct tree_walk *tree, const struct page_view *page,
+                            const uint8_t *node) {
     return offset_of(tree->file, page->number) + (uint64_t)(node - page->bytes);
 }
 
@@ -247,8 +252,8 @@ static int compare_keys(const uint8_t *a, size_t a_size, const uint8_t *b, size_
 
 /* The next key in the order of the whole tree: of a leaf, or of a branch, which bounds what is
  * below it. LMDB finds keys by them, so they must ascend. */
-static recmap_status check_key(tree_walk *tree, const page_view *page, const uint8_t *node,
-                               bool is_leaf) {
+static recmap_status check_key(struct tree_walk *tree, const struct page_view *page,
+                               const uint8_t *node, bool is_leaf) {
     const uint8_t *key = node + NODE_HEADER;
     size_t size = number16(node + NODE_KEY_SIZE);
     bool is_names = tree->table == STORE_TABLE_COUNT;
@@ -265,22 +270,23 @@ static recmap_status check_key(tree_walk *tree, const page_view *page, const uin
     return RECMAP_OK;
 }
 
-static recmap_status list_value(tree_walk *tree, const uint8_t *node, uint64_t offset,
+static recmap_status list_value(struct tree_walk *tree, const uint8_t *node, uint64_t offset,
                                 uint64_t size) {
-    page_listing *listing = tree->file->listing;
+    struct page_listing *listing = tree->file->listing;
     size_t count = listing->tables[tree->table].count;
     if (!array_reserve(&listing->tables[tree->table].values, &listing->tables[tree->table].capacity,
-                       count + 1, sizeof(page_value)))
+                       count + 1, sizeof(struct page_value)))
         return fail_memory(tree->file->error);
     listing->tables[tree->table].values[count] =
-        (page_value){key_decode(node + NODE_HEADER), offset, size};
+        (struct page_value){key_decode(node + NODE_HEADER), offset, size};
     listing->tables[tree->table].count++;
     return RECMAP_OK;
 }
 
 /* A node of one of the six tables: a value beside its key, or on pages of its own. */
-static recmap_status check_value(tree_walk *tree, const page_view *page, const uint8_t *node) {
-    file_walk *file = tree->file;
+static recmap_status check_value(struct tree_walk *tree, const struct page_view *page,
+                                 const uint8_t *node) {
+    struct file_walk *file = tree->file;
     uint64_t offset = node_offset(tree, page, node), size = number32(node);
     unsigned flags = number16(node + NODE_FLAGS);
     if (flags & ~(unsigned)NODE_IS_LARGE)
@@ -298,9 +304,10 @@ static recmap_status check_value(tree_walk *tree, const page_view *page, const u
     return list_value(tree, node, offset_of(file, first) + PAGE_HEADER, size);
 }
 
-static recmap_status check_table(tree_walk *names, const page_view *page, const uint8_t *node);
+static recmap_status check_table(struct tree_walk *names, const struct page_view *page,
+                                 const uint8_t *node);
 
-static recmap_status check_leaf(tree_walk *tree, const page_view *page) {
+static recmap_status check_leaf(struct tree_walk *tree, const struct page_view *page) {
     recmap_status status = check_nodes(tree, page, true);
     tree->seen_leaves++;
     for (size_t i = 0; status == RECMAP_OK && i < page->node_count; i++) {
@@ -314,10 +321,11 @@ static recmap_status check_leaf(tree_walk *tree, const page_view *page) {
     return status;
 }
 
-static recmap_status check_page(tree_walk *tree, uint64_t number, unsigned level,
+static recmap_status check_page(struct tree_walk *tree, uint64_t number, unsigned level,
                                 uint64_t named_at);
 
-static recmap_status check_branch(tree_walk *tree, const page_view *page, unsigned level) {
+static recmap_status check_branch(struct tree_walk *tree, const struct page_view *page,
+                                  unsigned level) {
     recmap_status status = check_nodes(tree, page, false);
     tree->seen_branches++;
     for (size_t i = 0; status == RECMAP_OK && i < page->node_count; i++) {
@@ -335,16 +343,16 @@ static recmap_status check_branch(tree_walk *tree, const page_view *page, unsign
 }
 
 /* A page and all below it. Recursion ends at the tree's depth, which is limited. */
-static recmap_status check_page(tree_walk *tree, uint64_t number, unsigned level,
+static recmap_status check_page(struct tree_walk *tree, uint64_t number, unsigned level,
                                 uint64_t named_at) {
-    page_view page;
+    struct page_view page;
     recmap_status status = claim(tree->file, number, 1, named_at);
     if (status == RECMAP_OK) status = load_page(tree, &page, number, level);
     if (status != RECMAP_OK) return status;
     return level + 1 == tree->depth ? check_leaf(tree, &page) : check_branch(tree, &page, level);
 }
 
-static recmap_status check_count(const tree_walk *tree, const char *what, uint64_t recorded,
+static recmap_status check_count(const struct tree_walk *tree, const char *what, uint64_t recorded,
                                  uint64_t seen) {
     if (recorded == seen) return RECMAP_OK;
     return damaged(tree->file, tree->record_offset,
@@ -352,7 +360,7 @@ static recmap_status check_count(const tree_walk *tree, const char *what, uint64
                    recorded);
 }
 
-static recmap_status check_counts(const tree_walk *tree) {
+static recmap_status check_counts(const struct tree_walk *tree) {
     recmap_status status = check_count(tree, "branch pages", tree->branches, tree->seen_branches);
     if (status == RECMAP_OK)
         status = check_count(tree, "leaf pages", tree->leaves, tree->seen_leaves);
@@ -364,18 +372,18 @@ static recmap_status check_counts(const tree_walk *tree) {
 }
 
 /* A whole tree, from its record. */
-static recmap_status check_tree(file_walk *file, const char *name, int table, const uint8_t *record,
-                                uint64_t record_offset) {
-    tree_walk tree = {.file = file,
-                      .name = name,
-                      .table = table,
-                      .depth = number16(record + RECORD_DEPTH),
-                      .branches = number64(record + RECORD_BRANCHES),
-                      .leaves = number64(record + RECORD_LEAVES),
-                      .overflows = number64(record + RECORD_OVERFLOWS),
-                      .entries = number64(record + RECORD_ENTRIES),
-                      .root = number64(record + RECORD_ROOT),
-                      .record_offset = record_offset};
+static recmap_status check_tree(struct file_walk *file, const char *name, int table,
+                                const uint8_t *record, uint64_t record_offset) {
+    struct tree_walk tree = {.file = file,
+                             .name = name,
+                             .table = table,
+                             .depth = number16(record + RECORD_DEPTH),
+                             .branches = number64(record + RECORD_BRANCHES),
+                             .leaves = number64(record + RECORD_LEAVES),
+                             .overflows = number64(record + RECORD_OVERFLOWS),
+                             .entries = number64(record + RECORD_ENTRIES),
+                             .root = number64(record + RECORD_ROOT),
+                             .record_offset = record_offset};
     if (number16(record + RECORD_FLAGS))
         return damaged(file, record_offset, "table %s has flags 0x%x", name,
                        number16(record + RECORD_FLAGS));
@@ -399,8 +407,9 @@ static int find_table(const uint8_t *name, size_t size) {
 }
 
 /* A node of the table of tables: a name and the record of its tree. */
-static recmap_status check_table(tree_walk *names, const page_view *page, const uint8_t *node) {
-    file_walk *file = names->file;
+static recmap_status check_table(struct tree_walk *names, const struct page_view *page,
+                                 const uint8_t *node) {
+    struct file_walk *file = names->file;
     uint64_t offset = node_offset(names, page, node);
     size_t key_size = number16(node + NODE_KEY_SIZE);
     int table = find_table(node + NODE_HEADER, key_size);
@@ -413,7 +422,8 @@ static recmap_status check_table(tree_walk *names, const page_view *page, const 
                       offset + NODE_HEADER + key_size);
 }
 
-static recmap_status check_meta(const file_walk *file, const uint8_t *meta, uint64_t number) {
+static recmap_status check_meta(const struct file_walk *file, const uint8_t *meta,
+                                uint64_t number) {
     uint64_t offset = offset_of(file, number);
     if (number64(meta) != number || number16(meta + PAGE_KIND) != KIND_META)
         return damaged(file, offset, "meta page %" PRIu64 " is page %" PRIu64 " of kind 0x%x",
@@ -438,7 +448,7 @@ static recmap_status check_meta(const file_walk *file, const uint8_t *meta, uint
 }
 
 /* Both metas, and the newer one's trees, as LMDB chooses it. */
-static recmap_status check_file(file_walk *file) {
+static recmap_status check_file(struct file_walk *file) {
     uint8_t metas[META_COUNT][META_SIZE];
     if (file->page_count < META_COUNT)
         return damaged(file, 0, "%" PRIu64 " page(s) are no LMDB file", file->page_count);
@@ -463,14 +473,14 @@ static recmap_status check_file(file_walk *file) {
     return check_tree(file, "of tables", STORE_TABLE_COUNT, record, offset + META_MAIN);
 }
 
-recmap_status pages_check(page_listing *listing, const page_source *source, uint32_t page_size,
-                          recmap_error *error) {
-    page_listing found = {0};
-    file_walk file = {.source = source,
-                      .page_size = page_size,
-                      .page_count = source->size / page_size,
-                      .listing = &found,
-                      .error = error};
+recmap_status pages_check(struct page_listing *listing, const struct page_source *source,
+                          uint32_t page_size, recmap_error *error) {
+    struct page_listing found = {0};
+    struct file_walk file = {.source = source,
+                             .page_size = page_size,
+                             .page_count = source->size / page_size,
+                             .listing = &found,
+                             .error = error};
     file.levels = malloc((size_t)(DEPTH_LIMIT + 1) * page_size);
     file.claimed = calloc((size_t)(file.page_count / 64 + 1), sizeof *file.claimed);
     recmap_status status = file.levels && file.claimed ? check_file(&file) : fail_memory(error);
@@ -481,7 +491,7 @@ recmap_status pages_check(page_listing *listing, const page_source *source, uint
     return status;
 }
 
-void page_listing_free(page_listing *listing) {
+void page_listing_free(struct page_listing *listing) {
     for (int table = 0; table < STORE_TABLE_COUNT; table++) free(listing->tables[table].values);
-    *listing = (page_listing){0};
+    *listing = (struct page_listing){0};
 }

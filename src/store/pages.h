@@ -17,36 +17,36 @@
 #include "store/store.h"
 
 /* Where pages come from: an open file, or bytes. */
-typedef struct page_source {
+struct page_source {
     const uint8_t *data; /* the whole file, or NULL: read through `fd` */
     int fd;
     uint64_t size;    /* of LMDB's pages, the seal left out */
     const char *path; /* for errors */
-} page_source;
+};
 
 /* A value as it stands in the file, its head included. */
-typedef struct page_value {
-    store_key key;
+struct page_value {
+    struct store_key key;
     uint64_t offset;
     uint64_t size;
-} page_value;
+};
 
 /* All values of a file, by table and key. */
-typedef struct page_listing {
+struct page_listing {
     struct {
-        page_value *values;
+        struct page_value *values;
         size_t count;
         size_t capacity;
     } tables[STORE_TABLE_COUNT];
-} page_listing;
+};
 
 /* Checks the pages, of a size that a seal may have, and lists the values. Every listed value lies
  * within the source and has at least the size of its head.
  * Errors: CORRUPT naming what is wrong and at which byte; IO, NO_MEMORY.
  * Cost: one read a tree page; memory for the listing, a bit a page and a page a level. */
-recmap_status pages_check(page_listing *listing, const page_source *source, uint32_t page_size,
-                          recmap_error *error);
+recmap_status pages_check(struct page_listing *listing, const struct page_source *source,
+                          uint32_t page_size, recmap_error *error);
 
-void page_listing_free(page_listing *listing);
+void page_listing_free(struct page_listing *listing);
 
 #endif

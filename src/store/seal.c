@@ -46,7 +46,7 @@ static const char magic[8] = {'R', 'M', 'X', 's', 'e', 'a', 'l', '\n'};
 
 static const char *const again = "build the index again with `recmap index`";
 
-void seal_encode(uint8_t bytes[SEAL_SIZE], const seal_fields *seal) {
+void seal_encode(uint8_t bytes[SEAL_SIZE], const struct seal_fields *seal) {
     memcpy(bytes, magic, sizeof magic);
     store32(bytes + VERSION_OFFSET, SEAL_VERSION);
     store32(bytes + LMDB_VERSION_OFFSET, SEAL_LMDB_VERSION);
@@ -113,7 +113,7 @@ static bool page_size_is_sound(uint32_t size) {
 }
 
 /* Page size, page count and file size of a seal that is otherwise right. */
-static recmap_status check_geometry(const seal_fields *found, recmap_error *error) {
+static recmap_status check_geometry(const struct seal_fields *found, recmap_error *error) {
     if (!page_size_is_sound(found->page_size))
         fail(error, RECMAP_CORRUPT, "the seal's page size is %" PRIu32, found->page_size);
     else if (found->page_count < 2 ||
@@ -127,8 +127,8 @@ static recmap_status check_geometry(const seal_fields *found, recmap_error *erro
     return RECMAP_CORRUPT;
 }
 
-recmap_status seal_decode(seal_fields *decoded, const uint8_t bytes[SEAL_SIZE], uint64_t file_size,
-                          recmap_error *error) {
+recmap_status seal_decode(struct seal_fields *decoded, const uint8_t bytes[SEAL_SIZE],
+                          uint64_t file_size, recmap_error *error) {
     uint32_t version = load32(bytes + VERSION_OFFSET);
     if (load64(bytes + OWN_HASH_OFFSET) != XXH3_64bits(bytes, OWN_HASH_OFFSET)) {
         fail(error, RECMAP_CORRUPT, "the seal at the end of the index is damaged");
@@ -143,9 +143,9 @@ recmap_status seal_decode(seal_fields *decoded, const uint8_t bytes[SEAL_SIZE], 
         fail_advise(error, "%s", again);
         return RECMAP_CORRUPT;
     }
-    seal_fields found = {.page_size = load32(bytes + PAGE_SIZE_OFFSET),
-                         .page_count = load64(bytes + PAGE_COUNT_OFFSET),
-                         .file_size = load64(bytes + FILE_SIZE_OFFSET)};
+    struct seal_fields found = {.page_size = load32(bytes + PAGE_SIZE_OFFSET),
+                                .page_count = load64(bytes + PAGE_COUNT_OFFSET),
+                                .file_size = load64(bytes + FILE_SIZE_OFFSET)};
     memcpy(found.content_hash, bytes + CONTENT_HASH_OFFSET, sizeof found.content_hash);
     if (found.file_size != file_size) return fail_size(found.file_size, file_size, error);
     status = check_geometry(&found, error);
@@ -194,16 +194,16 @@ static uint64_t load_big_endian(const uint8_t *from, size_t size) {
     return value;
 }
 
-void key_encode(uint8_t bytes[STORE_KEY_SIZE], store_key key) {
+void key_encode(uint8_t bytes[STORE_KEY_SIZE], struct store_key key) {
     store_big_endian(bytes, key.chunk, 8);
     store_big_endian(bytes + 8, key.series, 4);
 }
 
-store_key key_decode(const uint8_t bytes[STORE_KEY_SIZE]) {
-    return (store_key){load_big_endian(bytes, 8), (uint32_t)load_big_endian(bytes + 8, 4)};
+struct store_key key_decode(const uint8_t bytes[STORE_KEY_SIZE]) {
+    return (struct store_key){load_big_endian(bytes, 8), (uint32_t)load_big_endian(bytes + 8, 4)};
 }
 
-static uint64_t payload_hash(store_table table, store_key key, const uint8_t *payload,
+static uint64_t payload_hash(store_table table, struct store_key key, const uint8_t *payload,
                              size_t size) {
     uint8_t place[24];
     store32(place, (uint32_t)table);
@@ -212,13 +212,13 @@ static uint64_t payload_hash(store_table table, store_key key, const uint8_t *pa
     return XXH3_64bits_withSeed(payload, size, XXH3_64bits(place, sizeof place));
 }
 
-void head_encode(uint8_t head[SEAL_HEAD_SIZE], store_table table, store_key key,
+void head_encode(uint8_t head[SEAL_HEAD_SIZE], store_table table, struct store_key key,
                  const uint8_t *payload, size_t size) {
     store64(head, payload_hash(table, key, payload, size));
     store64(head + 8, size);
 }
 
-bool head_matches(const uint8_t head[SEAL_HEAD_SIZE], store_table table, store_key key,
+bool head_matches(const uint8_t head[SEAL_HEAD_SIZE], store_table table, struct store_key key,
                   const uint8_t *payload, size_t size) {
     return load64(head + 8) == size && load64(head) == payload_hash(table, key, payload, size);
 }

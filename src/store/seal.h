@@ -47,36 +47,36 @@ enum {
 };
 
 /* What a seal says of its file; version, byte order and sizes of words are this machine's own. */
-typedef struct seal_fields {
+struct seal_fields {
     uint32_t page_size;
     uint64_t page_count;
     uint64_t file_size;
     uint8_t content_hash[16];
-} seal_fields;
+};
 
-void seal_encode(uint8_t bytes[SEAL_SIZE], const seal_fields *seal);
+void seal_encode(uint8_t bytes[SEAL_SIZE], const struct seal_fields *seal);
 
 /* Whether these bytes are meant to be a seal: the magic is right. */
 bool seal_is_present(const uint8_t bytes[SEAL_SIZE]);
 
 /* Reads the seal of a file of `file_size` bytes. What comes out fits the file, and LMDB on this
  * machine. Errors: CORRUPT, UNSUPPORTED, each with advice; the path is the caller's to add. */
-recmap_status seal_decode(seal_fields *decoded, const uint8_t bytes[SEAL_SIZE], uint64_t file_size,
-                          recmap_error *error);
+recmap_status seal_decode(struct seal_fields *decoded, const uint8_t bytes[SEAL_SIZE],
+                          uint64_t file_size, recmap_error *error);
 
 /* What a file without a seal seems to be, from its first `size` bytes. Returns the status it set:
  * CORRUPT or UNSUPPORTED. */
 recmap_status seal_fail_absent(const uint8_t *start, size_t size, recmap_error *error);
 
-void key_encode(uint8_t bytes[STORE_KEY_SIZE], store_key key);
-store_key key_decode(const uint8_t bytes[STORE_KEY_SIZE]);
+void key_encode(uint8_t bytes[STORE_KEY_SIZE], struct store_key key);
+struct store_key key_decode(const uint8_t bytes[STORE_KEY_SIZE]);
 
 /* The head of a value. */
-void head_encode(uint8_t head[SEAL_HEAD_SIZE], store_table table, store_key key,
+void head_encode(uint8_t head[SEAL_HEAD_SIZE], store_table table, struct store_key key,
                  const uint8_t *payload, size_t size);
 
 /* Whether the head fits the payload behind it. */
-bool head_matches(const uint8_t head[SEAL_HEAD_SIZE], store_table table, store_key key,
+bool head_matches(const uint8_t head[SEAL_HEAD_SIZE], store_table table, struct store_key key,
                   const uint8_t *payload, size_t size);
 
 #endif

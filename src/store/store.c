@@ -16,27 +16,27 @@
 /* How often the file may be replaced while it is being opened before that is an error. */
 enum { OPEN_ATTEMPTS = 64 };
 
-typedef struct table_values {
-    store_value *values;
+struct table_values {
+    struct store_value *values;
     atomic_bool *checked;
     size_t count;
-} table_values;
+};
 
 struct store {
     char *path;
-    seal_fields seal;
-    const uint8_t *base; /* the file's first byte; NULL in a store without values */
-    environment *env;    /* NULL in memory */
-    uint8_t *memory;     /* the file's bytes, or NULL */
-    file_map *map;       /* makes LMDB's map known to the guard; NULL in memory */
-    table_values tables[STORE_TABLE_COUNT];
+    struct seal_fields seal;
+    const uint8_t *base;     /* the file's first byte; NULL in a store without values */
+    struct environment *env; /* NULL in memory */
+    uint8_t *memory;         /* the file's bytes, or NULL */
+    struct file_map *map;    /* makes LMDB's map known to the guard; NULL in memory */
+    struct table_values tables[STORE_TABLE_COUNT];
 };
 
-static uint64_t content_size(const seal_fields *seal) {
+static uint64_t content_size(const struct seal_fields *seal) {
     return seal->file_size - SEAL_SIZE;
 }
 
-static recmap_status read_seal(seal_fields *seal, int fd, uint64_t size, const char *path,
+static recmap_status read_seal(struct seal_fields *seal, int fd, uint64_t size, const char *path,
                                recmap_error *error) {
     uint8_t bytes[SEAL_SIZE] = {0};
     recmap_status status = RECMAP_OK;
@@ -65,7 +65,7 @@ static recmap_status fail_hash(const char *path, recmap_error *error) {
 }
 
 /* Hashes all before the seal: `memory`, or where that is NULL the file. */
-static recmap_status check_content(const seal_fields *seal, const uint8_t *memory, int fd,
+static recmap_status check_content(const struct seal_fields *seal, const uint8_t *memory, int fd,
                                    const char *path, recmap_error *error) {
     uint8_t hash[16];
     recmap_status status = RECMAP_OK;
@@ -77,7 +77,7 @@ static recmap_status check_content(const seal_fields *seal, const uint8_t *memor
 
 /* Memory of our own, not a memfd: LMDB opens by name, which takes /proc, and is not needed here.
  * The structural check has found every value, and these bytes cannot change any more. */
-static recmap_status read_memory(store *self, int fd, recmap_error *error) {
+static recmap_status read_memory(struct store *self, int fd, recmap_error *error) {
     uint64_t size = self->seal.file_size;
     self->memory = malloc(size);
     if (!self->memory) {
@@ -91,9 +91,9 @@ static recmap_status read_memory(store *self, int fd, recmap_error *error) {
 }
 
 /* LMDB's own reading of the file must agree with what the structural check listed. */
-static recmap_status attach_environment(store *self, bool *was_replaced,
-                                        const page_listing *listing, const file_stat *stat,
-                                        recmap_error *error) {
+static recmap_status attach_environment(struct store *self, bool *was_replaced,
+                                        const struct page_listing *listing,
+                                        const struct file_stat *stat, recmap_error *error) {
     recmap_status status = environment_open(&self->env, was_replaced, self->path, stat, error);
     if (status != RECMAP_OK || *was_replaced) return status;
     for (int table = 0; status == RECMAP_OK && table < STORE_TABLE_COUNT; table++)
@@ -105,20 +105,22 @@ static recmap_status attach_environment(store *self, bool *was_replaced,
     return status;
 }
 
-static bool take_table(table_values *table, const uint8_t *base, const page_value *listed,
-                       size_t count) {
+static bool take_table(struct table_values *table, const uint8_t *base,
+                       const struct page_value *listed, size_t count) {
     if (!count) return true;
     table->values = malloc(count * sizeof *table->values);
     table->checked = calloc(count, sizeof *table->checked);
     if (!table->values || !table->checked) return false;
     for (size_t i = 0; i < count; i++)
-        table->values[i] = (store_value){listed[i].key, base + listed[i].offset + SEAL_HEAD_SIZE,
-                                         listed[i].size - SEAL_HEAD_SIZE};
+        table->values[i] = (struct store_value){listed[i].key,
+                                                base + listed[i].offset + SEAL_HEAD_SIZE,
+                                                listed[i].size - SEAL_HEAD_SIZE};
     table->count = count;
     return true;
 }
 
-static recmap_status take_values(store *self, const page_listing *listing, recmap_error *error) {
+static recmap_status take_values(struct store *self, const struct page_listing *listing,
+                                 recmap_error *error) {
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
         if (!take_table(&self->tables[table], self->base, listing->tables[table].values,
                         listing->tables[table].count))
@@ -127,16 +129,16 @@ static recmap_status take_values(store *self, const page_listing *listing, recma
 }
 
 /* All checks, through one descriptor, and then the values. */
-static recmap_status load(store *self, bool *was_replaced, int fd, const store_options *options,
-                          recmap_error *error) {
-    page_listing listing = {0};
-    file_stat stat;
+static recmap_status load(struct store *self, bool *was_replaced, int fd,
+                          const struct store_options *options, recmap_error *error) {
+    struct page_listing listing = {0};
+    struct file_stat stat;
     recmap_status status = file_get_stat(&stat, fd, self->path, error);
     if (status == RECMAP_OK) status = read_seal(&self->seal, fd, stat.size, self->path, error);
     if (status == RECMAP_OK && options->in_memory) status = read_memory(self, fd, error);
     if (status != RECMAP_OK) return status;
     self->base = self->memory;
-    page_source source = {self->memory, fd, content_size(&self->seal), self->path};
+    struct page_source source = {self->memory, fd, content_size(&self->seal), self->path};
     status = pages_check(&listing, &source, self->seal.page_size, error);
     if (status == RECMAP_OK && options->check_all)
         status = check_content(&self->seal, self->memory, fd, self->path, error);
@@ -147,12 +149,12 @@ static recmap_status load(store *self, bool *was_replaced, int fd, const store_o
     return status;
 }
 
-static recmap_status open_once(store **opened, bool *was_replaced, const char *path,
-                               const store_options *options, recmap_error *error) {
+static recmap_status open_once(struct store **opened, bool *was_replaced, const char *path,
+                               const struct store_options *options, recmap_error *error) {
     int fd;
     recmap_status status = file_open(&fd, path, error);
     if (status != RECMAP_OK) return status;
-    store *self = calloc(1, sizeof *self);
+    struct store *self = calloc(1, sizeof *self);
     if (self) self->path = strdup(path);
     status = self && self->path ? load(self, was_replaced, fd, options, error) : fail_memory(error);
     file_close(fd);
@@ -161,9 +163,9 @@ static recmap_status open_once(store **opened, bool *was_replaced, const char *p
     return status;
 }
 
-recmap_status store_open(store **opened, const char *path, const store_options *options,
-                         recmap_error *error) {
-    static const store_options defaults = {false, false};
+recmap_status store_open(struct store **opened, const char *path,
+                         const struct store_options *options, recmap_error *error) {
+    static const struct store_options defaults = {false, false};
     /* LMDB opens the file by its name, a second time. When a build has replaced it since, the
      * checks have seen another file: start again with the new one. */
     for (int attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
@@ -178,7 +180,7 @@ recmap_status store_open(store **opened, const char *path, const store_options *
     return RECMAP_IO;
 }
 
-void store_close(store *self) {
+void store_close(struct store *self) {
     if (!self) return;
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         free(self->tables[table].values);
@@ -191,23 +193,24 @@ void store_close(store *self) {
     free(self);
 }
 
-const char *store_path(const store *self) {
+const char *store_path(const struct store *self) {
     return self->path;
 }
 
-uint64_t store_size(const store *self) {
+uint64_t store_size(const struct store *self) {
     return self->seal.file_size;
 }
 
-const store_value *store_values(const store *self, store_table table, size_t *count) {
+const struct store_value *store_values(const struct store *self, store_table table, size_t *count) {
     *count = self->tables[table].count;
     return self->tables[table].values;
 }
 
-recmap_status store_check(store *self, store_table table, size_t value_index, recmap_error *error) {
-    table_values *values = &self->tables[table];
+recmap_status store_check(struct store *self, store_table table, size_t value_index,
+                          recmap_error *error) {
+    struct table_values *values = &self->tables[table];
     if (atomic_load_explicit(&values->checked[value_index], memory_order_acquire)) return RECMAP_OK;
-    const store_value *value = &values->values[value_index];
+    const struct store_value *value = &values->values[value_index];
     bool matches =
         head_matches(value->data - SEAL_HEAD_SIZE, table, value->key, value->data, value->size);
     if (!store_intact(self)) return store_fail_cut(self, error);
@@ -223,18 +226,18 @@ recmap_status store_check(store *self, store_table table, size_t value_index, re
     return RECMAP_OK;
 }
 
-bool store_intact(const store *self) {
+bool store_intact(const struct store *self) {
     return !self->map || !self->map->was_cut;
 }
 
-recmap_status store_fail_cut(const store *self, recmap_error *error) {
+recmap_status store_fail_cut(const struct store *self, recmap_error *error) {
     fail(error, RECMAP_CORRUPT, "the index was cut short while it was open");
     fail_at(error, self->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "an index is replaced, never written to: open it again");
     return RECMAP_CORRUPT;
 }
 
-recmap_status store_check_all(store *self, recmap_error *error) {
+recmap_status store_check_all(struct store *self, recmap_error *error) {
     int fd = self->env ? environment_descriptor(self->env) : -1;
     return check_content(&self->seal, self->memory, fd, self->path, error);
 }

@@ -9,17 +9,18 @@
 #include "store/store.h"
 
 struct store_writer {
-    temporary_file file;
-    environment *env; /* NULL once it is committed */
+    struct temporary_file file;
+    struct environment *env; /* NULL once it is committed */
     bool has_failed;
     bool has_key[STORE_TABLE_COUNT];
-    store_key last_key[STORE_TABLE_COUNT];
+    struct store_key last_key[STORE_TABLE_COUNT];
 };
 
-recmap_status store_writer_create(store_writer **created, const char *path, recmap_error *error) {
-    store_writer *writer = calloc(1, sizeof *writer);
+recmap_status store_writer_create(struct store_writer **created, const char *path,
+                                  recmap_error *error) {
+    struct store_writer *writer = calloc(1, sizeof *writer);
     if (!writer) return fail_memory(error);
-    writer->file = (temporary_file)TEMPORARY_FILE_INIT;
+    writer->file = (struct temporary_file)TEMPORARY_FILE_INIT;
     recmap_status status = temporary_create(&writer->file, path, error);
     if (status == RECMAP_OK) status = environment_create(&writer->env, &writer->file, error);
     if (status != RECMAP_OK) store_writer_destroy(writer);
@@ -27,18 +28,18 @@ recmap_status store_writer_create(store_writer **created, const char *path, recm
     return status;
 }
 
-void store_writer_destroy(store_writer *writer) {
+void store_writer_destroy(struct store_writer *writer) {
     if (!writer) return;
     environment_close(writer->env);
     temporary_discard(&writer->file);
     free(writer);
 }
 
-static bool key_follows(store_key key, store_key last) {
+static bool key_follows(struct store_key key, struct store_key last) {
     return key.chunk != last.chunk ? key.chunk > last.chunk : key.series > last.series;
 }
 
-static recmap_status put_value(store_writer *writer, store_table table, store_key key,
+static recmap_status put_value(struct store_writer *writer, store_table table, struct store_key key,
                                const void *data, size_t size, recmap_error *error) {
     if (writer->has_failed || !writer->env)
         return fail(error, RECMAP_INVALID, "the index takes no more values");
@@ -58,7 +59,7 @@ static recmap_status put_value(store_writer *writer, store_table table, store_ke
     return RECMAP_OK;
 }
 
-recmap_status store_writer_put(store_writer *writer, store_table table, store_key key,
+recmap_status store_writer_put(struct store_writer *writer, store_table table, struct store_key key,
                                const void *data, size_t size, recmap_error *error) {
     recmap_status status = put_value(writer, table, key, data, size, error);
     writer->has_failed |= status != RECMAP_OK;
@@ -66,7 +67,8 @@ recmap_status store_writer_put(store_writer *writer, store_table table, store_ke
 }
 
 /* Brings LMDB's pages to the device before there is a seal that vouches for them. */
-static recmap_status settle_pages(store_writer *writer, seal_fields *seal, recmap_error *error) {
+static recmap_status settle_pages(struct store_writer *writer, struct seal_fields *seal,
+                                  recmap_error *error) {
     recmap_status status =
         environment_commit(writer->env, &seal->page_size, &seal->page_count, error);
     environment_close(writer->env);
@@ -79,7 +81,8 @@ static recmap_status settle_pages(store_writer *writer, seal_fields *seal, recma
     return status == RECMAP_OK ? file_sync(writer->file.fd, writer->file.target, error) : status;
 }
 
-static recmap_status write_seal(store_writer *writer, seal_fields *seal, recmap_error *error) {
+static recmap_status write_seal(struct store_writer *writer, struct seal_fields *seal,
+                                recmap_error *error) {
     uint8_t bytes[SEAL_SIZE];
     uint64_t size = seal->file_size - SEAL_SIZE;
     /* LMDB writes its pages in any order, so they are hashed by reading them back. */
@@ -91,9 +94,9 @@ static recmap_status write_seal(store_writer *writer, seal_fields *seal, recmap_
     return status == RECMAP_OK ? file_sync(writer->file.fd, writer->file.target, error) : status;
 }
 
-recmap_status store_writer_finish(store_writer *writer, store_publish_check before_publish,
+recmap_status store_writer_finish(struct store_writer *writer, store_publish_check before_publish,
                                   void *context, recmap_error *error) {
-    seal_fields seal;
+    struct seal_fields seal;
     if (writer->has_failed || !writer->env)
         return fail(error, RECMAP_INVALID, "the index failed before, or is finished");
     recmap_status status = settle_pages(writer, &seal, error);

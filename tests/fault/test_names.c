@@ -98,8 +98,8 @@ static char *expand(const char *pattern) {
 }
 
 /* The table of shards with another name for one of them. */
-static uint8_t *rename_shard(size_t *size, const store_value *value, const char *name) {
-    shard_entry entries[FIXTURE_SHARDS];
+static uint8_t *rename_shard(size_t *size, const struct store_value *value, const char *name) {
+    struct shard_entry entries[FIXTURE_SHARDS];
     size_t count = 0;
     require(shards_decode(entries, &count, FIXTURE_SHARDS, value->data, value->size) == DECODE_OK,
             "decode the shards");
@@ -115,14 +115,14 @@ static uint8_t *rename_shard(size_t *size, const store_value *value, const char 
 
 /* A sound index, but for the name. */
 static void make_index(const char *name) {
-    store *from;
-    store_writer *writer;
+    struct store *from;
+    struct store_writer *writer;
     file_bytes_save(data.index, data.new_index.bytes, data.new_index.size);
     require(store_open(&from, data.index, NULL, NULL) == RECMAP_OK, "open the index");
     require(store_writer_create(&writer, data.index, NULL) == RECMAP_OK, "write an index");
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const store_value *values = store_values(from, (store_table)table, &count);
+        const struct store_value *values = store_values(from, (store_table)table, &count);
         for (size_t i = 0; i < count; i++) {
             size_t size = values[i].size;
             uint8_t *packed = table == STORE_SHARDS ? rename_shard(&size, &values[i], name) : NULL;

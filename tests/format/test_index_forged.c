@@ -39,7 +39,7 @@ static uint64_t strange_number(uint64_t before, rng *random) {
     }
 }
 
-static void say_of_manifest(manifest *said, rng *random) {
+static void say_of_manifest(struct manifest *said, rng *random) {
     uint64_t *const numbers[] = {
         &said->record_count, &said->byte_count,   &said->id_count,
         &said->shard_count,  &said->damage_count, &said->damaged_byte_count,
@@ -48,7 +48,7 @@ static void say_of_manifest(manifest *said, rng *random) {
     *number = strange_number(*number, random);
 }
 
-static void say_of_column(manifest_column *said, rng *random) {
+static void say_of_column(struct manifest_column *said, rng *random) {
     static const char *const defaults[] = {"", "0", "-9223372036854775808", "1e99", "nan", "x"};
     if (rng_one_in(random, 3)) said->type = (recmap_type)rng_below(random, RECMAP_TYPE_BYTES + 1);
     if (rng_one_in(random, 3)) said->first_value = strange_number(said->first_value, random);
@@ -57,7 +57,7 @@ static void say_of_column(manifest_column *said, rng *random) {
     said->default_value = rng_one_in(random, 4) ? NULL : strdup(defaults[rng_below(random, 6)]);
 }
 
-static void say_of_shard(shard_entry *said, rng *random) {
+static void say_of_shard(struct shard_entry *said, rng *random) {
     static const char *const paths[] = {"s00000", "s00001", "s00002", "../s00000", "/dev/zero",
                                         ".",      "s",      "//",     "s00000/",   "sample.rmx"};
     uint64_t *const numbers[] = {&said->file_size, &said->size, &said->record_count,
@@ -73,7 +73,7 @@ static void say_of_shard(shard_entry *said, rng *random) {
     said->path = strdup(paths[rng_below(random, 10)]);
 }
 
-static void say_of_damage(damage_entry *said, rng *random) {
+static void say_of_damage(struct damage_entry *said, rng *random) {
     uint64_t *const numbers[] = {&said->shard, &said->offset, &said->length};
     uint64_t *number = numbers[rng_below(random, 3)];
     *number = strange_number(*number, random);
@@ -81,7 +81,7 @@ static void say_of_damage(damage_entry *said, rng *random) {
 
 /* So that what was said is not refused for its sums alone. */
 static void add_up(forged *index) {
-    manifest *said = &index->manifest;
+    struct manifest *said = &index->manifest;
     said->byte_count = said->record_count = said->damage_count = said->damaged_byte_count = 0;
     for (size_t i = 0; i < index->shard_count; i++) {
         said->byte_count += index->shards[i].file_size;
@@ -127,13 +127,13 @@ static void move_value(forged *index, rng *random) {
     store_table table = (store_table)rng_below(random, STORE_TABLE_COUNT);
     forged_table *from = &index->tables[table];
     if (!from->count) return;
-    store_key last = from->values[from->count - 1].key;
+    struct store_key last = from->values[from->count - 1].key;
     switch (rng_below(random, 3)) {
     case 0: forged_drop(index, table); break;
     case 1: from->values[from->count - 1].key.series++; break;
     default:
-        forged_add(index, table, (store_key){last.chunk, last.series + 1}, from->values[0].data,
-                   from->values[0].size);
+        forged_add(index, table, (struct store_key){last.chunk, last.series + 1},
+                   from->values[0].data, from->values[0].size);
     }
 }
 

@@ -245,13 +245,13 @@ static void no_manifest(forged *index) {
     forged_drop(index, STORE_MANIFEST);
 }
 
-static void add_copy(forged *index, store_table table, store_key key) {
+static void add_copy(forged *index, store_table table, struct store_key key) {
     forged_value copied = *value_of(index, table, 0);
     forged_add(index, table, key, copied.data, copied.size);
 }
 
 static void two_manifests(forged *index) {
-    add_copy(index, STORE_MANIFEST, (store_key){1, 0});
+    add_copy(index, STORE_MANIFEST, (struct store_key){1, 0});
 }
 
 static void strange_manifest(forged *index) {
@@ -271,7 +271,7 @@ static void shards_elsewhere(forged *index) {
 }
 
 static void shards_twice(forged *index) {
-    add_copy(index, STORE_SHARDS, (store_key){1, 0});
+    add_copy(index, STORE_SHARDS, (struct store_key){1, 0});
 }
 
 static void damages_elsewhere(forged *index) {
@@ -279,7 +279,7 @@ static void damages_elsewhere(forged *index) {
 }
 
 static void damages_twice(forged *index) {
-    add_copy(index, STORE_DAMAGE, (store_key){1, 0});
+    add_copy(index, STORE_DAMAGE, (struct store_key){1, 0});
 }
 
 static void no_offsets(forged *index) {
@@ -287,7 +287,7 @@ static void no_offsets(forged *index) {
 }
 
 static void offsets_twice(forged *index) {
-    add_copy(index, STORE_OFFSETS, (store_key){1, 0});
+    add_copy(index, STORE_OFFSETS, (struct store_key){1, 0});
 }
 
 static void offsets_elsewhere(forged *index) {
@@ -303,7 +303,7 @@ static void column_dropped(forged *index) {
 }
 
 static void column_surplus(forged *index) {
-    add_copy(index, STORE_COLUMNS, (store_key){1, 0});
+    add_copy(index, STORE_COLUMNS, (struct store_key){1, 0});
 }
 
 static void column_elsewhere(forged *index) {
@@ -319,7 +319,7 @@ static void ids_dropped(forged *index) {
 }
 
 static void ids_surplus(forged *index) {
-    add_copy(index, STORE_IDS, (store_key){IDS_FENCES_CHUNK, 1});
+    add_copy(index, STORE_IDS, (struct store_key){IDS_FENCES_CHUNK, 1});
 }
 
 static void ids_elsewhere(forged *index) {
@@ -403,35 +403,35 @@ static void column_counts_other(forged *index) {
 }
 
 /* Where the wrong statement is first needed. */
-static recmap_status locate_first(index_file *index, recmap_error *error) {
-    index_place place;
+static recmap_status locate_first(struct index_file *index, recmap_error *error) {
+    struct index_place place;
     return index_locate(&place, index, 0, error);
 }
 
-static recmap_status locate_second_frame(index_file *index, recmap_error *error) {
-    index_place place;
+static recmap_status locate_second_frame(struct index_file *index, recmap_error *error) {
+    struct index_place place;
     return index_locate(&place, index, OFFSETS_FRAME_RECORDS, error);
 }
 
-static recmap_status locate_middle(index_file *index, recmap_error *error) {
-    index_place place;
+static recmap_status locate_middle(struct index_file *index, recmap_error *error) {
+    struct index_place place;
     return index_locate(&place, index, 2 * OFFSETS_FRAME_RECORDS, error);
 }
 
-static recmap_status locate_last(index_file *index, recmap_error *error) {
-    index_place place;
+static recmap_status locate_last(struct index_file *index, recmap_error *error) {
+    struct index_place place;
     return index_locate(&place, index, SAMPLE_RECORDS - 1, error);
 }
 
-static recmap_status locate_before_last(index_file *index, recmap_error *error) {
-    index_place place;
+static recmap_status locate_before_last(struct index_file *index, recmap_error *error) {
+    struct index_place place;
     return index_locate(&place, index, SAMPLE_RECORDS - 2, error);
 }
 
-static recmap_status look_for_id(index_file *index, recmap_error *error) {
+static recmap_status look_for_id(struct index_file *index, recmap_error *error) {
     char text[24];
     recmap_value id = sample_id(text, 5);
-    index_candidates candidates;
+    struct index_candidates candidates;
     recmap_status status = index_candidates_begin(&candidates, index, id_hash(&id), error);
     uint64_t number;
     bool found;
@@ -439,13 +439,13 @@ static recmap_status look_for_id(index_file *index, recmap_error *error) {
                                : status;
 }
 
-static recmap_status read_first_column(index_file *index, recmap_error *error) {
-    column_chunk chunk;
+static recmap_status read_first_column(struct index_file *index, recmap_error *error) {
+    struct column_chunk chunk;
     return index_column_chunk(&chunk, index, 0, 0, error);
 }
 
-static recmap_status read_empty_column(index_file *index, recmap_error *error) {
-    column_chunk chunk;
+static recmap_status read_empty_column(struct index_file *index, recmap_error *error) {
+    struct column_chunk chunk;
     return index_column_chunk(&chunk, index, 3, 0, error);
 }
 
@@ -453,8 +453,9 @@ typedef struct break_case {
     const char *name;
     void (*say)(forged *index);    /* before manifest, shards and damages are encoded */
     void (*change)(forged *index); /* after it */
-    recmap_status (*use)(index_file *index, recmap_error *error); /* NULL: refused on opening */
-    const char *message; /* behind "the index is damaged or forged: " */
+    recmap_status (*use)(struct index_file *index,
+                         recmap_error *error); /* NULL: refused on opening */
+    const char *message;                       /* behind "the index is damaged or forged: " */
     const char *other_message;
 } break_case;
 
@@ -579,8 +580,8 @@ static void assert_refused(const break_case *broken, recmap_status status,
 
 static void refuse(const break_case *broken, bool in_memory) {
     recmap_error error = RECMAP_ERROR_INIT;
-    store_options options = {.in_memory = in_memory};
-    index_file *index = NULL;
+    struct store_options options = {.in_memory = in_memory};
+    struct index_file *index = NULL;
     recmap_status status = index_open(&index, "forged.rmx", &options, &error);
     if (!broken->use) {
         assert_null(index);
@@ -633,7 +634,7 @@ static void unbroken(void **state) {
     forged_free(&index);
     forged_free(&again);
     recmap_error error = RECMAP_ERROR_INIT;
-    index_file *opened;
+    struct index_file *opened;
     ASSERT_OK(index_open(&opened, "forged.rmx", NULL, &error), &error);
     ASSERT_OK(index_check_all(opened, &error), &error);
     index_close(opened);

@@ -244,7 +244,7 @@ static void test_counts(void **state) {
         if (i == 0) forged_drop(&index, STORE_POINTS);
         if (i == 1) table->values[1].key.chunk++;
         if (i == 2)
-            forged_add(&index, STORE_POINTS, (store_key){SHARDS, 0}, first.data, first.size);
+            forged_add(&index, STORE_POINTS, (struct store_key){SHARDS, 0}, first.data, first.size);
         if (i == 3) {
             table->values[0].data = table->values[1].data;
             table->values[0].size = table->values[1].size;

@@ -32,7 +32,7 @@ static size_t inflate_by_zlib(uint8_t *out, compression kind, const buffer *stre
 }
 
 /* From a point on come the bytes that come without it. */
-static void check_point(inflater *other, const seek_point *point, const uint8_t *due,
+static void check_point(struct inflater *other, const struct seek_point *point, const uint8_t *due,
                         size_t due_size) {
     uint8_t out[BEHIND_MOST];
     if (point->offset >= due_size) return;
@@ -55,29 +55,30 @@ static recmap_status read_bytes(void *context, void *data, size_t size, uint64_t
 
 /* A place that was kept. */
 typedef struct place {
-    inflater *kept;
+    struct inflater *kept;
     size_t offset;
     uint64_t position;
 } place;
 
 /* Seldom, but each byte near the end, which was read and may have to be given back. */
-static bool is_wanted(const place *last, const inflater *in, const buffer *stream, size_t turn) {
+static bool is_wanted(const place *last, const struct inflater *in, const buffer *stream,
+                      size_t turn) {
     uint64_t position = inflater_position(in);
     return !(turn & (turn - 1)) || (position != last->position && position + 24 >= stream->size);
 }
 
-static void keep_place(place *to, const inflater *in, size_t offset) {
+static void keep_place(place *to, const struct inflater *in, size_t offset) {
     inflater_destroy(to->kept);
     *to = (place){inflater_copy(in, NULL), offset, inflater_position(in)};
     check(to->kept && inflater_offset(to->kept) == offset);
 }
 
 /* From a place on come the bytes, and the end, that came without it: twice, since it stays. */
-static void check_place(const place *from, const inflate_source *source, inflate_verdict due,
+static void check_place(const place *from, const struct inflate_source *source, inflate_verdict due,
                         const uint8_t *bytes, size_t count) {
     static uint8_t out[OUT_MOST];
     for (int turn = 0; turn < 2; turn++) {
-        inflater *in = inflater_copy(from->kept, source);
+        struct inflater *in = inflater_copy(from->kept, source);
         check(in);
         size_t done = from->offset, size;
         inflate_verdict verdict = INFLATE_OK;
@@ -95,12 +96,12 @@ static void check_stream(compression kind, const buffer *stream, bool is_good, b
                          size_t step) {
     static uint8_t due[OUT_MOST], out[OUT_MOST];
     size_t due_size = inflate_by_zlib(due, kind, stream), count = 0;
-    inflate_source source = {.bytes = is_read ? NULL : stream->data,
-                             .size = stream->size,
-                             .read = read_bytes,
-                             .context = (void *)stream};
+    struct inflate_source source = {.bytes = is_read ? NULL : stream->data,
+                                    .size = stream->size,
+                                    .read = read_bytes,
+                                    .context = (void *)stream};
     place place = {0};
-    inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
+    struct inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
     check(in && other);
     inflate_verdict verdict = INFLATE_OK;
     bool wants = false;
@@ -110,7 +111,7 @@ static void check_stream(compression kind, const buffer *stream, bool is_good, b
         count += size;
         check(inflater_position(in) <= stream->size);
         if (verdict == INFLATE_AT_POINT && is_good) {
-            seek_point point = inflater_point(in);
+            struct seek_point point = inflater_point(in);
             check_point(other, &point, due, due_size);
         }
         check(verdict != INFLATE_BAD || inflater_fault(in)->at <= stream->size);

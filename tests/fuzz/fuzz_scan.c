@@ -29,7 +29,7 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
     return RECMAP_OK;
 }
 
-static recmap_status add_run(void *context, const record_run *run, recmap_error *error) {
+static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
     check *at = context;
     (void)error;
     for (size_t i = 0; i < run->count; i++, at->record++) {
@@ -51,7 +51,7 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     return RECMAP_OK;
 }
 
-static recmap_status end_shard(void *context, const shard_end *end, recmap_error *error) {
+static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
     check *at = context;
     (void)error;
     at->has_ended = end->size == at->size;
@@ -63,11 +63,11 @@ static void scan_file(const char *path, const uint8_t *data, size_t size, uint8_
     bool skips = mode & 1;
     check at = {.due = oracle_read(data, size, !skips), .size = size};
     recmap_error error = RECMAP_ERROR_INIT;
-    extractor *nothing;
+    struct extractor *nothing;
     if (extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error) != RECMAP_OK) abort();
-    scan_sink sink = {&at, begin_shard, add_run, add_damage, end_shard, NULL};
+    struct scan_sink sink = {&at, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
-    scan_options options = {
+    struct scan_options options = {
         .thread_count = 1 + (mode >> 1) % 4,
         .on_corrupt = skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE,
         .extractor = nothing,

@@ -15,15 +15,15 @@
 static uint64_t read_store(const char *path, bool in_memory) {
     uint64_t sum = 0;
     recmap_error error = RECMAP_ERROR_INIT;
-    store *opened;
-    store_options options = {.in_memory = in_memory};
+    struct store *opened;
+    struct store_options options = {.in_memory = in_memory};
     if (store_open(&opened, path, &options, &error) != RECMAP_OK) {
         if (!error.message[0]) abort();
         return 1;
     }
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const store_value *values = store_values(opened, (store_table)table, &count);
+        const struct store_value *values = store_values(opened, (store_table)table, &count);
         for (size_t i = 0; i < count; i++) {
             sum += store_check(opened, (store_table)table, i, &error) == RECMAP_OK;
             sum = sum * 31 + values[i].key.chunk + values[i].key.series;

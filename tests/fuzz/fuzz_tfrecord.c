@@ -11,8 +11,8 @@ static void require(bool holds) {
 
 /* The frame at the beginning, in all ways of asking. */
 static void check_first(const uint8_t *data, size_t size, const oracle_file *due) {
-    frame found;
-    frame_fault fault = {""};
+    struct frame found;
+    struct frame_fault fault = {""};
     frame_verdict verdict =
         tfrecord_framing.parse(&found, &tfrecord_framing, data, size, FRAME_CHECK_ALL, &fault);
     bool is_record = due->record_count && due->records[0].offset == 0;

@@ -152,7 +152,7 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
     return RECMAP_OK;
 }
 
-static recmap_status add_run(void *context, const record_run *run, recmap_error *error) {
+static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
     walker_state *state = context;
     (void)error;
     for (size_t i = 0; i < run->count; i++) {
@@ -186,7 +186,7 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     return RECMAP_OK;
 }
 
-static recmap_status end_shard(void *context, const shard_end *end, recmap_error *error) {
+static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
     walker_state *state = context;
     place found;
     (void)error;
@@ -210,14 +210,14 @@ static bool is_damaged(walker_state state) {
         }
 }
 
-static void scan_file(walker_state *state, const framing *by, const char *path) {
+static void scan_file(walker_state *state, const struct framing *by, const char *path) {
     const framing_check *how = state->how;
     recmap_error error = RECMAP_ERROR_INIT;
-    extractor *nothing;
+    struct extractor *nothing;
     if (extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error) != RECMAP_OK) abort();
-    scan_sink sink = {state, begin_shard, add_run, add_damage, end_shard, NULL};
+    struct scan_sink sink = {state, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
-    scan_options options = {
+    struct scan_options options = {
         .form = {by, RECMAP_COMPRESSION_NONE},
         .thread_count = how->thread_count,
         .on_corrupt = how->skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE,
@@ -233,7 +233,7 @@ static void scan_file(walker_state *state, const framing *by, const char *path) 
 }
 
 size_t framing_check_bytes(const framing_check *how, const uint8_t *data, size_t size) {
-    framing by;
+    struct framing by;
     char name[80], path[64];
     register_own();
     require(framings_find(&by, name_of(name, how)), "no such framing");

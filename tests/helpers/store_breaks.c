@@ -39,8 +39,8 @@ static void apply(const break_case *broken, store_file *file) {
 }
 
 static void refuse(const break_case *broken, bool in_memory) {
-    store *opened = NULL;
-    store_options options = {.in_memory = in_memory};
+    struct store *opened = NULL;
+    struct store_options options = {.in_memory = in_memory};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status due = broken->status == RECMAP_OK ? RECMAP_CORRUPT : broken->status;
     recmap_status status = store_open(&opened, path, &options, &error);

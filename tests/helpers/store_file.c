@@ -22,9 +22,9 @@ size_t sample_count(store_table table) {
     return counts[table];
 }
 
-store_key sample_key(store_table table, size_t i) {
-    if (table == STORE_COLUMNS) return (store_key){i / 2, (uint32_t)(i % 2)};
-    return (store_key){i * 3 + (uint64_t)table, table == STORE_IDS ? (uint32_t)i : 0};
+struct store_key sample_key(store_table table, size_t i) {
+    if (table == STORE_COLUMNS) return (struct store_key){i / 2, (uint32_t)(i % 2)};
+    return (struct store_key){i * 3 + (uint64_t)table, table == STORE_IDS ? (uint32_t)i : 0};
 }
 
 static size_t sample_size(store_table table, size_t i) {
@@ -47,12 +47,12 @@ size_t sample_value(uint8_t *bytes, store_table table, size_t i) {
 
 void sample_write(const char *path) {
     static uint8_t bytes[SAMPLE_VALUE_MOST];
-    store_writer *writer;
+    struct store_writer *writer;
     require(store_writer_create(&writer, path, NULL) == RECMAP_OK, "create");
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
         for (size_t i = 0; i < sample_count((store_table)table); i++) {
             size_t size = sample_value(bytes, (store_table)table, i);
-            store_key key = sample_key((store_table)table, i);
+            struct store_key key = sample_key((store_table)table, i);
             require(store_writer_put(writer, (store_table)table, key, bytes, size, NULL) ==
                         RECMAP_OK,
                     "put");
@@ -193,14 +193,14 @@ uint8_t *child_of(const store_file *file, uint8_t *branch, size_t i) {
 
 static void fix_values(store_file *file) {
     uint32_t page_size = page_size_of(file);
-    page_source source = {file->bytes, -1, file->size - SEAL_SIZE, "file"};
-    page_listing listing;
+    struct page_source source = {file->bytes, -1, file->size - SEAL_SIZE, "file"};
+    struct page_listing listing;
     if (page_size < 4096 || page_size > 32768 || source.size % page_size ||
         pages_check(&listing, &source, page_size, NULL) != RECMAP_OK)
         return;
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
         for (size_t i = 0; i < listing.tables[table].count; i++) {
-            const page_value *value = &listing.tables[table].values[i];
+            const struct page_value *value = &listing.tables[table].values[i];
             uint8_t *head = file->bytes + value->offset;
             head_encode(head, (store_table)table, value->key, head + SEAL_HEAD_SIZE,
                         value->size - SEAL_HEAD_SIZE);

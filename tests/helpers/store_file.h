@@ -53,7 +53,7 @@ typedef struct store_file {
 /* The sample's values: how many a table has, and each one's key and bytes. `damage` is empty, `ids`
  * has branch pages, `offsets` and `columns` large values, the others small ones. */
 size_t sample_count(store_table table);
-store_key sample_key(store_table table, size_t i);
+struct store_key sample_key(store_table table, size_t i);
 /* Returns the size; `bytes` has room for SAMPLE_VALUE_MOST. */
 enum { SAMPLE_VALUE_MOST = 20000 };
 size_t sample_value(uint8_t *bytes, store_table table, size_t i);

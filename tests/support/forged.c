@@ -10,7 +10,7 @@
 
 #include "support/build.h"
 
-static forged_value copy_value(store_key key, const void *data, size_t size) {
+static forged_value copy_value(struct store_key key, const void *data, size_t size) {
     forged_value copy = {key, must_realloc(NULL, size + 1), size};
     if (size) memcpy(copy.data, data, size);
     return copy;
@@ -37,12 +37,12 @@ static void decode(forged *index) {
 
 forged forged_read(const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
-    store *opened;
+    struct store *opened;
     forged index = {.shards = NULL};
     ASSERT_OK(store_open(&opened, path, NULL, &error), &error);
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const store_value *values = store_values(opened, (store_table)table, &count);
+        const struct store_value *values = store_values(opened, (store_table)table, &count);
         for (size_t i = 0; i < count; i++)
             forged_add(&index, (store_table)table, values[i].key, values[i].data, values[i].size);
     }
@@ -79,7 +79,8 @@ void forged_encode(forged *index) {
     replace(&index->tables[STORE_DAMAGE], bytes, size);
 }
 
-void forged_add(forged *index, store_table table, store_key key, const void *data, size_t size) {
+void forged_add(forged *index, store_table table, struct store_key key, const void *data,
+                size_t size) {
     forged_table *to = &index->tables[table];
     assert_true(to->count < FORGED_VALUES_MOST);
     to->values[to->count++] = copy_value(key, data, size);
@@ -93,7 +94,7 @@ void forged_drop(forged *index, store_table table) {
 
 void forged_write(const forged *index, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
-    store_writer *writer;
+    struct store_writer *writer;
     ASSERT_OK(store_writer_create(&writer, path, &error), &error);
     for (int t = 0; t < STORE_TABLE_COUNT; t++) {
         const forged_table *table = &index->tables[t];

@@ -7,7 +7,7 @@
 #include "store/store.h"
 
 typedef struct forged_value {
-    store_key key;
+    struct store_key key;
     uint8_t *data;
     size_t size;
 } forged_value;
@@ -20,10 +20,10 @@ typedef struct forged_table {
 } forged_table;
 
 typedef struct forged {
-    manifest manifest;
-    shard_entry *shards;
+    struct manifest manifest;
+    struct shard_entry *shards;
     size_t shard_count; /* may be less than the manifest says */
-    damage_entry *damages;
+    struct damage_entry *damages;
     size_t damage_count;
     forged_table tables[STORE_TABLE_COUNT];
 } forged;
@@ -36,7 +36,8 @@ void forged_free(forged *freed);
 void forged_encode(forged *index);
 
 /* Adds a value behind those of a table, or takes the last one away. */
-void forged_add(forged *index, store_table table, store_key key, const void *data, size_t size);
+void forged_add(forged *index, store_table table, struct store_key key, const void *data,
+                size_t size);
 void forged_drop(forged *index, store_table table);
 
 /* Writes all values to a sealed file. */

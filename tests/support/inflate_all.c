@@ -12,8 +12,8 @@ static recmap_status read_buffer(void *context, void *data, size_t size, uint64_
     return RECMAP_OK;
 }
 
-inflate_source make_source(const buffer *stream, bool reads) {
-    inflate_source source = {.size = stream->size};
+struct inflate_source make_source(const buffer *stream, bool reads) {
+    struct inflate_source source = {.size = stream->size};
     if (reads) {
         source.read = read_buffer;
         source.context = (void *)stream;
@@ -26,8 +26,8 @@ inflate_source make_source(const buffer *stream, bool reads) {
 inflate_verdict inflate_all(buffer *out, uint64_t *bad_at, compression kind, const buffer *stream,
                             bool reads) {
     static uint8_t piece[100000];
-    inflate_source source = make_source(stream, reads);
-    inflater *in = inflater_create(kind, &source);
+    struct inflate_source source = make_source(stream, reads);
+    struct inflater *in = inflater_create(kind, &source);
     inflate_verdict verdict;
     out->size = 0;
     do {

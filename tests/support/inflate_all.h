@@ -6,7 +6,7 @@
 #include "support/buffer.h"
 
 /* In memory, or as if it had to be read. */
-inflate_source make_source(const buffer *stream, bool reads);
+struct inflate_source make_source(const buffer *stream, bool reads);
 
 /* Replaces what is in `out`. A wrong checksum counts as bad. */
 inflate_verdict inflate_all(buffer *out, uint64_t *bad_at, compression kind, const buffer *stream,

@@ -32,7 +32,7 @@ static int free_text(void **state) {
 
 static void test_structure(void **state) {
     (void)state;
-    json_writer json = json_begin(&text);
+    struct json_writer json = json_begin(&text);
     json_open(&json, '{');
     json_key(&json, "a");
     json_open(&json, '[');
@@ -78,7 +78,7 @@ static void test_strings(void **state) {
         {"\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_writer json = json_begin(&text);
+        struct json_writer json = json_begin(&text);
         json_text(&json, cases[i].value);
         expect(cases[i].expected);
     }
@@ -90,12 +90,12 @@ static void test_base64(void **state) {
                                            "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
     for (size_t size = 0; size <= 6; size++) {
         char quoted[32];
-        json_writer json = json_begin(&text);
+        struct json_writer json = json_begin(&text);
         json_base64(&json, "foobar", size);
         snprintf(quoted, sizeof quoted, "\"%s\"", expected[size]);
         expect(quoted);
     }
-    json_writer json = json_begin(&text);
+    struct json_writer json = json_begin(&text);
     json_base64(&json, "\xff\xef\xbe\xfb\xf0\x3f", 6);
     expect("\"/+++"
            "+/A/\"");
@@ -127,7 +127,7 @@ static void test_doubles(void **state) {
         {-INFINITY, "null"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_writer json = json_begin(&text);
+        struct json_writer json = json_begin(&text);
         json_double(&json, cases[i].value);
         expect(cases[i].expected);
     }
@@ -145,7 +145,7 @@ static void test_floats_read_back(void **state) {
     for (uint64_t i = 0; i < 200000; i++) {
         float value = float_of((uint32_t)(i * UINT64_C(0x9e3779b97f4a7c15) >> 32));
         if (!isfinite(value)) continue;
-        json_writer json = json_begin(&text);
+        struct json_writer json = json_begin(&text);
         json_float(&json, value);
         assert_true((float)strtod(text.data, NULL) == value);
         assert_true(strpbrk(text.data, ".e") != NULL);
@@ -191,7 +191,7 @@ static void test_floats(void **state) {
         {0xffc00001, "\"NaN\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_writer json = json_begin(&text);
+        struct json_writer json = json_begin(&text);
         json_float(&json, float_of(cases[i].bits));
         expect(cases[i].expected);
     }
@@ -245,7 +245,7 @@ static void test_utf8(void **state) {
 /* What could not be written whole is taken back, and leaves what stood before. */
 static void test_end(void **state) {
     (void)state;
-    json_writer json = json_begin(&text);
+    struct json_writer json = json_begin(&text);
     json_text(&json, "a");
     assert_int_equal(json_end(&json, NULL), RECMAP_OK);
     json = json_begin(&text);

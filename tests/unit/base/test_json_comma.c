@@ -46,7 +46,7 @@ static double comma_strtod(const char *text, char **end) {
 static void test_numbers(void **state) {
     (void)state;
     recmap_text text = RECMAP_TEXT_INIT;
-    json_writer json = json_begin(&text);
+    struct json_writer json = json_begin(&text);
     json_open(&json, '[');
     json_double(&json, 0.25);
     json_double(&json, 1.0 / 3);

@@ -15,25 +15,25 @@
 #include "support/folder.h"
 
 static int compare(const void *a, const void *b) {
-    const id_pair *one = a, *other = b;
+    const struct id_pair *one = a, *other = b;
     if (one->hash != other->hash) return one->hash < other->hash ? -1 : 1;
     return one->number < other->number ? -1 : one->number > other->number;
 }
 
 static void check(size_t count, uint64_t hash_limit, rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
-    idsort *sorter;
-    id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
+    struct idsort *sorter;
+    struct id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
     ASSERT_OK(idsort_create(&sorter, "target", &error), &error);
     for (size_t i = 0; i < count; i++) {
-        pairs[i] = (id_pair){rng_below(random, hash_limit), i};
+        pairs[i] = (struct id_pair){rng_below(random, hash_limit), i};
         ASSERT_OK(idsort_add(sorter, pairs[i], &error), &error);
     }
     assert_int_equal(idsort_count(sorter), count);
     ASSERT_OK(idsort_finish(sorter, &error), &error);
     qsort(pairs, count, sizeof *pairs, compare);
     size_t taken = 0;
-    id_pair got[1000];
+    struct id_pair got[1000];
     for (;;) {
         size_t more, capacity = 1 + (size_t)rng_below(random, 1000);
         ASSERT_OK(idsort_next(sorter, got, capacity, &more, &error), &error);

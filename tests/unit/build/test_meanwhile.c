@@ -71,7 +71,7 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
     return RECMAP_OK;
 }
 
-static recmap_status add_run(void *context, const record_run *run, recmap_error *error) {
+static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
     meddler *who = context;
     (void)error;
     if (who->ended == 1) who->record_count += run->count;
@@ -89,7 +89,7 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     return RECMAP_OK;
 }
 
-static recmap_status end_shard(void *context, const shard_end *end, recmap_error *error) {
+static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
     (void)end;
     (void)error;
     ((meddler *)context)->ended++;
@@ -97,15 +97,15 @@ static recmap_status end_shard(void *context, const shard_end *end, recmap_error
 }
 
 static recmap_status scan(meddler *who, unsigned thread_count, recmap_error *error) {
-    extractor *extractor;
+    struct extractor *extractor;
     ASSERT_OK(extractor_create(&extractor, NULL, NULL, 0, NULL, NULL, error), error);
     recmap_progress totals = {0};
-    scan_sink sink = {.context = who,
-                      .begin_shard = begin_shard,
-                      .add_run = add_run,
-                      .add_damage = add_damage,
-                      .end_shard = end_shard};
-    scan_options options = {
+    struct scan_sink sink = {.context = who,
+                             .begin_shard = begin_shard,
+                             .add_run = add_run,
+                             .add_damage = add_damage,
+                             .end_shard = end_shard};
+    struct scan_options options = {
         .thread_count = thread_count, .extractor = extractor, .totals = &totals};
     recmap_status status = scan_shards(shard_names(3), 3, &sink, &options, error);
     extractor_destroy(extractor);

@@ -23,19 +23,19 @@ static void *must_have(void *memory) {
 
 /* What an entry of the map says; NULL pointers where it does not. */
 typedef struct walked_entry {
-    wire name;
-    wire value; /* the last of them */
+    struct wire name;
+    struct wire value; /* the last of them */
 } walked_entry;
 
 /* The fields of an entry; false where they are malformed. */
-static bool walk_entry(walked_entry *walked, wire entry) {
-    wire_trace trace = {0};
+static bool walk_entry(walked_entry *walked, struct wire entry) {
+    struct wire_trace trace = {0};
     uint32_t tag;
-    wire skipped;
+    struct wire skipped;
     *walked = (walked_entry){{entry.at, entry.at}, {NULL, NULL}};
     while (!wire_done(&entry)) {
         if (!wire_read_tag(&tag, &entry, &trace)) return false;
-        wire *into = tag == 10 ? &walked->name : tag == 18 ? &walked->value : NULL;
+        struct wire *into = tag == 10 ? &walked->name : tag == 18 ? &walked->value : NULL;
         if (into ? !wire_read_bytes(&skipped, &entry, &trace)
                  : !wire_skip(&entry, tag, EXAMPLE_ENTRY_DEPTH, &trace))
             return false;
@@ -46,7 +46,7 @@ static bool walk_entry(walked_entry *walked, wire entry) {
 
 /* ---- what to ask for ---- */
 
-static const asked_feature *find_asked(const asked_features *asked, const wire *name) {
+static const asked_feature *find_asked(const asked_features *asked, const struct wire *name) {
     for (size_t i = 0; i < asked->count; i++)
         if (strlen(asked->features[i].name) == wire_left(name) &&
             memcmp(asked->features[i].name, name->at, wire_left(name)) == 0)
@@ -55,11 +55,11 @@ static const asked_feature *find_asked(const asked_features *asked, const wire *
 }
 
 /* The kind of the last list that can be made out. */
-static recmap_type guess_kind(wire value) {
-    wire_trace trace = {0};
+static recmap_type guess_kind(struct wire value) {
+    struct wire_trace trace = {0};
     recmap_type kind = RECMAP_TYPE_NONE;
     uint32_t tag;
-    wire list;
+    struct wire list;
     while (value.at && !wire_done(&value) && wire_read_tag(&tag, &value, &trace)) {
         if (tag != 10 && tag != 18 && tag != 26) {
             if (!wire_skip(&value, tag, EXAMPLE_FEATURE_DEPTH, &trace)) break;
@@ -71,7 +71,7 @@ static recmap_type guess_kind(wire value) {
     return kind;
 }
 
-static void ask_for(asked_features *asked, wire entry, unsigned leave_out) {
+static void ask_for(asked_features *asked, struct wire entry, unsigned leave_out) {
     walked_entry walked;
     walk_entry(&walked, entry);
     size_t size = wire_left(&walked.name);
@@ -95,8 +95,8 @@ static bool is_int32(const recmap_value *value) {
 }
 
 /* Every float can be a double; integers only where all are small. */
-static bool can_be_converted(const example_feature *feature) {
-    example_values values = example_values_begin(feature);
+static bool can_be_converted(const struct example_feature *feature) {
+    struct example_values values = example_values_begin(feature);
     recmap_value value;
     while (feature->kind == RECMAP_TYPE_INT64 && example_values_next(&value, &values))
         if (!is_int32(&value)) return false;
@@ -105,11 +105,11 @@ static bool can_be_converted(const example_feature *feature) {
 
 /* How many values there are is only known of a record that can be read. */
 static void ask_for_counts(asked_features *asked, const uint8_t *data, size_t size) {
-    example_features features = EXAMPLE_FEATURES_INIT;
+    struct example_features features = EXAMPLE_FEATURES_INIT;
     if (example_features_read(&features, data, size, NULL) == RECMAP_NO_MEMORY) abort();
     for (size_t i = 0; i < features.count; i++) {
-        const example_entry *entry = &features.entries[i];
-        wire name = {entry->name, entry->name + entry->name_size};
+        const struct example_entry *entry = &features.entries[i];
+        struct wire name = {entry->name, entry->name + entry->name_size};
         asked_feature *feature = (asked_feature *)find_asked(asked, &name);
         if (!feature) continue;
         feature->kind = entry->feature.kind;
@@ -120,8 +120,8 @@ static void ask_for_counts(asked_features *asked, const uint8_t *data, size_t si
 }
 
 void asked_infer(asked_features *asked, const uint8_t *data, size_t size, unsigned leave_out) {
-    wire_trace trace = {0};
-    wire record = {data, data + size}, features, entry;
+    struct wire_trace trace = {0};
+    struct wire record = {data, data + size}, features, entry;
     uint32_t tag;
     asked->count = 0;
     while (!wire_done(&record) && wire_read_tag(&tag, &record, &trace)) {
@@ -169,10 +169,10 @@ static void put_message(bytes *to, const bytes *inner) {
 }
 
 /* Each value of an entry that nobody asks for becomes an empty one. */
-static void put_emptied(bytes *to, wire entry) {
-    wire_trace trace = {0};
+static void put_emptied(bytes *to, struct wire entry) {
+    struct wire_trace trace = {0};
     uint32_t tag;
-    wire skipped;
+    struct wire skipped;
     bytes inner = {must_have(malloc(wire_left(&entry) + 1)), 0};
     while (!wire_done(&entry)) {
         const uint8_t *begin = entry.at;
@@ -190,10 +190,10 @@ static void put_emptied(bytes *to, wire entry) {
 }
 
 /* False where fields are malformed at a level that everybody looks at. */
-static bool put_cleaned_features(bytes *to, wire features, const asked_features *asked) {
-    wire_trace trace = {0};
+static bool put_cleaned_features(bytes *to, struct wire features, const asked_features *asked) {
+    struct wire_trace trace = {0};
     uint32_t tag;
-    wire entry;
+    struct wire entry;
     bytes inner = {must_have(malloc(wire_left(&features) + 1)), 0};
     bool is_good = true;
     while (is_good && !wire_done(&features)) {
@@ -215,9 +215,9 @@ static bool put_cleaned_features(bytes *to, wire features, const asked_features 
 /* The record as the parser may see it: what is no Example stays none, unless the fault lies in a
  * value that nobody asks for. Never longer than the record. The caller frees it. */
 static bytes clean(const uint8_t *data, size_t size, const asked_features *asked) {
-    wire_trace trace = {0};
+    struct wire_trace trace = {0};
     uint32_t tag;
-    wire record = {data, data + size}, features;
+    struct wire record = {data, data + size}, features;
     bytes made = {must_have(malloc(size + 1)), 0};
     bool is_good = true;
     while (is_good && !wire_done(&record)) {
@@ -257,8 +257,8 @@ static recmap_value *room_for(model_feature *feature, recmap_type kind, size_t c
     return feature->values;
 }
 
-static void take_ours(model_feature *into, const example_feature *feature) {
-    example_values values = example_values_begin(feature);
+static void take_ours(model_feature *into, const struct example_feature *feature) {
+    struct example_values values = example_values_begin(feature);
     recmap_value *value = room_for(into, feature->kind, feature->count);
     for (size_t i = 0; i < into->count; i++)
         if (!example_values_next(&value[i], &values)) abort();
@@ -304,10 +304,10 @@ static void model_from_theirs(model *made, const asked_features *asked,
 }
 
 static void model_from_ours(model *made, const asked_features *asked,
-                            const example_features *features) {
+                            const struct example_features *features) {
     for (size_t i = 0; i < features->count; i++) {
-        const example_entry *entry = &features->entries[i];
-        wire name = {entry->name, entry->name + entry->name_size};
+        const struct example_entry *entry = &features->entries[i];
+        struct wire name = {entry->name, entry->name + entry->name_size};
         const asked_feature *feature = find_asked(asked, &name);
         if (feature) take_ours(&made->features[feature - asked->features], &entry->feature);
     }
@@ -333,7 +333,7 @@ static const char *checked_record_init(checked_record *record, const asked_featu
     record->cleaned = clean(data, size, asked);
     const bytes *cleaned = &record->cleaned;
     const char *difference = find_difference(cleaned->data, cleaned->size);
-    example_features features = EXAMPLE_FEATURES_INIT;
+    struct example_features features = EXAMPLE_FEATURES_INIT;
     recmap_status status = example_features_read(&features, cleaned->data, cleaned->size, NULL);
     if (status == RECMAP_NO_MEMORY) abort();
     record->model.accepted = status == RECMAP_OK;

@@ -13,7 +13,8 @@ typedef struct elements {
     bool is_good;
 } elements;
 
-static const example_entry *find_entry(const example_features *features, const char *name) {
+static const struct example_entry *find_entry(const struct example_features *features,
+                                              const char *name) {
     for (size_t i = 0; i < features->count; i++)
         if (features->entries[i].name_size == strlen(name) &&
             memcmp(features->entries[i].name, name, strlen(name)) == 0)
@@ -21,7 +22,7 @@ static const example_entry *find_entry(const example_features *features, const c
     return NULL;
 }
 
-static bool convert_one(uint8_t *to, const slot *slot, const recmap_value *value) {
+static bool convert_one(uint8_t *to, const struct slot *slot, const recmap_value *value) {
     if (value->type == RECMAP_TYPE_INT64)
         return convert_int64(to, slot->element, &value->as.int64, 1) == 1;
     if (value->type == RECMAP_TYPE_FLOAT)
@@ -31,7 +32,7 @@ static bool convert_one(uint8_t *to, const slot *slot, const recmap_value *value
     return true;
 }
 
-static elements convert_all(const slot *slot, const example_feature *feature) {
+static elements convert_all(const struct slot *slot, const struct example_feature *feature) {
     size_t size = recmap_element_size(slot->element);
     elements made = {NULL, feature->count, true};
     recmap_value value, first = example_feature_first(feature);
@@ -46,24 +47,24 @@ static elements convert_all(const slot *slot, const example_feature *feature) {
                        made.count;
         return made;
     }
-    example_values values = example_values_begin(feature);
+    struct example_values values = example_values_begin(feature);
     for (size_t i = 0; example_values_next(&value, &values); i++)
         if (!convert_one(made.bytes + i * size, slot, &value)) made.is_good = false;
     return made;
 }
 
-static int64_t row_begin(const sink *held, size_t row) {
+static int64_t row_begin(const struct sink *held, size_t row) {
     int64_t begin;
     memcpy(&begin, held->rows.data + row * sizeof begin, sizeof begin);
     return begin;
 }
 
-static bool is_null(const sink *held, size_t row) {
+static bool is_null(const struct sink *held, size_t row) {
     return !(held->validity.data[row / 8] >> row % 8 & 1);
 }
 
-static bool holds(const sink *held, const slot *slot, size_t row, const void *bytes, size_t count,
-                  bool null) {
+static bool holds(const struct sink *held, const struct slot *slot, size_t row, const void *bytes,
+                  size_t count, bool null) {
     size_t size = recmap_element_size(slot->element), begin = row * slot->count;
     if (!slot->count) {
         begin = (size_t)row_begin(held, row);
@@ -74,9 +75,9 @@ static bool holds(const sink *held, const slot *slot, size_t row, const void *by
            (!count || memcmp(held->values.data + begin * size, bytes, count * size) == 0);
 }
 
-row_verdict row_check(const sink *held, const slot *slot, const example_features *features,
-                      size_t row) {
-    const example_entry *entry = find_entry(features, slot->name);
+row_verdict row_check(const struct sink *held, const struct slot *slot,
+                      const struct example_features *features, size_t row) {
+    const struct example_entry *entry = find_entry(features, slot->name);
     if (!entry || entry->feature.kind == RECMAP_TYPE_NONE) {
         if (slot->count && !slot->fill) return ROW_IS_A_FAULT;
         if (!held || holds(held, slot, row, slot->fill, slot->count, !slot->count))
@@ -94,7 +95,8 @@ row_verdict row_check(const sink *held, const slot *slot, const example_features
     return verdict;
 }
 
-bool rows_are_equal(const sink *a, const sink *b, const slot *slot, size_t row_count) {
+bool rows_are_equal(const struct sink *a, const struct sink *b, const struct slot *slot,
+                    size_t row_count) {
     size_t size = recmap_element_size(slot->element), count = row_count * slot->count;
     if (a->null_count != b->null_count) return false;
     for (size_t row = 0; row < row_count; row++)

@@ -12,10 +12,11 @@ typedef enum row_verdict {
 } row_verdict;
 
 /* Compares row `row` of the sink, unless `held` is NULL. */
-row_verdict row_check(const sink *held, const slot *slot, const example_features *features,
-                      size_t row);
+row_verdict row_check(const struct sink *held, const struct slot *slot,
+                      const struct example_features *features, size_t row);
 
 /* Whether both sinks hold the same in all rows. */
-bool rows_are_equal(const sink *a, const sink *b, const slot *slot, size_t row_count);
+bool rows_are_equal(const struct sink *a, const struct sink *b, const struct slot *slot,
+                    size_t row_count);
 
 #endif

@@ -278,14 +278,14 @@ static void test_mutated_real_ones(void **state) {
 
 enum { ENTRIES_MOST = 40 };
 typedef struct entries {
-    wire all[ENTRIES_MOST]; /* with their tags and lengths */
+    struct wire all[ENTRIES_MOST]; /* with their tags and lengths */
     size_t count;
 } entries;
 
 /* The entries of a record that is one message Features. */
 static void find_entries(entries *found, const uint8_t *data, size_t size) {
-    wire_trace trace = {0};
-    wire record = {data, data + size}, features, entry;
+    struct wire_trace trace = {0};
+    struct wire record = {data, data + size}, features, entry;
     uint32_t tag;
     found->count = 0;
     if (!wire_read_tag(&tag, &record, &trace) || tag != 10) return;
@@ -294,11 +294,11 @@ static void find_entries(entries *found, const uint8_t *data, size_t size) {
         const uint8_t *begin = features.at;
         if (!wire_read_tag(&tag, &features, &trace) || tag != 10) return;
         if (!wire_read_bytes(&entry, &features, &trace)) return;
-        found->all[found->count++] = (wire){begin, features.at};
+        found->all[found->count++] = (struct wire){begin, features.at};
     }
 }
 
-static void check_entries(parse_check *checker, parse_tally *tally, const wire *list,
+static void check_entries(parse_check *checker, parse_tally *tally, const struct wire *list,
                           size_t count) {
     static message features, example;
     features.size = example.size = 0;
@@ -312,14 +312,14 @@ static void check_entries(parse_check *checker, parse_tally *tally, const wire *
 /* Each with one entry more, left out or in another place; `others` are entries to add. */
 static void check_edits(parse_check *checker, parse_tally *tally, const entries *own,
                         const entries *others) {
-    wire list[ENTRIES_MOST + 1];
+    struct wire list[ENTRIES_MOST + 1];
     memcpy(list, own->all, sizeof own->all);
     for (size_t i = 0; i < others->count; i++) {
         list[own->count] = others->all[i];
         check_entries(checker, tally, list, own->count + 1);
     }
     for (size_t i = 0; i + 1 < own->count; i++) {
-        wire kept = list[i];
+        struct wire kept = list[i];
         list[i] = list[own->count - 1];
         check_entries(checker, tally, list, own->count - 1);
         list[own->count - 1] = kept;

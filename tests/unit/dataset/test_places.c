@@ -59,7 +59,7 @@ static void forge(uint64_t seed) {
     uint8_t *packed = must_realloc(NULL, offsets_capacity(RECORDS));
     size_t size = offsets_pack(packed, offsets, shards, RECORDS);
     forged_drop(&index, STORE_OFFSETS);
-    forged_add(&index, STORE_OFFSETS, (store_key){0, 0}, packed, size);
+    forged_add(&index, STORE_OFFSETS, (struct store_key){0, 0}, packed, size);
     forged_write(&index, "forged.rmx");
     free(packed);
     forged_free(&index);
@@ -112,7 +112,7 @@ static void test_descending_are_fetched(void **state) {
             recmap_dataset_close(dataset);
             skip();
         }
-        fetcher *fetcher = fetcher_create(dataset, 8);
+        struct fetcher *fetcher = fetcher_create(dataset, 8);
         assert_non_null(fetcher);
         ASSERT_OK(recmap_batch_create(&batch, &error), &error);
         assert_true(fetcher_begin(fetcher, batch, numbers, ASKED));
@@ -138,7 +138,7 @@ static void test_outside_of_what_was_read(void **state) {
     for (uint64_t i = 0; i < RECORDS; i++) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_record record;
-        index_place place = {0, frames[i], frames[i + 1] - frames[i]};
+        struct index_place place = {0, frames[i], frames[i + 1] - frames[i]};
         recmap_status status = dataset_check_frame(&record, dataset, &window, &place, i, &error);
         if (i >= FIRST && i < END) {
             ASSERT_OK(status, &error);
@@ -152,7 +152,7 @@ static void test_outside_of_what_was_read(void **state) {
         assert_int_equal(error.offset, frames[i]);
         assert_non_null(strstr(error.advice, "recmap index"));
     }
-    const index_place strange[] = {
+    const struct index_place strange[] = {
         {0, begin, UINT64_MAX}, {0, UINT64_MAX, 1}, {0, begin - 1, size}, {0, begin + 1, size},
         {0, begin, size + 1},   {0, end, 1},        {0, 0, end}};
     for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {

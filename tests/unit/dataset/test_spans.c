@@ -18,10 +18,10 @@ enum { MB = 1 << 20, SIZE = 100000, SAID = 60 * MB };
 /* A shard that holds SIZE bytes, and is said to hold SAID. */
 typedef struct shard {
     buffer content, file;
-    shard_entry entry;
-    point_list points;
-    file_map map;
-    span_reader reader;
+    struct shard_entry entry;
+    struct point_list points;
+    struct file_map map;
+    struct span_reader reader;
 } shard;
 
 static void make(shard *made, uint64_t said) {
@@ -32,8 +32,8 @@ static void make(shard *made, uint64_t said) {
     buffer_add_random(&made->content, SIZE, &random);
     add_deflated(&made->file, COMPRESSION_GZIP, &made->content, &way);
     made->entry.file_size = made->file.size;
-    made->map = (file_map){.data = made->file.data, .size = made->file.size};
-    made->reader = (span_reader){
+    made->map = (struct file_map){.data = made->file.data, .size = made->file.size};
+    made->reader = (struct span_reader){
         .cache = span_cache_create((uint64_t)1 << 30),
         .source = {&made->entry, &made->points, &made->map, -1, waypoints_create()},
     };
@@ -56,9 +56,9 @@ static void assert_says_span(recmap_status status, const recmap_error *error) {
 static void test_memory_is_what_comes(void **state) {
     (void)state;
     shard shard;
-    span filled = {.error = RECMAP_ERROR_INIT};
+    struct span filled = {.error = RECMAP_ERROR_INIT};
     make(&shard, SAID);
-    span_piece piece = span_piece_at(&shard.reader.source, 0);
+    struct span_piece piece = span_piece_at(&shard.reader.source, 0);
     assert_int_equal(piece.end - piece.begin, SAID);
     span_inflate(&filled, &shard.reader.source, piece);
     assert_int_equal(filled.size, SIZE);
@@ -99,13 +99,13 @@ static void test_many_frames(void **state) {
     static uint8_t data[FRAMES * FRAME];
     for (size_t bad = 0; bad <= FRAMES; bad++) {
         shard shard;
-        index_place places[FRAMES];
+        struct index_place places[FRAMES];
         recmap_error error = RECMAP_ERROR_INIT;
         make(&shard, 6 * MB);
         /* The bad one and those behind it reach over the end, or lie behind it. */
         for (size_t i = 0; i < FRAMES; i++)
-            places[i] =
-                (index_place){0, i * FRAME + (i < bad ? 0 : SIZE - (i + 1) * FRAME / 2), FRAME};
+            places[i] = (struct index_place){
+                0, i * FRAME + (i < bad ? 0 : SIZE - (i + 1) * FRAME / 2), FRAME};
         recmap_status status = span_read_frames(&shard.reader, data, places, FRAMES, &error);
         if (bad < FRAMES) {
             assert_says_span(status, &error);

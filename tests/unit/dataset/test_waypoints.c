@@ -11,17 +11,17 @@
 
 enum { PLACES = 3000, KEPT_MOST = 512 };
 
-static const inflate_source source = {.bytes = (const uint8_t *)"\x1f\x8b\x08", .size = 3};
+static const struct inflate_source source = {.bytes = (const uint8_t *)"\x1f\x8b\x08", .size = 3};
 
 /* Where the place is that is found; UINT64_MAX: none. */
-static uint64_t find(const waypoints *from, uint64_t least, uint64_t most) {
-    inflater *found = waypoints_resume(from, least, most, &source);
+static uint64_t find(const struct waypoints *from, uint64_t least, uint64_t most) {
+    struct inflater *found = waypoints_resume(from, least, most, &source);
     uint64_t offset = found ? inflater_offset(found) : UINT64_MAX;
     inflater_destroy(found);
     return offset;
 }
 
-static size_t count_places(const waypoints *from, uint64_t most) {
+static size_t count_places(const struct waypoints *from, uint64_t most) {
     size_t count = 0;
     for (uint64_t at = find(from, 0, most); at != UINT64_MAX; count++) {
         if (!at) return count + 1;
@@ -30,15 +30,15 @@ static size_t count_places(const waypoints *from, uint64_t most) {
     return count;
 }
 
-static void add(waypoints *to, inflater *in, uint64_t offset) {
+static void add(struct waypoints *to, struct inflater *in, uint64_t offset) {
     inflater_start(in, 0, offset);
     waypoints_add(to, in);
 }
 
 static void test_some(void **state) {
     (void)state;
-    waypoints *places = waypoints_create();
-    inflater *in = inflater_create(COMPRESSION_GZIP, &source);
+    struct waypoints *places = waypoints_create();
+    struct inflater *in = inflater_create(COMPRESSION_GZIP, &source);
     assert_true(find(places, 0, UINT64_MAX) == UINT64_MAX);
     add(places, in, 5 * SPAN_PIECE);
     add(places, in, 2 * SPAN_PIECE);
@@ -60,8 +60,8 @@ static void test_many(void **state) {
     (void)state;
     rng random = {1};
     for (int round = 0; round < 2; round++) {
-        waypoints *places = waypoints_create();
-        inflater *in = inflater_create(COMPRESSION_GZIP, &source);
+        struct waypoints *places = waypoints_create();
+        struct inflater *in = inflater_create(COMPRESSION_GZIP, &source);
         for (uint64_t i = 0; i < PLACES; i++)
             add(places, in, (round ? rng_below(&random, PLACES) : i) * SPAN_PIECE);
         size_t count = count_places(places, UINT64_MAX);

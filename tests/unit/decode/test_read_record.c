@@ -24,8 +24,8 @@ enum { ROWS = 24, WAYS_MOST = 3, SLOTS_MOST = 24 };
 /* A way of reading records, which goes through all rows of a batch. */
 typedef struct way {
     read_fast_function *fast; /* NULL: slow alone */
-    read_scratch *scratch;
-    sink sinks[SLOTS_MOST];
+    struct read_scratch *scratch;
+    struct sink sinks[SLOTS_MOST];
     unsigned taken_fast;
 } way;
 
@@ -38,7 +38,7 @@ typedef struct fixture {
 } fixture;
 
 static void begin_batch(fixture *f) {
-    const slot_set *set = &f->parser->features;
+    const struct slot_set *set = &f->parser->features;
     for (size_t w = 0; w < f->way_count; w++)
         for (size_t i = 0; i < set->count; i++)
             assert_true(sink_begin(&f->ways[w].sinks[i], &set->slots[i], ROWS));
@@ -73,7 +73,7 @@ static void begin(fixture *f, const recmap_feature *features, size_t count) {
 }
 
 static void end_batch(fixture *f) {
-    const slot_set *set = &f->parser->features;
+    const struct slot_set *set = &f->parser->features;
     for (size_t w = 1; w < f->way_count; w++)
         for (size_t i = 0; i < set->count; i++)
             if (!rows_are_equal(&f->ways[0].sinks[i], &f->ways[w].sinks[i], &set->slots[i], f->row))
@@ -92,7 +92,7 @@ static void end(fixture *f) {
 
 /* As read_record does it. */
 static bool read_row(way *used, const recmap_parser *plan, const uint8_t *data, size_t size,
-                     size_t row, read_fault *fault) {
+                     size_t row, struct read_fault *fault) {
     if (used->fast && used->fast(used->sinks, used->scratch, plan, data, size, row)) {
         used->taken_fast++;
         return true;
@@ -108,9 +108,9 @@ static void show(const uint8_t *data, size_t size) {
 }
 
 /* Whether an entry, whose value may be anything, has a name that nobody asks for. */
-static bool is_unasked(const example_names *names, wire entry) {
-    wire key = {entry.at, entry.at}, bytes;
-    wire_trace trace = {0};
+static bool is_unasked(const struct example_names *names, struct wire entry) {
+    struct wire key = {entry.at, entry.at}, bytes;
+    struct wire_trace trace = {0};
     uint32_t tag;
     while (!wire_done(&entry)) {
         bool good = wire_read_tag(&tag, &entry, &trace);
@@ -123,10 +123,10 @@ static bool is_unasked(const example_names *names, wire entry) {
 }
 
 /* Whether bytes are no Example, but would be without what is in an entry that nobody asks for. */
-static bool fault_is_unasked(const example_names *names, const uint8_t *data, size_t size) {
-    example_reader reader = example_reader_begin(data, size);
-    example_entry entry = {0};
-    example_fault fault;
+static bool fault_is_unasked(const struct example_names *names, const uint8_t *data, size_t size) {
+    struct example_reader reader = example_reader_begin(data, size);
+    struct example_entry entry = {0};
+    struct example_fault fault;
     while (example_reader_next(&entry, &reader)) continue;
     assert_false(example_reader_end(&reader, &fault));
     const uint8_t *at = data + fault.offset;
@@ -137,9 +137,9 @@ static bool fault_is_unasked(const example_names *names, const uint8_t *data, si
 /* Whether the record's features are those that the row of the sinks holds; that it is refused where
  * it must be. */
 static void check_against_model(const fixture *f, const way *used, const uint8_t *data, size_t size,
-                                bool taken, const read_fault *fault) {
-    const slot_set *set = &f->parser->features;
-    example_features features = EXAMPLE_FEATURES_INIT;
+                                bool taken, const struct read_fault *fault) {
+    const struct slot_set *set = &f->parser->features;
+    struct example_features features = EXAMPLE_FEATURES_INIT;
     bool is_fault = false;
     if (example_features_read(&features, data, size, NULL) != RECMAP_OK) {
         bool is_corrupt = !taken && fault->status == RECMAP_CORRUPT;
@@ -166,7 +166,7 @@ static void check_against_model(const fixture *f, const way *used, const uint8_t
 
 /* Reads one record into the next row in all ways. Returns whether it was taken. */
 static bool read_next(fixture *f, const uint8_t *bytes, size_t size) {
-    read_fault faults[WAYS_MOST];
+    struct read_fault faults[WAYS_MOST];
     bool taken[WAYS_MOST] = {0};
     if (f->row == ROWS) {
         end_batch(f);
@@ -578,8 +578,8 @@ static void test_features_cut_short(void **state) {
         shuffle(order, &random);
         for (size_t less = 0; less < 40; less++) {
             put_columns(&m, &random, order, 0);
-            wire record = {m.data, m.data + m.size}, features;
-            wire_trace trace = {0};
+            struct wire record = {m.data, m.data + m.size}, features;
+            struct wire_trace trace = {0};
             uint32_t tag;
             assert_true(wire_read_tag(&tag, &record, &trace));
             assert_true(wire_read_bytes(&features, &record, &trace));

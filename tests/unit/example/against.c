@@ -128,8 +128,8 @@ static bool same_value(const recmap_value *a, const recmap_value *b) {
     }
 }
 
-static const char *check_values(const example_feature *feature) {
-    example_values values = example_values_begin(feature);
+static const char *check_values(const struct example_feature *feature) {
+    struct example_values values = example_values_begin(feature);
     recmap_value value, first = example_feature_first(feature);
     uint64_t count = 0;
     for (; example_values_next(&value, &values); count++) {
@@ -140,16 +140,16 @@ static const char *check_values(const example_feature *feature) {
 }
 
 /* Looks all names up that a C string can hold, and one that is not there. */
-static const char *check_lookup(const example_features *features, const uint8_t *data,
+static const char *check_lookup(const struct example_features *features, const uint8_t *data,
                                 size_t size) {
     const char **list = calloc(features->count + 1, sizeof *list);
-    example_feature *found = calloc(features->count + 1, sizeof *found);
+    struct example_feature *found = calloc(features->count + 1, sizeof *found);
     recmap_text names = RECMAP_TEXT_INIT;
-    example_names *compiled = NULL;
+    struct example_names *compiled = NULL;
     const char *difference = NULL;
     size_t count = 0;
     for (size_t i = 0; i < features->count; i++) {
-        const example_entry *entry = &features->entries[i];
+        const struct example_entry *entry = &features->entries[i];
         if (!text_append(&names, (const char *)entry->name, entry->name_size)) abort();
         if (!text_append(&names, "", 1)) abort();
     }
@@ -161,7 +161,7 @@ static const char *check_lookup(const example_features *features, const uint8_t 
     if (!example_lookup(found, compiled, data, size, NULL)) difference = "lookup refuses";
     if (found[count].present) difference = "lookup finds what is not there";
     for (size_t i = 0, k = 0; i < features->count && k < count; i++) {
-        const example_entry *entry = &features->entries[i];
+        const struct example_entry *entry = &features->entries[i];
         if (memchr(entry->name, 0, entry->name_size)) continue;
         recmap_value a = example_feature_first(&entry->feature);
         recmap_value b = example_feature_first(&found[k]);
@@ -181,7 +181,7 @@ static const char *check_lookup(const example_features *features, const uint8_t 
 
 /* protobuf-c keeps all entries: the last of a name is the one. */
 static const Tensorflow__Feature *find_theirs(const Tensorflow__Example *theirs,
-                                              const example_entry *entry, bool *present) {
+                                              const struct example_entry *entry, bool *present) {
     *present = false;
     if (!theirs->features) return NULL;
     for (size_t i = theirs->features->n_feature; i-- > 0;) {
@@ -194,7 +194,8 @@ static const Tensorflow__Feature *find_theirs(const Tensorflow__Example *theirs,
     return NULL;
 }
 
-static const char *compare_int64s(example_values *ours, const Tensorflow__Int64List *theirs) {
+static const char *compare_int64s(struct example_values *ours,
+                                  const Tensorflow__Int64List *theirs) {
     recmap_value value;
     for (size_t i = 0; i < theirs->n_value; i++)
         if (!example_values_next(&value, ours) || value.as.int64 != theirs->value[i])
@@ -202,7 +203,8 @@ static const char *compare_int64s(example_values *ours, const Tensorflow__Int64L
     return example_values_next(&value, ours) ? "there are more int64 values" : NULL;
 }
 
-static const char *compare_floats(example_values *ours, const Tensorflow__FloatList *theirs) {
+static const char *compare_floats(struct example_values *ours,
+                                  const Tensorflow__FloatList *theirs) {
     recmap_value value;
     for (size_t i = 0; i < theirs->n_value; i++)
         if (!example_values_next(&value, ours) ||
@@ -211,7 +213,7 @@ static const char *compare_floats(example_values *ours, const Tensorflow__FloatL
     return example_values_next(&value, ours) ? "there are more float values" : NULL;
 }
 
-static const char *compare_bytes(example_values *ours, const Tensorflow__BytesList *theirs) {
+static const char *compare_bytes(struct example_values *ours, const Tensorflow__BytesList *theirs) {
     recmap_value value;
     for (size_t i = 0; i < theirs->n_value; i++) {
         if (!example_values_next(&value, ours)) return "there are fewer bytes values";
@@ -223,8 +225,9 @@ static const char *compare_bytes(example_values *ours, const Tensorflow__BytesLi
     return example_values_next(&value, ours) ? "there are more bytes values" : NULL;
 }
 
-static const char *compare_feature(const example_feature *ours, const Tensorflow__Feature *theirs) {
-    example_values values = example_values_begin(ours);
+static const char *compare_feature(const struct example_feature *ours,
+                                   const Tensorflow__Feature *theirs) {
+    struct example_values values = example_values_begin(ours);
     switch (theirs ? theirs->kind_case : TENSORFLOW__FEATURE__KIND__NOT_SET) {
     case TENSORFLOW__FEATURE__KIND_INT64_LIST:
         if (ours->kind != RECMAP_TYPE_INT64) return "it is of kind int64";
@@ -240,12 +243,12 @@ static const char *compare_feature(const example_feature *ours, const Tensorflow
 }
 
 /* Whether each of our names is theirs, and each of theirs is one of ours. */
-static const char *compare_examples(const example_features *ours,
+static const char *compare_examples(const struct example_features *ours,
                                     const Tensorflow__Example *theirs) {
     if (ours->has_features != (theirs->features != NULL)) return "the message features";
     for (size_t i = 0; i < ours->count; i++) {
         bool present;
-        const example_entry *entry = &ours->entries[i];
+        const struct example_entry *entry = &ours->entries[i];
         const Tensorflow__Feature *other = find_theirs(theirs, entry, &present);
         if (!present) return "a feature is missing there";
         const char *difference = compare_feature(&entry->feature, other);
@@ -262,7 +265,7 @@ static const char *compare_examples(const example_features *ours,
     return NULL;
 }
 
-static const char *compare_with_theirs(const example_features *ours, bool accepted,
+static const char *compare_with_theirs(const struct example_features *ours, bool accepted,
                                        const uint8_t *data, size_t size) {
     unsigned departures = find_departures(data, size);
     Tensorflow__Example *theirs = tensorflow__example__unpack(NULL, size, data);
@@ -281,15 +284,15 @@ static const char *compare_with_theirs(const example_features *ours, bool accept
 }
 
 const char *find_difference(const uint8_t *data, size_t size) {
-    example_features features = EXAMPLE_FEATURES_INIT;
-    example_fault fault = {SIZE_MAX, NULL};
-    example_feature unused;
+    struct example_features features = EXAMPLE_FEATURES_INIT;
+    struct example_fault fault = {SIZE_MAX, NULL};
+    struct example_feature unused;
     recmap_status status = example_features_read(&features, data, size, &fault);
     if (status == RECMAP_NO_MEMORY) abort();
     bool accepted = status == RECMAP_OK;
     const char *difference = NULL;
     if (!accepted && (fault.offset > size || !fault.reason)) difference = "the fault has no place";
-    example_names *none = NULL;
+    struct example_names *none = NULL;
     if (example_names_create(&none, NULL, 0, NULL) != RECMAP_OK) abort();
     if (example_lookup(&unused, none, data, size, NULL) != accepted)
         difference = "lookup and reading all do not agree";

@@ -34,12 +34,12 @@ static void put_value(recmap_text *text, const recmap_value *value) {
     put(text, " ");
 }
 
-static void put_feature(recmap_text *text, const example_feature *feature) {
+static void put_feature(recmap_text *text, const struct example_feature *feature) {
     static const char *const names[] = {"", "int64_list", "float_list", "bytes_list"};
     put(text, "value { ");
     if (feature->kind != RECMAP_TYPE_NONE) {
         put(text, "%s { ", names[feature->kind]);
-        example_values values = example_values_begin(feature);
+        struct example_values values = example_values_begin(feature);
         for (recmap_value value; example_values_next(&value, &values);) put_value(text, &value);
         put(text, "} ");
     }
@@ -47,8 +47,8 @@ static void put_feature(recmap_text *text, const example_feature *feature) {
 }
 
 void describe(recmap_text *text, const uint8_t *data, size_t size) {
-    example_features features = EXAMPLE_FEATURES_INIT;
-    example_fault fault;
+    struct example_features features = EXAMPLE_FEATURES_INIT;
+    struct example_fault fault;
     text->size = 0;
     recmap_status status = example_features_read(&features, data, size, &fault);
     if (status == RECMAP_NO_MEMORY) abort();

@@ -14,8 +14,8 @@
 #include "unit/example/random_example.h"
 
 static bool is_example(const uint8_t *data, size_t size) {
-    example_reader reader = example_reader_begin(data, size);
-    for (example_entry entry; example_reader_next(&entry, &reader);) {
+    struct example_reader reader = example_reader_begin(data, size);
+    for (struct example_entry entry; example_reader_next(&entry, &reader);) {
     }
     return example_reader_end(&reader, NULL);
 }

@@ -14,17 +14,17 @@
 #include "unit/example/build.h"
 #include "unit/example/random_example.h"
 
-static example_names *compile(const char *const *list, size_t count) {
-    example_names *names = NULL;
+static struct example_names *compile(const char *const *list, size_t count) {
+    struct example_names *names = NULL;
     assert_int_equal(example_names_create(&names, list, count, NULL), RECMAP_OK);
     return names;
 }
 
 /* Looks one name up in bytes given in hex. */
-static example_feature find(const char *hex, const char *name) {
+static struct example_feature find(const char *hex, const char *name) {
     static message m; /* values point into it */
-    example_feature found = {0};
-    example_names *names = compile(&name, 1);
+    struct example_feature found = {0};
+    struct example_names *names = compile(&name, 1);
     m.size = 0;
     put_hex(&m, hex);
     assert_true(example_lookup(&found, names, m.data, m.size, NULL));
@@ -32,7 +32,7 @@ static example_feature find(const char *hex, const char *name) {
     return found;
 }
 
-static void expect_int64(const example_feature *found, uint64_t count, int64_t first) {
+static void expect_int64(const struct example_feature *found, uint64_t count, int64_t first) {
     recmap_value value = example_feature_first(found);
     assert_true(found->present);
     assert_int_equal(found->kind, RECMAP_TYPE_INT64);
@@ -44,7 +44,7 @@ static void expect_int64(const example_feature *found, uint64_t count, int64_t f
 /* What TensorFlow's own tests of its parser expect. */
 static void test_tensorflow_cases(void **state) {
     (void)state;
-    example_feature found = find("0a0e0a0c0a0361676512051a030a010d", "age");
+    struct example_feature found = find("0a0e0a0c0a0361676512051a030a010d", "age");
     expect_int64(&found, 1, 13);
     found = find("0a0d0a0b0a0361676512041a02080d", "age");
     expect_int64(&found, 1, 13);
@@ -116,11 +116,11 @@ static void test_every_kind(void **state) {
     };
     enum { COUNT = sizeof expected / sizeof *expected };
     const char *list[COUNT];
-    example_feature found[COUNT];
+    struct example_feature found[COUNT];
     message m;
     put_seven(&m);
     for (size_t i = 0; i < COUNT; i++) list[i] = expected[i].name;
-    example_names *names = compile(list, COUNT);
+    struct example_names *names = compile(list, COUNT);
     assert_int_equal(example_names_count(names), COUNT);
     assert_true(example_lookup(found, names, m.data, m.size, NULL));
     for (size_t i = 0; i < COUNT; i++) {
@@ -147,7 +147,7 @@ static void test_concatenated_examples(void **state) {
         snprintf(texts[i], sizeof texts[i], "name %.*s%zu", (int)(i % 7), "/a/b/c/", i);
         list[i] = texts[i];
     }
-    example_names *names = compile(list, NAMES);
+    struct example_names *names = compile(list, NAMES);
     random_state random = {6};
     for (unsigned round = 0; round < ROUNDS; round++) {
         message m, features;
@@ -171,7 +171,7 @@ static void test_concatenated_examples(void **state) {
             }
             put_sub(&m, 1, &features);
         }
-        example_feature found[NAMES];
+        struct example_feature found[NAMES];
         assert_true(example_lookup(found, names, m.data, m.size, NULL));
         for (size_t i = 0; i < NAMES; i++) {
             assert_int_equal(found[i].present, model[i].present);
@@ -192,7 +192,7 @@ static void test_names_that_are_alike(void **state) {
         memset(text, 'n', sizeof text);
         text[size] = 0;
         const char *name = text;
-        example_names *names = compile(&name, 1);
+        struct example_names *names = compile(&name, 1);
         assert_int_equal(example_names_find(names, (const uint8_t *)text, size), 0);
         for (size_t at = 0; at < size; at++) {
             memcpy(other, text, sizeof other);
@@ -221,7 +221,7 @@ static void test_names_that_collide(void **state) {
         states[i] ^= states[i] >> 32;
     }
     store64(other + 8, load64(name + 8) ^ states[0] ^ states[1]);
-    example_names *names = compile(&name, 1);
+    struct example_names *names = compile(&name, 1);
     assert_true(example_names_hash(other, 16) == example_names_hash((const uint8_t *)name, 16));
     assert_true(example_names_find(names, other, 16) == SIZE_MAX);
     example_names_destroy(names);
@@ -230,7 +230,7 @@ static void test_names_that_collide(void **state) {
 static void test_names(void **state) {
     (void)state;
     static const char *const repeated[] = {"b", "a", "b", "", "b", ""};
-    example_names *names = compile(repeated, 6);
+    struct example_names *names = compile(repeated, 6);
     assert_true(example_names_repeat(names));
     static const size_t first[] = {0, 1, 0, 3, 0, 3};
     for (size_t i = 0; i < 6; i++) assert_int_equal(example_names_first(names, i), first[i]);
@@ -269,11 +269,11 @@ static void test_faults(void **state) {
         {"0a0013", 3, "group does not end"},
         {"0a000d000000", 3, "number runs past the end"},
     };
-    example_names *names = compile(NULL, 0);
+    struct example_names *names = compile(NULL, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         message m;
-        example_fault fault = {0};
-        example_feature none;
+        struct example_fault fault = {0};
+        struct example_feature none;
         m.size = 0;
         put_hex(&m, cases[i].hex);
         assert_false(example_lookup(&none, names, m.data, m.size, &fault));
@@ -282,8 +282,8 @@ static void test_faults(void **state) {
         assert_false(example_lookup(&none, names, m.data, m.size, NULL));
     }
     /* libprotobuf takes no more than an int counts; nothing is read. */
-    example_fault fault = {0};
-    example_feature none;
+    struct example_fault fault = {0};
+    struct example_feature none;
     uint8_t byte = 0;
     assert_false(example_lookup(&none, names, &byte, (size_t)INT32_MAX + 1, &fault));
     assert_string_equal(fault.reason, "an Example has at most 2 GiB");
@@ -347,18 +347,18 @@ static void test_no_record_takes_long(void **state) {
         {"0a016b", 2},         /* the name again and again */
     };
     static const char *const wanted = "k";
-    example_names *names = compile(&wanted, 1);
+    struct example_names *names = compile(&wanted, 1);
     clock_t start = clock();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t size;
         uint8_t *data = repeat(&size, cases[i].unit, 4 << 20, cases[i].wrappings);
-        example_feature found;
-        example_features features = EXAMPLE_FEATURES_INIT;
+        struct example_feature found;
+        struct example_features features = EXAMPLE_FEATURES_INIT;
         bool good = example_lookup(&found, names, data, size, NULL);
         assert_int_equal(example_features_read(&features, data, size, NULL),
                          good ? RECMAP_OK : RECMAP_CORRUPT);
         for (size_t k = 0; k < features.count; k++) {
-            example_values values = example_values_begin(&features.entries[k].feature);
+            struct example_values values = example_values_begin(&features.entries[k].feature);
             recmap_value value;
             uint64_t count = 0;
             while (example_values_next(&value, &values)) count++;

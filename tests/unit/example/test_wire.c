@@ -14,12 +14,12 @@
 #include "unit/example/random_example.h"
 
 /* The bytes of `hex` in memory of exactly their size; the test frees it. */
-static uint8_t *bytes_of(wire *w, const char *hex) {
+static uint8_t *bytes_of(struct wire *w, const char *hex) {
     message m;
     m.size = 0;
     put_hex(&m, hex);
     uint8_t *data = copy_exact(m.data, m.size);
-    *w = (wire){data, data + m.size};
+    *w = (struct wire){data, data + m.size};
     return data;
 }
 
@@ -47,8 +47,8 @@ static void test_varints(void **state) {
         {"ffffffffffffffffff", 0, 0, "varint runs past the end"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wire w;
-        wire_trace trace = {0};
+        struct wire w;
+        struct wire_trace trace = {0};
         uint64_t value = 0;
         uint8_t *data = bytes_of(&w, cases[i].hex);
         assert_int_equal(wire_read_varint(&value, &w, &trace), cases[i].size > 0);
@@ -76,8 +76,8 @@ static void test_tags(void **state) {
         {"", 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wire w;
-        wire_trace trace = {0};
+        struct wire w;
+        struct wire_trace trace = {0};
         uint32_t tag = 0;
         uint8_t *data = bytes_of(&w, cases[i].hex);
         assert_int_equal(wire_read_tag(&tag, &w, &trace), cases[i].size > 0);
@@ -102,8 +102,8 @@ static void test_lengths(void **state) {
         {"ffffffff0f61", 0, 0}, {"ffffffff0761", 0, 0},   {"80", 0, 0},     {"", 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wire w, bytes = {NULL, NULL};
-        wire_trace trace = {0};
+        struct wire w, bytes = {NULL, NULL};
+        struct wire_trace trace = {0};
         uint8_t *data = bytes_of(&w, cases[i].hex);
         assert_int_equal(wire_read_bytes(&bytes, &w, &trace), cases[i].begin > 0);
         if (cases[i].begin > 0) {
@@ -130,8 +130,8 @@ static void test_lengths_to_the_last_byte(void **state) {
             if (size < (size_t)missing) continue;
             m.size += size - (size_t)missing;
             uint8_t *data = copy_exact(m.data, m.size);
-            wire w = {data, data + m.size}, bytes;
-            wire_trace trace = {0};
+            struct wire w = {data, data + m.size}, bytes;
+            struct wire_trace trace = {0};
             assert_int_equal(wire_read_bytes(&bytes, &w, &trace), !missing);
             free(data);
         }
@@ -140,8 +140,8 @@ static void test_lengths_to_the_last_byte(void **state) {
 
 /* Skips the first field of `hex` at `depth`; returns the bytes taken, or -1 with the reason. */
 static long skip_first(const char *hex, unsigned depth, const char **reason) {
-    wire w;
-    wire_trace trace = {0};
+    struct wire w;
+    struct wire_trace trace = {0};
     uint32_t tag = 0;
     uint8_t *data = bytes_of(&w, hex);
     assert_true(wire_read_tag(&tag, &w, &trace));
@@ -203,8 +203,8 @@ static void test_depth(void **state) {
 
 /* The plain way to count varints. */
 static bool count_slowly(uint64_t *count, const uint8_t *data, size_t size) {
-    wire w = {data, data + size};
-    wire_trace trace = {0};
+    struct wire w = {data, data + size};
+    struct wire_trace trace = {0};
     uint64_t value;
     for (*count = 0; !wire_done(&w); ++*count)
         if (!wire_read_varint(&value, &w, &trace)) return false;
@@ -227,8 +227,8 @@ static void test_count_varints(void **state) {
         if (size && random_below(&random, 4)) bytes[size - 1] &= 0x7f;
         uint8_t *data = copy_exact(bytes, size);
         uint64_t slow = 0, fast = 0;
-        wire packed = {data, data + size};
-        wire_trace trace = {0};
+        struct wire packed = {data, data + size};
+        struct wire_trace trace = {0};
         bool good = count_slowly(&slow, data, size);
         assert_int_equal(wire_count_varints(&fast, &packed, &trace), good);
         if (good) assert_true(fast == slow);
@@ -250,8 +250,8 @@ static void test_long_varints_at_every_place(void **state) {
                 memset(bytes, 1, sizeof bytes);
                 memset(bytes + before, 0x81, run);
                 uint64_t count = 0;
-                wire packed = {bytes, bytes + size};
-                wire_trace trace = {0};
+                struct wire packed = {bytes, bytes + size};
+                struct wire_trace trace = {0};
                 bool good = wire_count_varints(&count, &packed, &trace);
                 assert_int_equal(good, run < 10);
                 if (good) assert_int_equal(count, before + 1 + behind);

@@ -33,7 +33,7 @@ static void test_pieces(void **state) {
     buffer bytes = BUFFER_INIT;
     buffer_add_random(&bytes, 100000, &random);
     for (int round = 0; round < 100; round++) {
-        crc_sums sums = CRC_SUMS_INIT;
+        struct crc_sums sums = CRC_SUMS_INIT;
         uint64_t first = rng_below(&random, 20000);
         for (int i = 0; i < 50; i++) {
             uint64_t from = i ? first + rng_below(&random, bytes.size - first) : first;
@@ -60,10 +60,10 @@ static void test_false_headers(void **state) {
         buffer_add(&bytes, header, sizeof header);
     }
     while (bytes.size < total) buffer_add_byte(&bytes, 0xff);
-    const framing *framing = &tfrecord_framing;
-    crc_sums sums = CRC_SUMS_INIT;
-    assert_true(framing->find(framing, bytes.data, total, 0, total, (search_budget){100000, total},
-                              NULL) == FRAME_NOWHERE);
+    const struct framing *framing = &tfrecord_framing;
+    struct crc_sums sums = CRC_SUMS_INIT;
+    assert_true(framing->find(framing, bytes.data, total, 0, total,
+                              (struct search_budget){100000, total}, NULL) == FRAME_NOWHERE);
     assert_true(framing->find(framing, bytes.data, total, 0, total, SEARCH_UNBOUNDED, &sums) ==
                 FRAME_NOWHERE);
     uint64_t good = (uint64_t)(COUNT / 2) * TFRECORD_HEADER_SIZE;

@@ -202,15 +202,15 @@ static boundaries list_boundaries(compression kind, const buffer *stream, const 
     return all;
 }
 
-static bool is_boundary(const boundaries *all, const seek_point *point) {
+static bool is_boundary(const boundaries *all, const struct seek_point *point) {
     for (size_t i = 0; i < all->count; i++)
         if (all->at[i].bit == point->bit) return all->at[i].offset == point->offset;
     return false;
 }
 
 /* What comes from a point on is what stands behind it. */
-static void assert_goes_on(inflater *in, const seek_point *point, const buffer *content,
-                           size_t most) {
+static void assert_goes_on(struct inflater *in, const struct seek_point *point,
+                           const buffer *content, size_t most) {
     size_t due = content->size - (size_t)point->offset, got = 0;
     if (due > most) due = most;
     uint8_t *out = must_realloc(NULL, due + 1);
@@ -229,8 +229,8 @@ static void assert_goes_on(inflater *in, const seek_point *point, const buffer *
 /* Inflates in pieces, wanting a point now and then, and goes on from each. */
 static size_t check_points(compression kind, const buffer *stream, const buffer *content,
                            const boundaries *all, size_t step, bool reads, rng *random) {
-    inflate_source source = make_source(stream, reads);
-    inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
+    struct inflate_source source = make_source(stream, reads);
+    struct inflater *in = inflater_create(kind, &source), *other = inflater_create(kind, &source);
     uint8_t *out = must_realloc(NULL, content->size + step + 1);
     size_t got = 0, found = 0;
     for (bool wants = false;;) {
@@ -241,7 +241,7 @@ static size_t check_points(compression kind, const buffer *stream, const buffer 
         if (verdict == INFLATE_END) break;
         assert_true(verdict == INFLATE_OK || verdict == INFLATE_AT_POINT);
         if (verdict == INFLATE_AT_POINT) {
-            seek_point point = inflater_point(in);
+            struct seek_point point = inflater_point(in);
             assert_true(is_boundary(all, &point));
             assert_true(point.window_size <= point.offset);
             assert_memory_equal(point.window, content->data + point.offset - point.window_size,
@@ -342,8 +342,8 @@ static void test_finds_members(void **state) {
         buffer content = make_content(&random, 1 + rng_below(&random, 100000));
         add_stream(&stream, COMPRESSION_GZIP, &content, 6);
         for (int reads = 0; reads < 2; reads++) {
-            inflate_source source = make_source(&stream, reads);
-            inflater *in = inflater_create(COMPRESSION_GZIP, &source);
+            struct inflate_source source = make_source(&stream, reads);
+            struct inflater *in = inflater_create(COMPRESSION_GZIP, &source);
             assert_int_equal(inflater_find_member(in, 0), noise);
             assert_true(inflater_find_member(in, noise + 1) == UINT64_MAX);
             inflater_destroy(in);

@@ -103,7 +103,7 @@ static void test_short_starts(void **state) {
         size_t size = (size_t)rng_below(&random, sizeof bytes);
         for (size_t b = 0; b < size; b++) bytes[b] = (uint8_t)rng_next(&random);
         uint8_t *exact = must_copy(bytes, size);
-        const file_kind *kind = sniff_file(exact, size);
+        const struct file_kind *kind = sniff_file(exact, size);
         if (kind) assert_true(kind->name[0] && kind->advice[0]);
         free(exact);
     }

@@ -25,7 +25,7 @@
 
 /* A frame of just this size holds where parse finds one of this size good. */
 static void check_holds(const uint8_t *bytes, size_t size, frame_check check) {
-    frame found;
+    struct frame found;
     bool due = tfrecord_framing.parse(&found, &tfrecord_framing, bytes, size, check, NULL) ==
                    FRAME_GOOD &&
                found.size == size;
@@ -36,8 +36,8 @@ static void check_holds(const uint8_t *bytes, size_t size, frame_check check) {
 static void check_bytes(const uint8_t *bytes, size_t size) {
     uint8_t *exact = must_copy(bytes, size);
     oracle_file due = oracle_read(exact, size, true);
-    frame found;
-    frame_fault fault;
+    struct frame found;
+    struct frame_fault fault;
     frame_verdict verdict =
         tfrecord_framing.parse(&found, &tfrecord_framing, exact, size, FRAME_CHECK_ALL, &fault);
     bool is_record = due.record_count > 0;
@@ -115,10 +115,10 @@ static void test_find_within_budget(void **state) {
                                         SEARCH_UNBOUNDED, NULL);
     assert_int_equal(at, good);
     assert_int_equal(tfrecord_framing.find(&tfrecord_framing, bytes.data, bytes.size, 0, bytes.size,
-                                           (search_budget){100000, 4000}, NULL),
+                                           (struct search_budget){100000, 4000}, NULL),
                      FRAME_NOWHERE);
     assert_int_equal(tfrecord_framing.find(&tfrecord_framing, bytes.data, bytes.size, 0, bytes.size,
-                                           (search_budget){100000, 5004}, NULL),
+                                           (struct search_budget){100000, 5004}, NULL),
                      good);
     buffer_free(&bytes);
 }

@@ -50,7 +50,7 @@ static void test_frames(void **state) {
         memcpy(made + TFRECORD_HEADER_SIZE, payload, size);
         tfrecord_make_footer(made + TFRECORD_HEADER_SIZE + size, payload, size);
         vector_expect(at, "frame", made, size + TFRECORD_OVERHEAD);
-        frame found;
+        struct frame found;
         assert_int_equal(tfrecord_framing.parse(&found, &tfrecord_framing, made,
                                                 size + TFRECORD_OVERHEAD, FRAME_CHECK_ALL, NULL),
                          FRAME_GOOD);
@@ -66,8 +66,8 @@ static void test_seals(void **state) {
     vector_file file = vectors_load("seal.txt");
     for (size_t i = 0; i < file.count; i++) {
         const vector_case *at = vectors_at(&file, i);
-        seal_fields fields = {.page_size = (uint32_t)vector_number(at, "page_size"),
-                              .page_count = vector_number(at, "page_count")};
+        struct seal_fields fields = {.page_size = (uint32_t)vector_number(at, "page_size"),
+                                     .page_count = vector_number(at, "page_count")};
         fields.file_size = fields.page_size * fields.page_count + SEAL_SIZE;
         size_t size;
         uint8_t *content = vector_bytes(at, "content", &size);
@@ -77,7 +77,7 @@ static void test_seals(void **state) {
         uint8_t bytes[SEAL_SIZE];
         seal_encode(bytes, &fields);
         vector_expect(at, "seal", bytes, sizeof bytes);
-        seal_fields decoded;
+        struct seal_fields decoded;
         recmap_error error = RECMAP_ERROR_INIT;
         expect_ok(seal_decode(&decoded, bytes, fields.file_size, &error), &error);
         assert_int_equal(decoded.page_size, fields.page_size);
@@ -87,8 +87,8 @@ static void test_seals(void **state) {
     vectors_free(&file);
 }
 
-static store_key key_of(const vector_case *at) {
-    return (store_key){vector_number(at, "chunk"), (uint32_t)vector_number(at, "series")};
+static struct store_key key_of(const vector_case *at) {
+    return (struct store_key){vector_number(at, "chunk"), (uint32_t)vector_number(at, "series")};
 }
 
 static void test_values(void **state) {
@@ -97,11 +97,11 @@ static void test_values(void **state) {
     for (size_t i = 0; i < file.count; i++) {
         const vector_case *at = vectors_at(&file, i);
         store_table table = (store_table)vector_number(at, "table");
-        store_key key = key_of(at);
+        struct store_key key = key_of(at);
         uint8_t key_bytes[STORE_KEY_SIZE], head[SEAL_HEAD_SIZE];
         key_encode(key_bytes, key);
         vector_expect(at, "key", key_bytes, sizeof key_bytes);
-        store_key decoded = key_decode(key_bytes);
+        struct store_key decoded = key_decode(key_bytes);
         assert_true(decoded.chunk == key.chunk && decoded.series == key.series);
         size_t size;
         uint8_t *payload = vector_bytes(at, "payload", &size);
@@ -118,7 +118,7 @@ static void expect_offsets(const vector_case *at, const uint64_t *offsets, const
                            size_t count) {
     size_t size;
     uint8_t *packed = vector_bytes(at, "packed", &size);
-    offsets_chunk chunk;
+    struct offsets_chunk chunk;
     assert_true(offsets_open(&chunk, packed, size, count));
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(offsets_at(&chunk, i), offsets[i]);
@@ -170,16 +170,16 @@ static void expect_pairs(const vector_case *at) {
     unsigned number_size = ids_number_size(vector_number(at, "record_count"));
     assert_int_equal(number_size, vector_number(at, "number_size"));
     uint64_t *numbers = vector_numbers(at, "pairs", &count);
-    id_pair *pairs = (id_pair *)numbers;
+    struct id_pair *pairs = (struct id_pair *)numbers;
     count /= 2;
     uint8_t *packed = room(ids_packed_size(count, number_size));
     ids_pack(packed, pairs, count, number_size);
     vector_expect(at, "packed", packed, ids_packed_size(count, number_size));
     free(packed);
     packed = vector_bytes(at, "packed", &size);
-    ids_chunk chunk = {packed, count, number_size};
+    struct ids_chunk chunk = {packed, count, number_size};
     for (size_t i = 0; i < count; i++) {
-        id_pair pair = ids_at(&chunk, i);
+        struct id_pair pair = ids_at(&chunk, i);
         assert_true(pair.hash == pairs[i].hash && pair.number == pairs[i].number);
         assert_true(ids_at(&chunk, ids_lower_bound(&chunk, pair.hash)).hash == pair.hash);
     }
@@ -220,7 +220,8 @@ static uint64_t *parse_byte_values(const vector_case *at, uint8_t *bytes, size_t
     return ends;
 }
 
-static void expect_column_value(const column_values *from, const column_chunk *chunk, size_t i) {
+static void expect_column_value(const struct column_values *from, const struct column_chunk *chunk,
+                                size_t i) {
     recmap_value value = column_at(chunk, i);
     assert_int_equal(value.type, from->type);
     uint32_t bits;
@@ -241,14 +242,14 @@ static void expect_column_value(const column_values *from, const column_chunk *c
     }
 }
 
-static void expect_column(const vector_case *at, const column_values *values) {
+static void expect_column(const vector_case *at, const struct column_values *values) {
     size_t size = column_packed_size(values);
     uint8_t *packed = room(size);
     column_pack(packed, values);
     vector_expect(at, "packed", packed, size);
     free(packed);
     packed = vector_bytes(at, "packed", &size);
-    column_chunk chunk;
+    struct column_chunk chunk;
     assert_true(column_open(&chunk, packed, size, values->count));
     for (size_t i = 0; i < values->count; i++) expect_column_value(values, &chunk, i);
     assert_false(column_open(&chunk, packed, size, values->count + 1));
@@ -267,7 +268,7 @@ static void test_columns(void **state) {
         uint64_t *words = type == RECMAP_TYPE_BYTES ? parse_byte_values(at, bytes, &count)
                                                     : vector_numbers(at, "values", &count);
         if (type != RECMAP_TYPE_NONE) assert_int_equal(count, vector_number(at, "count"));
-        column_values values = {type, (size_t)vector_number(at, "count"), words, bytes};
+        struct column_values values = {type, (size_t)vector_number(at, "count"), words, bytes};
         expect_column(at, &values);
         free(words);
         free(bytes);
@@ -275,7 +276,7 @@ static void test_columns(void **state) {
     vectors_free(&file);
 }
 
-static void expect_identity(const vector_case *at, identity_builder *builder) {
+static void expect_identity(const vector_case *at, struct identity_builder *builder) {
     size_t count, check_count, sample_count;
     uint64_t *sizes = vector_numbers(at, "sizes", &count);
     uint64_t *checks = vector_numbers(at, "checks", &check_count);
@@ -288,7 +289,7 @@ static void expect_identity(const vector_case *at, identity_builder *builder) {
         offset += sizes[i] + TFRECORD_OVERHEAD;
     }
     assert_int_equal(offset, vector_number(at, "shard_size"));
-    shard_identity made = identity_end(builder, offset);
+    struct shard_identity made = identity_end(builder, offset);
     vector_expect(at, "hash", made.hash, sizeof made.hash);
     assert_int_equal(made.sample_step, vector_number(at, "sample_step"));
     assert_int_equal(made.sample_count, sample_count);
@@ -301,7 +302,7 @@ static void expect_identity(const vector_case *at, identity_builder *builder) {
 static void test_identities(void **state) {
     (void)state;
     vector_file file = vectors_load("identity.txt");
-    identity_builder *builder = identity_create();
+    struct identity_builder *builder = identity_create();
     assert_non_null(builder);
     for (size_t i = 0; i < file.count; i++) {
         const vector_case *at = vectors_at(&file, i);
@@ -419,14 +420,14 @@ static const vector_case *next_value(size_t *i) {
     return NULL;
 }
 
-static void expect_stored(store *opened, const vector_case *at, size_t value_index) {
+static void expect_stored(struct store *opened, const vector_case *at, size_t value_index) {
     store_table table = (store_table)vector_number(at, "table");
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count;
-    const store_value *values = store_values(opened, table, &count);
+    const struct store_value *values = store_values(opened, table, &count);
     assert_true(value_index < count);
-    const store_value *value = &values[value_index];
-    store_key key = key_of(at);
+    const struct store_value *value = &values[value_index];
+    struct store_key key = key_of(at);
     assert_true(value->key.chunk == key.chunk && value->key.series == key.series);
     expect_ok(store_check(opened, table, value_index, &error), &error);
     vector_expect(at, "payload", value->data, value->size);
@@ -436,7 +437,7 @@ static void expect_stored(store *opened, const vector_case *at, size_t value_ind
 /* The file holds the listed values, and nothing else. */
 static void expect_values(const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
-    store *opened = NULL;
+    struct store *opened = NULL;
     expect_ok(store_open(&opened, path, NULL, &error), &error);
     size_t seen[STORE_TABLE_COUNT] = {0};
     const vector_case *at;
@@ -541,7 +542,7 @@ static void test_building_from_an_index(void **state) {
 static void test_reading(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
-    store_writer *writer;
+    struct store_writer *writer;
     expect_ok(store_writer_create(&writer, in_folder("whole.rmx"), &error), &error);
     const vector_case *at;
     for (size_t i = 0; (at = next_value(&i));) {

@@ -18,15 +18,15 @@ typedef struct entry {
     uint32_t check;
 } entry;
 
-static shard_identity identify(const entry *entries, size_t count, uint64_t size) {
-    identity_builder *builder = identity_create();
+static struct shard_identity identify(const entry *entries, size_t count, uint64_t size) {
+    struct identity_builder *builder = identity_create();
     assert_non_null(builder);
     identity_begin(builder);
     identity_add(builder, 1, 2, 3); /* of another shard */
     identity_begin(builder);
     for (size_t i = 0; i < count; i++)
         identity_add(builder, entries[i].offset, entries[i].size, entries[i].check);
-    shard_identity made = identity_end(builder, size);
+    struct shard_identity made = identity_end(builder, size);
     identity_destroy(builder);
     return made;
 }
@@ -48,7 +48,7 @@ static void test_samples(void **state) {
     rng random = {1};
     fill(entries, &random);
     for (size_t count = 0; count <= MOST; count += count < 300 ? 1 : 97) {
-        shard_identity made = identify(entries, count, 99);
+        struct shard_identity made = identify(entries, count, 99);
         assert_true(made.sample_count <= IDENTITY_SAMPLES_MOST);
         assert_true(made.sample_count >= (count < 17 ? count : 17));
         assert_int_equal(made.sample_count, (count + made.sample_step - 1) / made.sample_step);
@@ -57,7 +57,7 @@ static void test_samples(void **state) {
     }
 }
 
-static void assert_other(const shard_identity *a, const shard_identity *b) {
+static void assert_other(const struct shard_identity *a, const struct shard_identity *b) {
     assert_memory_not_equal(a->hash, b->hash, IDENTITY_HASH_SIZE);
 }
 
@@ -69,7 +69,7 @@ static void test_hash_knows_all(void **state) {
     for (int round = 0; round < 200; round++) {
         size_t count = 1 + (size_t)rng_below(&random, 600);
         size_t changed = (size_t)rng_below(&random, count);
-        shard_identity made = identify(entries, count, 1000000), again, other;
+        struct shard_identity made = identify(entries, count, 1000000), again, other;
         again = identify(entries, count, 1000000);
         assert_memory_equal(made.hash, again.hash, IDENTITY_HASH_SIZE);
         other = identify(entries, count, 1000001);

@@ -29,33 +29,35 @@ static uint64_t draw_hash(int kind, rng *random) {
 }
 
 static int compare(const void *a, const void *b) {
-    const id_pair *one = a, *other = b;
+    const struct id_pair *one = a, *other = b;
     if (one->hash != other->hash) return one->hash < other->hash ? -1 : 1;
     return one->number < other->number ? -1 : one->number > other->number;
 }
 
 /* The chunk in memory of exactly its size. */
-static ids_chunk pack(const id_pair *pairs, size_t count, unsigned number_size) {
+static struct ids_chunk pack(const struct id_pair *pairs, size_t count, unsigned number_size) {
     size_t size = ids_packed_size(count, number_size);
     uint8_t *packed = must_realloc(NULL, size);
     ids_pack(packed, pairs, count, number_size);
-    return (ids_chunk){packed, count, number_size};
+    return (struct ids_chunk){packed, count, number_size};
 }
 
-static void check_search(const ids_chunk *chunk, const id_pair *pairs, uint64_t hash) {
+static void check_search(const struct ids_chunk *chunk, const struct id_pair *pairs,
+                         uint64_t hash) {
     size_t due = 0;
     while (due < chunk->pair_count && pairs[due].hash < hash) due++;
     assert_int_equal(ids_lower_bound(chunk, hash), due);
 }
 
 static void check_chunk(size_t count, int kind, unsigned number_size, rng *random) {
-    id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
+    struct id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
     for (size_t i = 0; i < count; i++)
-        pairs[i] = (id_pair){draw_hash(kind, random), rng_next(random) >> (64 - 8 * number_size)};
+        pairs[i] =
+            (struct id_pair){draw_hash(kind, random), rng_next(random) >> (64 - 8 * number_size)};
     qsort(pairs, count, sizeof *pairs, compare);
-    ids_chunk chunk = pack(pairs, count, number_size);
+    struct ids_chunk chunk = pack(pairs, count, number_size);
     for (size_t i = 0; i < count; i++) {
-        id_pair found = ids_at(&chunk, i);
+        struct id_pair found = ids_at(&chunk, i);
         assert_int_equal(found.hash, pairs[i].hash);
         assert_int_equal(found.number, pairs[i].number);
     }
@@ -89,9 +91,10 @@ static void test_search_without_order(void **state) {
     rng random = {2};
     for (int round = 0; round < 2000; round++) {
         size_t count = (size_t)rng_below(&random, 400);
-        id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
-        for (size_t i = 0; i < count; i++) pairs[i] = (id_pair){draw_hash(round % 7, &random), 1};
-        ids_chunk chunk = pack(pairs, count, 1);
+        struct id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
+        for (size_t i = 0; i < count; i++)
+            pairs[i] = (struct id_pair){draw_hash(round % 7, &random), 1};
+        struct ids_chunk chunk = pack(pairs, count, 1);
         for (int i = 0; i < 20; i++)
             assert_true(ids_lower_bound(&chunk, draw_hash(i % 7, &random)) <= count);
         free((void *)chunk.pairs);

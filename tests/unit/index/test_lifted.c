@@ -18,13 +18,13 @@
 
 /* Packs in memory of exactly the promised size and opens it again; the caller frees what comes
  * back. */
-static uint8_t *pack(const column_values *values, column_chunk *chunk) {
+static uint8_t *pack(const struct column_values *values, struct column_chunk *chunk) {
     size_t size = column_packed_size(values);
     uint8_t *packed = must_realloc(NULL, size);
     column_pack(packed, values);
     assert_true(column_open(chunk, packed, size, values->count));
     assert_int_equal(chunk->type, values->type);
-    column_chunk other;
+    struct column_chunk other;
     assert_false(column_open(&other, packed, size, values->count + 1));
     if (values->count) assert_false(column_open(&other, packed, size, values->count - 1));
     for (size_t less = 1; less <= size && less < 30; less++)
@@ -33,8 +33,8 @@ static uint8_t *pack(const column_values *values, column_chunk *chunk) {
 }
 
 static void check_integers(const int64_t *values, size_t count, unsigned width) {
-    column_values given = {RECMAP_TYPE_INT64, count, (const uint64_t *)values, NULL};
-    column_chunk chunk;
+    struct column_values given = {RECMAP_TYPE_INT64, count, (const uint64_t *)values, NULL};
+    struct column_chunk chunk;
     uint8_t *packed = pack(&given, &chunk);
     assert_int_equal(chunk.width, width);
     for (size_t i = 0; i < count; i++) {
@@ -95,8 +95,8 @@ static void test_floats(void **state) {
         memcpy(&bits, &values[i], 4);
         words[i] = bits;
     }
-    column_values given = {RECMAP_TYPE_FLOAT, 8, words, NULL};
-    column_chunk chunk;
+    struct column_values given = {RECMAP_TYPE_FLOAT, 8, words, NULL};
+    struct column_chunk chunk;
     uint8_t *packed = pack(&given, &chunk);
     for (size_t i = 0; i < 8; i++) {
         recmap_value value = column_at(&chunk, i);
@@ -116,8 +116,8 @@ static void test_bytes(void **state) {
             buffer_add_random(&bytes, (size_t)rng_skewed(&random, 8), &random);
             ends[i] = bytes.size;
         }
-        column_values given = {RECMAP_TYPE_BYTES, count, ends, bytes.data};
-        column_chunk chunk;
+        struct column_values given = {RECMAP_TYPE_BYTES, count, ends, bytes.data};
+        struct column_chunk chunk;
         uint8_t *packed = pack(&given, &chunk);
         for (size_t i = 0; i < count; i++) {
             recmap_value value = column_at(&chunk, i);
@@ -133,15 +133,15 @@ static void test_bytes(void **state) {
 
 static void test_nothing(void **state) {
     (void)state;
-    column_values given = {RECMAP_TYPE_NONE, 65536, NULL, NULL};
-    column_chunk chunk;
+    struct column_values given = {RECMAP_TYPE_NONE, 65536, NULL, NULL};
+    struct column_chunk chunk;
     uint8_t *packed = pack(&given, &chunk);
     assert_int_equal(column_at(&chunk, 65535).type, RECMAP_TYPE_NONE);
     free(packed);
 }
 
 /* A sum over all that a chunk gives, for a sanitizer to watch. */
-static uint64_t read_all(const column_chunk *chunk) {
+static uint64_t read_all(const struct column_chunk *chunk) {
     uint64_t sum = 0;
     for (size_t i = 0; i < chunk->count; i++) {
         recmap_value value = column_at(chunk, i);
@@ -168,7 +168,7 @@ static void test_forged_bytes(void **state) {
             bytes[1] = (uint8_t)rng_below(&random, 11);
             store32(bytes + 4, (uint32_t)count);
         }
-        column_chunk chunk;
+        struct column_chunk chunk;
         if (column_open(&chunk, bytes, size, count)) {
             sum += read_all(&chunk);
             opened++;

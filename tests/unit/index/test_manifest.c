@@ -14,14 +14,14 @@
 #include "support/buffer.h"
 #include "support/folder.h"
 
-static manifest_column columns[] = {
+static struct manifest_column columns[] = {
     {(char *)"label", (char *)"5", RECMAP_TYPE_INT64, 0},
     {(char *)"", NULL, RECMAP_TYPE_NONE, 0},
     {(char *)"word", (char *)"", RECMAP_TYPE_BYTES, (uint64_t)1 << 40},
 };
 
-static manifest sample(void) {
-    manifest made = {
+static struct manifest sample(void) {
+    struct manifest made = {
         .format_version = 1,
         .record_count = UINT64_MAX,
         .shard_count = 3,
@@ -44,7 +44,7 @@ static void assert_same_text(const char *a, const char *b) {
     if (a) assert_string_equal(a, b);
 }
 
-static void assert_same(const manifest *a, const manifest *b) {
+static void assert_same(const struct manifest *a, const struct manifest *b) {
     assert_int_equal(a->format_version, b->format_version);
     assert_int_equal(a->record_count, b->record_count);
     assert_int_equal(a->shard_count, b->shard_count);
@@ -65,10 +65,10 @@ static void assert_same(const manifest *a, const manifest *b) {
     }
 }
 
-static void check_manifest(const manifest *given) {
+static void check_manifest(const struct manifest *given) {
     size_t size;
     uint8_t *encoded = manifest_encode(&size, given);
-    manifest decoded;
+    struct manifest decoded;
     assert_int_equal(manifest_decode(&decoded, encoded, size), DECODE_OK);
     assert_same(given, &decoded);
     manifest_free(&decoded);
@@ -77,7 +77,7 @@ static void check_manifest(const manifest *given) {
 
 static void test_manifest(void **state) {
     (void)state;
-    manifest given = sample();
+    struct manifest given = sample();
     check_manifest(&given);
     given.id_name = (char *)"";
     given.extracted_by_caller = given.skips_damage = false;
@@ -85,17 +85,17 @@ static void test_manifest(void **state) {
     given.id_name = NULL;
     given.column_count = 0;
     check_manifest(&given);
-    manifest empty = {0};
+    struct manifest empty = {0};
     check_manifest(&empty);
 }
 
 enum { ENTRIES = 50 };
 
-static void make_shards(shard_entry *shards, rng *random) {
+static void make_shards(struct shard_entry *shards, rng *random) {
     for (size_t i = 0; i < ENTRIES; i++) {
         char path[40];
         snprintf(path, sizeof path, "deep/shard-%zu\xff.tfrecord", i);
-        shards[i] = (shard_entry){
+        shards[i] = (struct shard_entry){
             .path = strdup(path),
             .framing = strdup("tfrecord"),
             .size = rng_skewed(random, 62),
@@ -114,14 +114,14 @@ static void make_shards(shard_entry *shards, rng *random) {
     }
 }
 
-static void free_shards(shard_entry *shards, size_t count) {
+static void free_shards(struct shard_entry *shards, size_t count) {
     for (size_t i = 0; i < count; i++) shard_entry_free(&shards[i]);
 }
 
 static void test_shards(void **state) {
     (void)state;
     rng random = {1};
-    shard_entry given[ENTRIES], decoded[ENTRIES];
+    struct shard_entry given[ENTRIES], decoded[ENTRIES];
     make_shards(given, &random);
     size_t size, count = 0;
     uint8_t *encoded = shards_encode(&size, given, ENTRIES);
@@ -136,7 +136,7 @@ static void test_shards(void **state) {
         assert_true(decoded[i].mtime_ns == given[i].mtime_ns);
         assert_int_equal(decoded[i].record_count, given[i].record_count);
         assert_int_equal(decoded[i].damage_count, given[i].damage_count);
-        const shard_identity *found = &decoded[i].identity, *due = &given[i].identity;
+        const struct shard_identity *found = &decoded[i].identity, *due = &given[i].identity;
         assert_memory_equal(found->hash, due->hash, 16);
         assert_int_equal(found->sample_count, due->sample_count);
         assert_int_equal(found->sample_step, due->sample_step);
@@ -150,10 +150,10 @@ static void test_shards(void **state) {
     free_shards(given, ENTRIES);
 }
 
-static decode_verdict decode_changed(shard_entry *shard) {
+static decode_verdict decode_changed(struct shard_entry *shard) {
     size_t size, count = 0;
     uint8_t *encoded = shards_encode(&size, shard, 1);
-    shard_entry decoded;
+    struct shard_entry decoded;
     decode_verdict verdict = shards_decode(&decoded, &count, 1, encoded, size);
     free_shards(&decoded, count);
     free(encoded);
@@ -162,7 +162,7 @@ static decode_verdict decode_changed(shard_entry *shard) {
 
 static void test_unsound_shards(void **state) {
     (void)state;
-    shard_entry shard = {
+    struct shard_entry shard = {
         .path = (char *)"x", .framing = (char *)"tfrecord", .identity = {.sample_step = 1}};
     assert_int_equal(decode_changed(&shard), DECODE_OK);
     shard.path = (char *)"";
@@ -181,10 +181,10 @@ static void test_unsound_shards(void **state) {
 
 static void test_damages(void **state) {
     (void)state;
-    damage_entry given[ENTRIES], decoded[ENTRIES];
+    struct damage_entry given[ENTRIES], decoded[ENTRIES];
     for (size_t i = 0; i < ENTRIES; i++)
-        given[i] =
-            (damage_entry){i / 7, i * 1000, UINT64_MAX - i, (char *)(i ? "data CRC is 0x1" : "")};
+        given[i] = (struct damage_entry){i / 7, i * 1000, UINT64_MAX - i,
+                                         (char *)(i ? "data CRC is 0x1" : "")};
     size_t size, count = 0;
     uint8_t *encoded = damages_encode(&size, given, ENTRIES);
     assert_int_equal(damages_decode(decoded, &count, ENTRIES, encoded, size), DECODE_OK);
@@ -204,13 +204,13 @@ static void test_damages(void **state) {
 /* All three decoders over the same broken bytes: nothing leaks, nothing is read outside. */
 static void decode_all(const uint8_t *bytes, size_t size) {
     uint8_t *exact = must_copy(bytes, size);
-    manifest decoded;
+    struct manifest decoded;
     if (manifest_decode(&decoded, exact, size) == DECODE_OK) manifest_free(&decoded);
-    shard_entry shards[8];
+    struct shard_entry shards[8];
     size_t count = 0;
     (void)shards_decode(shards, &count, 8, exact, size);
     free_shards(shards, count);
-    damage_entry damages[8];
+    struct damage_entry damages[8];
     count = 0;
     (void)damages_decode(damages, &count, 8, exact, size);
     for (size_t i = 0; i < count; i++) free(damages[i].reason);
@@ -220,8 +220,8 @@ static void decode_all(const uint8_t *bytes, size_t size) {
 static void test_forged_bytes(void **state) {
     (void)state;
     rng random = {2};
-    manifest given = sample();
-    shard_entry shards[ENTRIES];
+    struct manifest given = sample();
+    struct shard_entry shards[ENTRIES];
     make_shards(shards, &random);
     size_t sizes[2];
     uint8_t *whole[2] = {manifest_encode(&sizes[0], &given), shards_encode(&sizes[1], shards, 5)};

@@ -20,7 +20,8 @@ static uint64_t distance(uint64_t a, uint64_t b) {
 }
 
 /* The offset by itself, with its neighbour, and guessed. */
-static void check_one(const offsets_chunk *chunk, const uint64_t *offsets, size_t i, size_t count) {
+static void check_one(const struct offsets_chunk *chunk, const uint64_t *offsets, size_t i,
+                      size_t count) {
     if (offsets_at(chunk, i) != offsets[i])
         fail_msg("offset %zu of %zu: %llu, %llu due", i, count,
                  (unsigned long long)offsets_at(chunk, i), (unsigned long long)offsets[i]);
@@ -39,7 +40,7 @@ static size_t check_round_trip(const uint64_t *offsets, const uint32_t *shards, 
     assert_true(size <= offsets_capacity(count));
     uint8_t *exact = must_copy(packed, size);
     free(packed);
-    offsets_chunk chunk;
+    struct offsets_chunk chunk;
     assert_true(offsets_open(&chunk, exact, size, count));
     for (size_t i = 0; i < count; i++) {
         check_one(&chunk, offsets, i, count);
@@ -125,7 +126,7 @@ static void test_sizes(void **state) {
     free(shards);
 }
 
-static uint64_t read_all_ways(const offsets_chunk *chunk, size_t i) {
+static uint64_t read_all_ways(const struct offsets_chunk *chunk, size_t i) {
     uint64_t error, offset = 0, next = 0;
     if (!offsets_ends_frame(i)) offsets_pair_at(&offset, &next, chunk, i);
     return offsets_at(chunk, i) + offsets_guess(&error, chunk, i) + offset + next;
@@ -149,7 +150,7 @@ static void test_forged_bytes(void **state) {
             packed[rng_below(&random, i & 1 ? head : size)] = (uint8_t)rng_next(&random);
         if (rng_one_in(&random, 4)) size -= (size_t)rng_below(&random, size);
         uint8_t *exact = must_copy(packed, size);
-        offsets_chunk chunk;
+        struct offsets_chunk chunk;
         if (offsets_open(&chunk, exact, size, count))
             for (size_t i = 0; i < count; i++) sum += read_all_ways(&chunk, i);
         free(exact);

@@ -23,8 +23,8 @@ enum { COUNT = 50, FILE_SIZE = 1 << 24, IMAGE_SIZE = 1 << 26, HEAD = 8, ENTRY = 
 
 static uint8_t windows[COUNT][INFLATE_WINDOW_MOST];
 
-static point_list make_points(rng *random) {
-    point_list made = {0};
+static struct point_list make_points(rng *random) {
+    struct point_list made = {0};
     uint64_t bit = 80, offset = 0;
     for (size_t i = 0; i < COUNT; i++) {
         for (size_t b = 0; b < INFLATE_WINDOW_MOST; b++)
@@ -33,7 +33,7 @@ static point_list make_points(rng *random) {
         offset += 1 + rng_below(random, 1000000);
         uint32_t size = i % 7 == 0 ? 0 : 1 + (uint32_t)rng_below(random, INFLATE_WINDOW_MOST);
         if (size > offset) size = (uint32_t)offset;
-        assert_true(points_add(&made, &(seek_point){bit, offset, windows[i], size}));
+        assert_true(points_add(&made, &(struct seek_point){bit, offset, windows[i], size}));
     }
     return made;
 }
@@ -41,7 +41,7 @@ static point_list make_points(rng *random) {
 static void test_round_trip(void **state) {
     (void)state;
     rng random = {1};
-    point_list made = make_points(&random), read = {0};
+    struct point_list made = make_points(&random), read = {0};
     size_t size;
     uint8_t *bytes = points_encode(&size, &made, 0, COUNT);
     assert_int_equal(points_decode(&read, bytes, size, COUNT, FILE_SIZE, IMAGE_SIZE), POINTS_OK);
@@ -63,11 +63,11 @@ static void test_round_trip(void **state) {
 static void test_windows_are_apart(void **state) {
     (void)state;
     rng random = {2};
-    point_list made = make_points(&random);
+    struct point_list made = make_points(&random);
     for (size_t i = 0; i < COUNT; i++) {
-        const stored_point *one = &made.at[i];
-        point_list alone = {0};
-        seek_point same = {one->bit, one->offset, windows[i], one->window_size};
+        const struct stored_point *one = &made.at[i];
+        struct point_list alone = {0};
+        struct seek_point same = {one->bit, one->offset, windows[i], one->window_size};
         assert_true(points_add(&alone, &same));
         assert_int_equal(alone.at[0].packed_size, one->packed_size);
         if (one->packed_size)
@@ -78,9 +78,9 @@ static void test_windows_are_apart(void **state) {
 }
 
 /* Writes a number over one of an encoded list, and holds what comes of it against what is due. */
-static void check_forged(const point_list *made, size_t at, size_t width, uint64_t number) {
+static void check_forged(const struct point_list *made, size_t at, size_t width, uint64_t number) {
     size_t size;
-    point_list read = {0};
+    struct point_list read = {0};
     uint8_t *bytes = points_encode(&size, made, 0, COUNT);
     if (width == 8) store64(bytes + at, number);
     else store32(bytes + at, (uint32_t)number);
@@ -92,7 +92,7 @@ static void check_forged(const point_list *made, size_t at, size_t width, uint64
 static void test_forged_numbers(void **state) {
     (void)state;
     rng random = {2};
-    point_list made = make_points(&random);
+    struct point_list made = make_points(&random);
     check_forged(&made, 0, 4, COUNT - 1);
     check_forged(&made, 0, 4, UINT32_MAX);
     check_forged(&made, 4, 4, 1);
@@ -118,11 +118,11 @@ static void test_forged_numbers(void **state) {
 static void test_other_sizes(void **state) {
     (void)state;
     rng random = {3};
-    point_list made = make_points(&random);
+    struct point_list made = make_points(&random);
     size_t size;
     uint8_t *bytes = points_encode(&size, &made, 0, COUNT);
     for (size_t cut = 0; cut < size; cut += cut < 2000 ? 1 : 997) {
-        point_list read = {0};
+        struct point_list read = {0};
         uint8_t *exact = must_copy(bytes, cut);
         assert_int_equal(points_decode(&read, exact, cut, COUNT, FILE_SIZE, IMAGE_SIZE),
                          POINTS_BAD);
@@ -183,16 +183,16 @@ static void test_forged_windows(void **state) {
  * with bits at which nothing begins. */
 static void forge_points(forged *index, bool forges_bits) {
     forged_value *value = &index->tables[STORE_POINTS].values[0];
-    point_list read = {0}, made = {0};
+    struct point_list read = {0}, made = {0};
     size_t count = load32(value->data);
     uint8_t window[INFLATE_WINDOW_MOST];
     assert_int_equal(points_decode(&read, value->data, value->size, count, FILE_SIZE, IMAGE_SIZE),
                      POINTS_OK);
     for (size_t i = 0; i < count; i++) {
-        const stored_point *at = &read.at[i];
+        const struct stored_point *at = &read.at[i];
         assert_int_equal(points_unpack(window, at), POINTS_OK);
         if (!forges_bits) memset(window, 'x', sizeof window);
-        seek_point point = {at->bit + forges_bits, at->offset, window, at->window_size};
+        struct seek_point point = {at->bit + forges_bits, at->offset, window, at->window_size};
         assert_true(points_add(&made, &point));
     }
     points_free(&read);
@@ -293,7 +293,8 @@ static buffer inflate_file(const uint8_t *file, size_t size, const vector_case *
 
 /* Where a point is wanted, one of the vector is found. Small streams may be inflated ahead of
  * that. How many were found. */
-static size_t expect_found(inflater *in, const point_list *due, const buffer *image, size_t step) {
+static size_t expect_found(struct inflater *in, const struct point_list *due, const buffer *image,
+                           size_t step) {
     uint8_t *out = must_realloc(NULL, image->size + step);
     size_t got = 0, found = 0, size;
     inflate_verdict verdict = INFLATE_OK;
@@ -302,7 +303,7 @@ static size_t expect_found(inflater *in, const point_list *due, const buffer *im
         got += size;
         assert_true(verdict == INFLATE_END || verdict == INFLATE_OK || verdict == INFLATE_AT_POINT);
         if (verdict != INFLATE_AT_POINT) continue;
-        seek_point point = inflater_point(in);
+        struct seek_point point = inflater_point(in);
         size_t i = points_find(due, point.offset);
         assert_true(i < due->count && point.bit == due->at[i].bit);
         assert_int_equal(point.offset, due->at[i].offset);
@@ -314,21 +315,22 @@ static size_t expect_found(inflater *in, const point_list *due, const buffer *im
     return found;
 }
 
-static void expect_resumes(inflater *in, const stored_point *stored, const buffer *image) {
+static void expect_resumes(struct inflater *in, const struct stored_point *stored,
+                           const buffer *image) {
     uint8_t window[INFLATE_WINDOW_MOST], *out = must_realloc(NULL, image->size + 1);
     size_t size, due = image->size - (size_t)stored->offset;
     assert_int_equal(points_unpack(window, stored), POINTS_OK);
     assert_memory_equal(window, image->data + stored->offset - stored->window_size,
                         stored->window_size);
     assert_true(inflater_start_at(
-        in, &(seek_point){stored->bit, stored->offset, window, stored->window_size}));
+        in, &(struct seek_point){stored->bit, stored->offset, window, stored->window_size}));
     assert_int_equal(inflater_read(&size, in, out, due + 1, false), INFLATE_END);
     assert_int_equal(size, due);
     assert_memory_equal(out, image->data + stored->offset, due);
     free(out);
 }
 
-static void expect_numbers(const vector_case *at, const point_list *points) {
+static void expect_numbers(const vector_case *at, const struct point_list *points) {
     size_t counts[3];
     uint64_t *bits = vector_numbers(at, "bits", &counts[0]),
              *offsets = vector_numbers(at, "offsets", &counts[1]),
@@ -355,9 +357,10 @@ static void test_vectors(void **state) {
         uint8_t *stream = vector_bytes(at, "file", &stream_size),
                 *value = vector_bytes(at, "value", &value_size);
         buffer image = inflate_file(stream, stream_size, at);
-        inflate_source source = {.bytes = stream, .size = stream_size};
-        inflater *in = inflater_create((compression)vector_number(at, "compression"), &source);
-        point_list points = {0};
+        struct inflate_source source = {.bytes = stream, .size = stream_size};
+        struct inflater *in =
+            inflater_create((compression)vector_number(at, "compression"), &source);
+        struct point_list points = {0};
         free(vector_numbers(at, "bits", &count));
         assert_int_equal(points_decode(&points, value, value_size, count, stream_size, image.size),
                          POINTS_OK);

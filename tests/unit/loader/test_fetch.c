@@ -159,7 +159,7 @@ static void test_batches_used_again(void **unused) {
         skip();
     }
     for (unsigned depth = 1; depth < DEPTH_MOST; depth++) {
-        fetcher *with = fetcher_create(dataset, depth);
+        struct fetcher *with = fetcher_create(dataset, depth);
         recmap_batch *batch = NULL;
         recmap_error error = RECMAP_ERROR_INIT;
         for (size_t round = 0; round < ROUNDS; round++) {

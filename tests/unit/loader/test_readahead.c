@@ -157,8 +157,8 @@ static void test_will_need(void **unused) {
 typedef struct learning {
     recmap_dataset *dataset;
     recmap_order *order;
-    walk begun;
-    readahead_state ahead;
+    struct walk begun;
+    struct readahead_state ahead;
 } learning;
 
 static void learning_begin(learning *made, recmap_readahead mode, bool is_mapped) {
@@ -182,11 +182,11 @@ static void learning_end(learning *ended) {
 }
 
 static void learn(learning *at, uint64_t seen, uint64_t asked, uint64_t faults, uint64_t sleeps) {
-    readahead_plan plan = {.is_cold = at->ahead.is_cold,
-                           .is_blind = at->ahead.is_blind,
-                           .seen_count = seen,
-                           .asked_count = asked};
-    thread_waits after = {faults, sleeps};
+    struct readahead_plan plan = {.is_cold = at->ahead.is_cold,
+                                  .is_blind = at->ahead.is_blind,
+                                  .seen_count = seen,
+                                  .asked_count = asked};
+    struct thread_waits after = {faults, sleeps};
     readahead_learn_missing(&at->ahead, &plan, &at->begun, 0);
     readahead_learn_waits(&at->ahead, &plan, &after, BATCH, &at->begun, 0);
 }
@@ -195,7 +195,7 @@ static void test_learning(void **unused) {
     (void)unused;
     learning at;
     learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
-    readahead_plan plan;
+    struct readahead_plan plan;
     readahead_plan_for(&plan, &at.ahead, 0);
     assert_int_equal(plan.station_count, READAHEAD_STATIONS_MOST);
     assert_false(plan.is_cold);
@@ -227,7 +227,7 @@ static void test_samples_of_large_batches(void **unused) {
     learning at;
     learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
     for (int bits = 10; bits <= 62; bits++) {
-        readahead_plan plan;
+        struct readahead_plan plan;
         at.ahead.station_size = (uint64_t)1 << bits;
         readahead_begin(&at.ahead, &at.begun);
         readahead_plan_for(&plan, &at.ahead, 0);
@@ -268,7 +268,7 @@ static void test_blind(void **unused) {
 static void test_modes(void **unused) {
     (void)unused;
     learning at;
-    readahead_plan plan;
+    struct readahead_plan plan;
     learning_begin(&at, RECMAP_READAHEAD_OFF, true);
     learn(&at, BATCH, BATCH, 9, 9);
     readahead_plan_for(&plan, &at.ahead, 0);

@@ -171,7 +171,7 @@ static void test_draws(void **state) {
 /* The areas that the table gives an index are its weight's share, exactly: 0 stays 0, no other
  * becomes 0, and none is off by more than rounding the scaled weights makes it. */
 static void check_table(const double *weights, size_t n) {
-    alias_table table;
+    struct alias_table table;
     MUST(alias_create(&table, weights, n, &error));
     const uint64_t whole = (uint64_t)1 << table.height_bits;
     uint64_t *areas = make_array(n, sizeof *areas), total = 0;

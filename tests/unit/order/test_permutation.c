@@ -22,7 +22,7 @@ static void on_every_path(void (*check)(void)) {
 
 /* All of [0, n) goes through p and back, in pieces of one size. */
 static void check_bijection(uint64_t n, uint64_t seed, size_t piece) {
-    permutation p;
+    struct permutation p;
     permutation_init(&p, n, seed, 3, 0);
     uint64_t *numbers = make_array(n, sizeof *numbers);
     for (size_t i = 0; i < n; i++) numbers[i] = i;
@@ -70,7 +70,7 @@ static void test_distinct_of_many(void **state) {
     (void)state;
     enum { SAMPLE = 10000 };
     uint64_t numbers[SAMPLE];
-    permutation p;
+    struct permutation p;
     permutation_init(&p, 1234567892, 27, 0, 0);
     for (uint64_t i = 0; i < SAMPLE; i++) numbers[i] = i;
     permutation_at(&p, numbers, numbers, SAMPLE);
@@ -90,7 +90,7 @@ static uint64_t size_of_width(unsigned bits, uint64_t i) {
 static void check_size(uint64_t n, size_t count) {
     enum { MOST = 600 };
     uint64_t positions[MOST], numbers[MOST], back[MOST];
-    permutation p;
+    struct permutation p;
     permutation_init(&p, n, n, 1, 2);
     for (size_t i = 0; i < count; i++)
         positions[i] = i & 1 ? random_below(random_word(n, i), n) : n - 1 - i % n;
@@ -122,7 +122,7 @@ static void test_paths_agree_at_every_width(void **state) {
 static void check_copies(uint64_t walker, size_t from) {
     enum { COUNT_ALL = 1500, SIZE = 257 };
     uint64_t numbers[COUNT_ALL], expected[2];
-    permutation p;
+    struct permutation p;
     permutation_init(&p, SIZE, 4, 0, 0);
     for (size_t i = 0; i < COUNT_ALL; i++)
         numbers[i] = i >= from || i % 2 ? walker : (walker + 1) % SIZE;
@@ -171,14 +171,14 @@ static void test_wide_numbers(void **state) {
             high += (bit ? a >> (64 - bit) : 0) + (sum < low);
             low = sum;
         }
-        wide product = wide_multiply(a, b);
+        struct wide product = wide_multiply(a, b);
         assert_true(product.high == high && product.low == low);
         if (product.high >= c) {
             assert_true(scale_down(a, b, c) == UINT64_MAX && scale_up(a, b, c) == UINT64_MAX);
             continue;
         }
         uint64_t quotient = scale_down(a, b, c);
-        wide back = wide_multiply(quotient, c);
+        struct wide back = wide_multiply(quotient, c);
         uint64_t rest = product.low - back.low;
         assert_true(rest < c && back.high + (back.low + rest < rest) == product.high);
         if (quotient < UINT64_MAX) assert_true(scale_up(a, b, c) == quotient + (rest > 0));

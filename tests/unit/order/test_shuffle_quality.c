@@ -39,7 +39,7 @@ static size_t bin_of(uint64_t value, uint64_t n, size_t bins) {
 /* p(start .. start + count), for one key; malloc'ed. */
 static uint64_t *sequence(uint64_t n, uint64_t seed, uint64_t epoch, uint64_t start, size_t count) {
     uint64_t *made = make_array(count, sizeof *made);
-    permutation p;
+    struct permutation p;
     permutation_init(&p, n, seed, epoch, 0);
     for (size_t i = 0; i < count; i++) made[i] = start + i;
     permutation_at(&p, made, made, count);
@@ -162,7 +162,7 @@ static void check_affine(unsigned bits, uint64_t seed, size_t triples) {
     const unsigned k = bits / 2;
     relation whole = {.bits = bits}, low = {.bits = k}, high = {.bits = bits - k};
     relation sum = {.bits = bits};
-    permutation p;
+    struct permutation p;
     permutation_init(&p, n, seed, 0, 0);
     for (size_t i = 0; i < triples; i++) {
         uint64_t x[8];
@@ -276,7 +276,7 @@ static void test_places(void **state) {
         uint64_t n = sizes[i];
         uint32_t first[512] = {0}, distance[512] = {0};
         for (uint64_t seed = 0; seed < seeds; seed++) {
-            permutation p;
+            struct permutation p;
             permutation_init(&p, n, seed, 9, 0);
             uint64_t a = permutation_at_one(&p, 0), b = permutation_at_one(&p, 1);
             first[a]++;
@@ -295,7 +295,7 @@ static void check_chosen_pairs(uint64_t n, uint64_t apart, uint64_t keys) {
     uint32_t bins[MOST] = {0};
     uint64_t all[MOST];
     for (uint64_t key = 0; key < keys; key++) {
-        permutation p;
+        struct permutation p;
         permutation_init(&p, n, key, 4, 0);
         for (uint64_t i = 0; i < n; i++) all[i] = i;
         permutation_at(&p, all, all, n);
@@ -317,7 +317,7 @@ static void test_chosen_pairs(void **state) {
 
 /* ---- P6: seeds, epochs, streams and sizes beside each other have nothing in common. */
 
-static void check_unrelated(const permutation *p, const permutation *q, uint64_t n) {
+static void check_unrelated(const struct permutation *p, const struct permutation *q, uint64_t n) {
     enum { SAMPLE = 1 << 16 };
     static uint64_t a[SAMPLE], b[SAMPLE];
     for (uint64_t i = 0; i < SAMPLE; i++) a[i] = b[i] = i;
@@ -342,7 +342,7 @@ static void test_neighbouring_keys(void **state) {
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (uint64_t seed = 0; seed < 4; seed++)
             for (size_t k = 0; k < COUNT(keys); k++) {
-                permutation p, q;
+                struct permutation p, q;
                 permutation_init(&p, sizes[i], seed, 1, 0);
                 permutation_init(&q, sizes[i] + keys[k][3], seed + keys[k][0], 1 + keys[k][1],
                                  keys[k][2]);

@@ -15,7 +15,7 @@
 enum { WEIGHTS_MOST = 64 };
 
 static void check_permutation(const vector_case *c) {
-    permutation p;
+    struct permutation p;
     permutation_init(&p, vector_number(c, "n"), vector_number(c, "seed"), vector_number(c, "epoch"),
                      vector_number(c, "stream"));
     size_t count, number_count;

@@ -18,15 +18,15 @@
 
 static const recmap_lift lifts[] = {{"n", "1"}, {"x", NULL}, {"word", "w"}};
 
-static extractor *make(const char *id, size_t lift_count) {
+static struct extractor *make(const char *id, size_t lift_count) {
     recmap_error error = RECMAP_ERROR_INIT;
-    extractor *made;
+    struct extractor *made;
     ASSERT_OK(extractor_create(&made, id, lifts, lift_count, NULL, NULL, &error), &error);
     return made;
 }
 
 /* Lifts out of an Example with these features into a fresh run of one record. */
-static recmap_status lift(record_run *run, const extractor *lifting, buffer *features,
+static recmap_status lift(struct record_run *run, const struct extractor *lifting, buffer *features,
                           recmap_error *error) {
     buffer example = BUFFER_INIT;
     features_end(&example, features);
@@ -39,10 +39,10 @@ static recmap_status lift(record_run *run, const extractor *lifting, buffer *fea
 
 static void test_values(void **state) {
     (void)state;
-    extractor *lifting = make("id", 3);
+    struct extractor *lifting = make("id", 3);
     recmap_error error = RECMAP_ERROR_INIT;
     buffer features = BUFFER_INIT;
-    record_run run;
+    struct record_run run;
     features_add_text(&features, "word", "cat");
     features_add_float(&features, "x", 0.25f);
     features_add_int64(&features, "n", -7);
@@ -64,10 +64,10 @@ static void test_values(void **state) {
 /* Features that are not there, or hold nothing, are missing: no id, no value. */
 static void test_missing(void **state) {
     (void)state;
-    extractor *lifting = make("id", 3);
+    struct extractor *lifting = make("id", 3);
     recmap_error error = RECMAP_ERROR_INIT;
     buffer features = BUFFER_INIT;
-    record_run run;
+    struct record_run run;
     features_add_nothing(&features, "id");
     features_add_nothing(&features, "n");
     ASSERT_OK(lift(&run, lifting, &features, &error), &error);
@@ -79,9 +79,9 @@ static void test_missing(void **state) {
 }
 
 static void assert_feature_error(buffer *features, const char *message) {
-    extractor *lifting = make("id", 3);
+    struct extractor *lifting = make("id", 3);
     recmap_error error = RECMAP_ERROR_INIT;
-    record_run run;
+    struct record_run run;
     assert_int_equal(lift(&run, lifting, features, &error), RECMAP_FEATURE);
     assert_non_null(strstr(error.message, message));
     assert_true(error.advice[0]);
@@ -102,9 +102,9 @@ static void test_values_that_do_not_do(void **state) {
     memset(text, 'x', sizeof text);
     features_add_bytes(&features, "word", text, sizeof text);
     assert_feature_error(&features, "longer than 255 bytes");
-    extractor *lifting = make(NULL, 3);
+    struct extractor *lifting = make(NULL, 3);
     recmap_error error = RECMAP_ERROR_INIT;
-    record_run run;
+    struct record_run run;
     features_add_bytes(&features, "word", text, sizeof text - 1);
     ASSERT_OK(lift(&run, lifting, &features, &error), &error);
     assert_int_equal(run_column_at(&run, 2, 0).as.bytes.size, 255);
@@ -114,9 +114,9 @@ static void test_values_that_do_not_do(void **state) {
 
 static void test_no_example(void **state) {
     (void)state;
-    extractor *lifting = make("id", 0), *nothing = make(NULL, 0);
+    struct extractor *lifting = make("id", 0), *nothing = make(NULL, 0);
     recmap_error error = RECMAP_ERROR_INIT;
-    record_run run;
+    struct record_run run;
     assert_true(run_init(&run, true, 0));
     assert_true(run_add(&run, 0, 4, 0));
     const uint8_t *junk = (const uint8_t *)"\xff\xff\xff\xff";
@@ -172,8 +172,8 @@ static void test_callback(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         deed todo = cases[i].deed;
         recmap_error error = RECMAP_ERROR_INIT;
-        extractor *lifting;
-        record_run run;
+        struct extractor *lifting;
+        struct record_run run;
         ASSERT_OK(extractor_create(&lifting, "id", lifts, 2, act, &todo, &error), &error);
         assert_true(run_init(&run, true, 2));
         assert_true(run_add(&run, 0, 3, 0));

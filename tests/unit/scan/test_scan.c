@@ -93,7 +93,7 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
     return RECMAP_OK;
 }
 
-static recmap_status add_run(void *context, const record_run *run, recmap_error *error) {
+static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
     story *told = context;
     (void)error;
     for (size_t i = 0; i < run->count; i++) {
@@ -117,7 +117,7 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     return RECMAP_OK;
 }
 
-static recmap_status end_shard(void *context, const shard_end *end, recmap_error *error) {
+static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
     story *told = context;
     (void)error;
     add_line(&told->ends, (uint64_t[]){told->shard, end->size}, 2);
@@ -134,13 +134,13 @@ typedef struct setting {
 static story scan_story(const char *const *paths, size_t count, setting *how) {
     story told = {.shard = 0};
     recmap_error error = RECMAP_ERROR_INIT;
-    extractor *lifting;
+    struct extractor *lifting;
     recmap_lift lifts[] = {{"number", "1"}, {"bytes", NULL}};
     ASSERT_OK(extractor_create(&lifting, "id", lifts, 2, extract, &how->callback_fails, &error),
               &error);
-    scan_sink sink = {&told, begin_shard, add_run, add_damage, end_shard, NULL};
+    struct scan_sink sink = {&told, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
-    scan_options options = {
+    struct scan_options options = {
         .thread_count = how->threads,
         .on_corrupt = how->on_corrupt,
         .extractor = lifting,
@@ -378,7 +378,7 @@ static void test_every_flipped_byte(void **state) {
 }
 
 /* The sink's own errors end the scan and keep their place. */
-static recmap_status add_run_without_space(void *context, const record_run *run,
+static recmap_status add_run_without_space(void *context, const struct record_run *run,
                                            recmap_error *error) {
     (void)context;
     (void)run;
@@ -395,11 +395,12 @@ static void test_error_of_sink(void **state) {
     file_write("s00000", shard.data, shard.size);
     story told = {.shard = 0};
     recmap_error error = RECMAP_ERROR_INIT;
-    extractor *nothing;
+    struct extractor *nothing;
     ASSERT_OK(extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error), &error);
-    scan_sink sink = {&told, begin_shard, add_run_without_space, add_damage, end_shard, NULL};
+    struct scan_sink sink = {&told,      begin_shard, add_run_without_space,
+                             add_damage, end_shard,   NULL};
     recmap_progress totals = {0};
-    scan_options options = {.extractor = nothing, .totals = &totals};
+    struct scan_options options = {.extractor = nothing, .totals = &totals};
     assert_int_equal(scan_shards(shard_names(1), 1, &sink, &options, &error), RECMAP_IO);
     assert_string_equal(error.path, "the.rmx");
     assert_int_equal(error.offset, 77);
@@ -421,14 +422,14 @@ static recmap_status begin_any(void *context, const char *path, recmap_error *er
     return RECMAP_OK;
 }
 
-static recmap_status ignore_run(void *context, const record_run *run, recmap_error *error) {
+static recmap_status ignore_run(void *context, const struct record_run *run, recmap_error *error) {
     (void)context;
     (void)run;
     (void)error;
     return RECMAP_OK;
 }
 
-static recmap_status ignore_end(void *context, const shard_end *end, recmap_error *error) {
+static recmap_status ignore_end(void *context, const struct shard_end *end, recmap_error *error) {
     (void)context;
     (void)end;
     (void)error;
@@ -445,11 +446,12 @@ static void test_missing_shards_are_skipped(void **state) {
     for (unsigned threads = 1; threads <= 4; threads++) {
         int skipped = 0;
         recmap_error error = RECMAP_ERROR_INIT;
-        extractor *nothing;
+        struct extractor *nothing;
         ASSERT_OK(extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error), &error);
-        scan_sink sink = {&skipped, begin_any, ignore_run, NULL, ignore_end, skip_shard};
+        struct scan_sink sink = {&skipped, begin_any, ignore_run, NULL, ignore_end, skip_shard};
         recmap_progress totals = {0};
-        scan_options options = {.thread_count = threads, .extractor = nothing, .totals = &totals};
+        struct scan_options options = {
+            .thread_count = threads, .extractor = nothing, .totals = &totals};
         ASSERT_OK(scan_shards(paths, 5, &sink, &options, &error), &error);
         assert_int_equal(skipped, 3);
         assert_int_equal(totals.record_count, 2);
@@ -478,15 +480,15 @@ static void test_cancel(void **state) {
         size_t first = round % 3;
         int skipped = 0, asked = 0;
         recmap_error error = RECMAP_ERROR_INIT;
-        extractor *nothing;
+        struct extractor *nothing;
         ASSERT_OK(extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error), &error);
-        scan_sink sink = {&skipped, begin_any, ignore_run, NULL, ignore_end, skip_shard};
+        struct scan_sink sink = {&skipped, begin_any, ignore_run, NULL, ignore_end, skip_shard};
         recmap_progress totals = {0};
-        scan_options options = {.thread_count = 1 + round % 4,
-                                .extractor = nothing,
-                                .totals = &totals,
-                                .progress = cancel,
-                                .progress_context = &asked};
+        struct scan_options options = {.thread_count = 1 + round % 4,
+                                       .extractor = nothing,
+                                       .totals = &totals,
+                                       .progress = cancel,
+                                       .progress_context = &asked};
         assert_int_equal(scan_shards(paths + first, 3 - first, &sink, &options, &error),
                          RECMAP_CANCELLED);
         assert_int_equal(asked, 1);

@@ -33,9 +33,9 @@ static void build(const vector_case *at) {
 }
 
 static void expect_index(const vector_case *at) {
-    index_file *index = NULL;
+    struct index_file *index = NULL;
     assert_int_equal(index_open(&index, "x.rmx", NULL, NULL), RECMAP_OK);
-    const shard_entry *shard = &index_shards(index)->entry;
+    const struct shard_entry *shard = &index_shards(index)->entry;
     assert_string_equal(shard->framing, vector_text(at, "framing"));
     assert_int_equal(shard->tail_size, vector_number(at, "tail"));
     vector_expect(at, "hash", shard->identity.hash, sizeof shard->identity.hash);

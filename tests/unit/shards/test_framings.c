@@ -113,7 +113,7 @@ static void test_first_place(void **state) {
     uint8_t data[TOTAL];
     static const char *const names[] = {"lines", "fixed:0,1,0", "fixed:7,5,3", "fixed:600,1,0"};
     for (unsigned i = 0; i < 20000; i++) {
-        framing by;
+        struct framing by;
         assert_true(framing_make(&by, names[i % 4]));
         uint64_t size = rng_below(&random, TOTAL), from = rng_below(&random, size + 1);
         uint64_t limit = from + rng_below(&random, size + 1 - from);
@@ -135,7 +135,7 @@ static void test_first_place(void **state) {
 static void test_tar_is_guessed(void **state) {
     (void)state;
     rng random = {14};
-    framing by;
+    struct framing by;
     assert_true(framing_make(&by, "tar"));
     enum { SAMPLES = 200, SAMPLE_MOST = 4 * 1536 };
     uint8_t *data = calloc(SAMPLES, SAMPLE_MOST);
@@ -154,7 +154,7 @@ static void test_tar_is_guessed(void **state) {
             size += 512 + (length + 511) / 512 * 512;
         }
     }
-    search_budget budget = {1 << 17, 1 << 28};
+    struct search_budget budget = {1 << 17, 1 << 28};
     for (uint64_t from = 0; from < size - 2 * SAMPLE_MOST; from += 100) {
         uint64_t found = by.guess(&by, data, size, from, size, budget, NULL);
         unsigned i = 0;
@@ -169,7 +169,7 @@ static void test_tar_is_guessed(void **state) {
 static void test_ofrecord_is_guessed(void **state) {
     (void)state;
     rng random = {12};
-    framing by;
+    struct framing by;
     assert_true(framing_make(&by, "ofrecord"));
     enum { TOTAL = 100000 };
     uint8_t *data = calloc(1, TOTAL);
@@ -184,7 +184,7 @@ static void test_ofrecord_is_guessed(void **state) {
         data[size + 8] = 0x0a;
         size += 8 + length;
     }
-    search_budget budget = {1 << 17, 1 << 28};
+    struct search_budget budget = {1 << 17, 1 << 28};
     for (uint64_t from = 0; from < size - 2000; from += 77) {
         uint64_t found = by.guess(&by, data, size, from, size, budget, NULL);
         assert_true(found >= from && found < from + 300 && begins[found]);
@@ -209,7 +209,7 @@ static void test_registering(void **state) {
                                  .name = "good-1_x",
                                  .context = &place,
                                  .parse = parse_nothing};
-    framing found;
+    struct framing found;
     recmap_error error = RECMAP_ERROR_INIT;
     assert_false(framings_find(&found, "good-1_x"));
     assert_int_equal(recmap_framing_register(&good, &error), RECMAP_OK);
@@ -256,9 +256,9 @@ static void test_what_is_said_is_checked(void **state) {
     static const recmap_frame_place lies[] = {{0, 0, 0},         {11, 0, 0}, {10, 0, 11},
                                               {10, 11, 0},       {10, 5, 6}, {10, UINT64_MAX, 2},
                                               {UINT64_MAX, 0, 1}};
-    framing by;
-    frame found;
-    frame_fault fault;
+    struct framing by;
+    struct frame found;
+    struct frame_fault fault;
     uint8_t bytes[10] = {0};
     assert_int_equal(recmap_framing_register(&liar, NULL), RECMAP_OK);
     assert_true(framings_find(&by, "liar"));

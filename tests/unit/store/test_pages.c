@@ -38,21 +38,21 @@ static int leave(void **state) {
 }
 
 /* The pages without the seal, in memory of just their size. */
-static page_source copy_pages(void) {
+static struct page_source copy_pages(void) {
     size_t size = sample.size - SEAL_SIZE;
     uint8_t *bytes = malloc(size);
     assert_non_null(bytes);
     memcpy(bytes, sample.bytes, size);
-    return (page_source){bytes, -1, size, "bytes"};
+    return (struct page_source){bytes, -1, size, "bytes"};
 }
 
-static void expect_sample(const page_listing *listing, const page_source *source) {
+static void expect_sample(const struct page_listing *listing, const struct page_source *source) {
     static uint8_t expected[SAMPLE_VALUE_MOST];
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         assert_int_equal(listing->tables[table].count, sample_count((store_table)table));
         for (size_t i = 0; i < listing->tables[table].count; i++) {
-            const page_value *value = &listing->tables[table].values[i];
-            store_key key = sample_key((store_table)table, i);
+            const struct page_value *value = &listing->tables[table].values[i];
+            struct store_key key = sample_key((store_table)table, i);
             size_t size = sample_value(expected, (store_table)table, i);
             assert_int_equal(value->key.chunk, key.chunk);
             assert_int_equal(value->key.series, key.series);
@@ -65,14 +65,14 @@ static void expect_sample(const page_listing *listing, const page_source *source
 
 static void bytes_and_files_list_the_same(void **state) {
     (void)state;
-    page_listing listing;
+    struct page_listing listing;
     recmap_error error = RECMAP_ERROR_INIT;
-    page_source source = copy_pages();
+    struct page_source source = copy_pages();
     assert_int_equal(pages_check(&listing, &source, page_size_of(&sample), &error), RECMAP_OK);
     expect_sample(&listing, &source);
     page_listing_free(&listing);
     free((void *)source.data);
-    source = (page_source){NULL, -1, source.size, path};
+    source = (struct page_source){NULL, -1, source.size, path};
     assert_int_equal(file_open(&source.fd, path, &error), RECMAP_OK);
     assert_int_equal(pages_check(&listing, &source, page_size_of(&sample), &error), RECMAP_OK);
     expect_sample(&listing, &source);
@@ -81,8 +81,8 @@ static void bytes_and_files_list_the_same(void **state) {
 }
 
 /* False when refused. */
-static bool check_listing(const page_source *source) {
-    page_listing listing;
+static bool check_listing(const struct page_source *source) {
+    struct page_listing listing;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = pages_check(&listing, source, page_size_of(&sample), &error);
     if (status != RECMAP_OK) {
@@ -92,7 +92,7 @@ static bool check_listing(const page_source *source) {
     }
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
         for (size_t i = 0; i < listing.tables[table].count; i++) {
-            const page_value *value = &listing.tables[table].values[i];
+            const struct page_value *value = &listing.tables[table].values[i];
             assert_true(value->size >= SEAL_HEAD_SIZE && value->offset < source->size &&
                         value->size <= source->size - value->offset);
         }
@@ -100,7 +100,7 @@ static bool check_listing(const page_source *source) {
     return true;
 }
 
-static size_t change_every_byte(const page_source *source, size_t offset, size_t size) {
+static size_t change_every_byte(const struct page_source *source, size_t offset, size_t size) {
     static const uint8_t changes[] = {0x01, 0x80, 0xff, 0x10};
     size_t refused = 0;
     uint8_t *bytes = (uint8_t *)source->data;
@@ -115,7 +115,7 @@ static size_t change_every_byte(const page_source *source, size_t offset, size_t
 
 static void every_byte_that_is_read_may_be_wrong(void **state) {
     (void)state;
-    page_source source = copy_pages();
+    struct page_source source = copy_pages();
     size_t page_size = page_size_of(&sample);
     uint8_t *pages[] = {sample.bytes,
                         sample.bytes + page_size,
@@ -135,7 +135,7 @@ static void every_byte_that_is_read_may_be_wrong(void **state) {
 /* Bytes of values, of their pages' headers, and of free space are not looked at. */
 static void values_are_not_read(void **state) {
     (void)state;
-    page_source source = copy_pages();
+    struct page_source source = copy_pages();
     uint8_t *node = node_of(root_of(&sample, STORE_OFFSETS), 5);
     uint64_t first = get64(node + NODE_LARGE_PAGE);
     assert_int_equal(
@@ -146,9 +146,9 @@ static void values_are_not_read(void **state) {
 /* Fewer pages than the metas say, then fewer than the trees name. */
 static void every_length_is_refused(void **state) {
     (void)state;
-    page_source source = copy_pages();
+    struct page_source source = copy_pages();
     for (uint64_t count = 0; count < page_count_of(&sample); count++) {
-        page_source cut = source;
+        struct page_source cut = source;
         uint8_t *bytes = malloc(count * page_size_of(&sample) + 1);
         assert_non_null(bytes);
         memcpy(bytes, source.data, count * page_size_of(&sample));

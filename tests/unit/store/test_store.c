@@ -62,31 +62,31 @@ static void expect_ok(recmap_status status, const recmap_error *error) {
     if (status != RECMAP_OK) fail_msg("%s: %s", recmap_status_name(status), error->message);
 }
 
-static store *open_store(const store_options *options) {
+static struct store *open_store(const struct store_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;
-    store *opened = NULL;
+    struct store *opened = NULL;
     expect_ok(store_open(&opened, path, options, &error), &error);
     return opened;
 }
 
-static recmap_error expect_refused(const store_options *options, recmap_status expected) {
+static recmap_error expect_refused(const struct store_options *options, recmap_status expected) {
     recmap_error error = RECMAP_ERROR_INIT;
-    store *opened = NULL;
+    struct store *opened = NULL;
     assert_int_equal(store_open(&opened, path, options, &error), expected);
     assert_null(opened);
     assert_int_equal(error.status, expected);
     return error;
 }
 
-static void expect_sample(store *opened) {
+static void expect_sample(struct store *opened) {
     static uint8_t expected[SAMPLE_VALUE_MOST];
     recmap_error error = RECMAP_ERROR_INIT;
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const store_value *values = store_values(opened, (store_table)table, &count);
+        const struct store_value *values = store_values(opened, (store_table)table, &count);
         assert_int_equal(count, sample_count((store_table)table));
         for (size_t i = 0; i < count; i++) {
-            store_key key = sample_key((store_table)table, i);
+            struct store_key key = sample_key((store_table)table, i);
             size_t size = sample_value(expected, (store_table)table, i);
             assert_int_equal(values[i].key.chunk, key.chunk);
             assert_int_equal(values[i].key.series, key.series);
@@ -102,8 +102,8 @@ static void values_come_back(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     sample_write(path);
     for (int mode = 0; mode < 4; mode++) {
-        store_options options = {.check_all = mode & 1, .in_memory = mode & 2};
-        store *opened = open_store(&options);
+        struct store_options options = {.check_all = mode & 1, .in_memory = mode & 2};
+        struct store *opened = open_store(&options);
         expect_sample(opened);
         assert_string_equal(store_path(opened), path);
         struct stat stat_now;
@@ -118,7 +118,7 @@ static void values_come_back(void **state) {
 
 static void write_empty_store(void) {
     recmap_error error = RECMAP_ERROR_INIT;
-    store_writer *writer;
+    struct store_writer *writer;
     expect_ok(store_writer_create(&writer, path, &error), &error);
     expect_ok(store_writer_finish(writer, NULL, NULL, &error), &error);
     store_writer_destroy(writer);
@@ -127,7 +127,7 @@ static void write_empty_store(void) {
 static void a_store_may_be_empty(void **state) {
     (void)state;
     write_empty_store();
-    store *opened = open_store(NULL);
+    struct store *opened = open_store(NULL);
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count = 1;
         store_values(opened, (store_table)table, &count);
@@ -139,18 +139,18 @@ static void a_store_may_be_empty(void **state) {
 
 static void keys_must_ascend(void **state) {
     (void)state;
-    static const store_key bad[] = {{5, 7}, {5, 6}, {4, 9}};
+    static const struct store_key bad[] = {{5, 7}, {5, 6}, {4, 9}};
     for (size_t i = 0; i < 3; i++) {
         recmap_error error = RECMAP_ERROR_INIT;
-        store_writer *writer;
-        store_key first = {5, 7}, other = {0, 0};
+        struct store_writer *writer;
+        struct store_key first = {5, 7}, other = {0, 0};
         expect_ok(store_writer_create(&writer, path, &error), &error);
         expect_ok(store_writer_put(writer, STORE_IDS, first, "a", 1, &error), &error);
         expect_ok(store_writer_put(writer, STORE_COLUMNS, other, "b", 1, &error), &error);
         assert_int_equal(store_writer_put(writer, STORE_IDS, bad[i], "c", 1, &error),
                          RECMAP_INVALID);
         assert_string_equal(error.message, "keys of table ids must ascend");
-        store_key last = {9, 9};
+        struct store_key last = {9, 9};
         assert_int_equal(store_writer_put(writer, STORE_IDS, last, "d", 1, &error), RECMAP_INVALID);
         assert_int_equal(store_writer_finish(writer, NULL, NULL, &error), RECMAP_INVALID);
         store_writer_destroy(writer);
@@ -160,8 +160,8 @@ static void keys_must_ascend(void **state) {
 static void values_have_a_limit(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
-    store_writer *writer;
-    store_key key = {0, 0};
+    struct store_writer *writer;
+    struct store_key key = {0, 0};
     expect_ok(store_writer_create(&writer, path, &error), &error);
     assert_int_equal(store_writer_put(writer, STORE_IDS, key, "", STORE_VALUE_LIMIT + 1, &error),
                      RECMAP_INVALID);
@@ -183,28 +183,28 @@ static void nothing_is_left_of_an_unfinished_store(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     sample_write(path);
     for (int finish = 0; finish < 2; finish++) {
-        store_writer *writer;
-        store_key key = {0, 0};
+        struct store_writer *writer;
+        struct store_key key = {0, 0};
         expect_ok(store_writer_create(&writer, path, &error), &error);
         expect_ok(store_writer_put(writer, STORE_IDS, key, "a", 1, &error), &error);
         if (finish)
             assert_int_equal(store_writer_finish(writer, say_no, path, &error), RECMAP_MISMATCH);
         store_writer_destroy(writer);
-        store *opened = open_store(NULL);
+        struct store *opened = open_store(NULL);
         expect_sample(opened);
         store_close(opened);
     }
 }
 
 /* Values of many sizes over all tables: some transactions, trees of several levels. */
-static void put_many(store_writer *writer) {
+static void put_many(struct store_writer *writer) {
     enum { LARGEST = 3 << 20 };
     uint8_t *bytes = malloc(LARGEST);
     assert_non_null(bytes);
     uint64_t random = 1;
     for (uint64_t i = 0; i < 5000 * STORE_TABLE_COUNT; i++) {
         store_table table = (store_table)(i % STORE_TABLE_COUNT);
-        store_key key = {i, (uint32_t)(i * 7)};
+        struct store_key key = {i, (uint32_t)(i * 7)};
         size_t size = i % 500 == 0 ? LARGEST : random_below(&random, i % 50 ? 60 : 9000);
         memset(bytes, (int)i, size);
         assert_int_equal(store_writer_put(writer, table, key, bytes, size, NULL), RECMAP_OK);
@@ -214,7 +214,7 @@ static void put_many(store_writer *writer) {
 
 /* What `program --build PATH` does. */
 static int build(const char *target) {
-    store_writer *writer;
+    struct store_writer *writer;
     if (store_writer_create(&writer, target, NULL) != RECMAP_OK) return 1;
     put_many(writer);
     recmap_status status = store_writer_finish(writer, NULL, NULL, NULL);
@@ -248,11 +248,11 @@ static void same_puts_give_same_bytes(void **state) {
     assert_int_equal(memcmp(a.bytes, b.bytes, a.size), 0);
     file_free(&a);
     file_free(&b);
-    store *opened = open_store(NULL);
+    struct store *opened = open_store(NULL);
     recmap_error error = RECMAP_ERROR_INIT;
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;
-        const store_value *values = store_values(opened, (store_table)table, &count);
+        const struct store_value *values = store_values(opened, (store_table)table, &count);
         assert_int_equal(count, 5000);
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(values[i].key.chunk, i * STORE_TABLE_COUNT + (size_t)table);
@@ -273,9 +273,9 @@ static void flip(uint64_t offset) {
 static void every_byte_of_a_value_counts(void **state) {
     (void)state;
     sample_write(path);
-    store *opened = open_store(NULL);
+    struct store *opened = open_store(NULL);
     size_t count;
-    const store_value *value = &store_values(opened, STORE_OFFSETS, &count)[0];
+    const struct store_value *value = &store_values(opened, STORE_OFFSETS, &count)[0];
     assert_int_equal((uintptr_t)value->data % 32, 0);
     store_file file = file_load(path);
     uint64_t offset = 0;
@@ -297,7 +297,7 @@ static void every_byte_of_a_value_counts(void **state) {
         expect_ok(store_check(opened, STORE_OFFSETS, 1, &error), &error);
         assert_int_equal(store_check_all(opened, &error), RECMAP_CORRUPT);
         store_close(opened);
-        store_options options = {.check_all = true};
+        struct store_options options = {.check_all = true};
         error = expect_refused(&options, RECMAP_CORRUPT);
         assert_string_equal(error.message, "the hash of the file is not the one in its seal");
         flip(offset + (uint64_t)(int64_t)at);
@@ -317,11 +317,11 @@ static void exchange(store_file *file, store_table a, size_t i, store_table b, s
 static void a_value_belongs_to_its_table_and_key(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
-    store_writer *writer;
+    struct store_writer *writer;
     expect_ok(store_writer_create(&writer, path, &error), &error);
     uint8_t bytes[10000];
     for (uint32_t i = 0; i < 6; i++) {
-        store_key key = {7, i % 3};
+        struct store_key key = {7, i % 3};
         memset(bytes, (int)i, sizeof bytes);
         store_table table = i < 3 ? STORE_OFFSETS : STORE_IDS;
         expect_ok(store_writer_put(writer, table, key, bytes, sizeof bytes, &error), &error);
@@ -333,7 +333,7 @@ static void a_value_belongs_to_its_table_and_key(void **state) {
     exchange(&file, STORE_OFFSETS, 2, STORE_IDS, 2);
     file_save(path, file.bytes, file.size);
     file_free(&file);
-    store *opened = open_store(NULL);
+    struct store *opened = open_store(NULL);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(store_check(opened, STORE_OFFSETS, i, &error), RECMAP_CORRUPT);
     expect_ok(store_check(opened, STORE_IDS, 0, &error), &error);
@@ -376,9 +376,9 @@ static void a_huge_sparse_file_takes_no_time(void **state) {
     uint64_t page_size = page_size_of(&file), count = ((uint64_t)1 << 40) / page_size;
     uint8_t seal[SEAL_SIZE];
     put64(newer_meta(&file) + META_LAST_PAGE, count - 1);
-    seal_fields fields = {.page_size = (uint32_t)page_size,
-                          .page_count = count,
-                          .file_size = count * page_size + SEAL_SIZE};
+    struct seal_fields fields = {.page_size = (uint32_t)page_size,
+                                 .page_count = count,
+                                 .file_size = count * page_size + SEAL_SIZE};
     seal_encode(seal, &fields);
     int fd = open(path, O_WRONLY);
     assert_true(pwrite(fd, file.bytes, file.size - SEAL_SIZE, 0) > 0);
@@ -388,7 +388,7 @@ static void a_huge_sparse_file_takes_no_time(void **state) {
     if (!is_possible) skip();
     double start = seconds_now();
     recmap_error error = RECMAP_ERROR_INIT;
-    store *opened = NULL;
+    struct store *opened = NULL;
     recmap_status status = store_open(&opened, path, NULL, &error);
     /* A sanitizer may have left no piece of address space that is large enough. */
     if (is_sanitized && status == RECMAP_NO_MEMORY) skip();
@@ -432,8 +432,8 @@ typedef void (*harm_fn)(void);
 static void harm_while_open(harm_fn harm, bool in_memory, bool expect_harm) {
     recmap_error error = RECMAP_ERROR_INIT;
     sample_write(path);
-    store_options options = {.in_memory = in_memory};
-    store *opened = open_store(&options);
+    struct store_options options = {.in_memory = in_memory};
+    struct store *opened = open_store(&options);
     harm();
     if (!expect_harm) {
         expect_sample(opened);
@@ -496,7 +496,7 @@ static void a_reader_beside_a_builder(void **state) {
     pthread_create(&builder, NULL, replace_again_and_again, &stop);
     for (int i = 0; i < 500; i++) {
         size_t count;
-        store *opened = open_store(NULL);
+        struct store *opened = open_store(NULL);
         store_values(opened, STORE_MANIFEST, &count);
         if (count) expect_sample(opened);
         store_close(opened);
@@ -511,9 +511,9 @@ static void lmdb_opens_no_other_file(void **state) {
     static void (*const changes[])(void) = {write_empty_store, replace_file, remove_file};
     for (size_t i = 0; i < 3; i++) {
         recmap_error error = RECMAP_ERROR_INIT;
-        environment *env = NULL;
+        struct environment *env = NULL;
         bool was_replaced = false;
-        file_stat checked;
+        struct file_stat checked;
         sample_write(path);
         assert_true(file_stat_path(&checked, path));
         expect_ok(environment_open(&env, &was_replaced, path, &checked, &error), &error);
@@ -540,7 +540,7 @@ static void *check_everything(void *opened) {
 static void many_threads_check_at_once(void **state) {
     (void)state;
     sample_write(path);
-    store *opened = open_store(NULL);
+    struct store *opened = open_store(NULL);
     pthread_t threads[4];
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, check_everything, opened);
     for (int i = 0; i < 4; i++) {
@@ -554,7 +554,7 @@ static void many_threads_check_at_once(void **state) {
 static void a_child_reads_on(void **state) {
     (void)state;
     sample_write(path);
-    store *opened = open_store(NULL);
+    struct store *opened = open_store(NULL);
     pid_t child = fork();
     if (child == 0) {
         bool is_right = check_everything(opened) == NULL;
@@ -571,11 +571,11 @@ static void a_child_reads_on(void **state) {
 /* Builds until an error or the end; the error must say which limit was met. */
 static int build_to_error(int expected_errno) {
     recmap_error error = RECMAP_ERROR_INIT;
-    store_writer *writer = NULL;
+    struct store_writer *writer = NULL;
     static uint8_t bytes[100000];
     recmap_status status = store_writer_create(&writer, path, &error);
     for (uint64_t i = 0; status == RECMAP_OK && i < 2000; i++) {
-        store_key key = {i, 0};
+        struct store_key key = {i, 0};
         status = store_writer_put(writer, STORE_OFFSETS, key, bytes, sizeof bytes, &error);
     }
     if (status == RECMAP_OK) status = store_writer_finish(writer, NULL, NULL, &error);
@@ -617,7 +617,7 @@ static void a_limit_of_file_size_is_named(void **state) {
                                      40000001, 66 << 20, 150 << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         assert_int_equal(in_child(limit_file_size, sizes[i]), 0);
-    store *opened = open_store(NULL);
+    struct store *opened = open_store(NULL);
     expect_sample(opened);
     store_close(opened);
 }
@@ -654,7 +654,7 @@ static bool limit_memory(uint64_t more) {
 }
 
 static int write_and_read(uint64_t more) {
-    store *opened = NULL;
+    struct store *opened = NULL;
     if (!limit_memory(more)) return 77;
     sample_write(path);
     recmap_status status = store_open(&opened, path, NULL, NULL);
@@ -664,8 +664,8 @@ static int write_and_read(uint64_t more) {
 
 static int read_too_much(uint64_t more) {
     recmap_error error = RECMAP_ERROR_INIT;
-    store *opened = NULL;
-    store_options options = {.in_memory = true};
+    struct store *opened = NULL;
+    struct store_options options = {.in_memory = true};
     if (!limit_memory(more)) return 77;
     if (store_open(&opened, path, NULL, &error) != RECMAP_NO_MEMORY || !error.advice[0]) return 1;
     if (strcmp(error.message, "cannot map the index: Cannot allocate memory")) return 2;

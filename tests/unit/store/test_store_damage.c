@@ -78,10 +78,10 @@ static bool is_stated(recmap_status status, const recmap_error *error) {
 }
 
 /* Whether the sample has this value at this key. */
-static bool is_true(store_table table, const store_value *value) {
+static bool is_true(store_table table, const struct store_value *value) {
     static uint8_t expected[SAMPLE_VALUE_MOST];
     for (size_t i = 0; i < sample_count(table); i++) {
-        store_key key = sample_key(table, i);
+        struct store_key key = sample_key(table, i);
         if (key.chunk != value->key.chunk || key.series != value->key.series) continue;
         size_t size = sample_value(expected, table, i);
         return size == value->size && !memcmp(expected, value->data, size);
@@ -100,10 +100,10 @@ typedef struct outcome {
     recmap_status content; /* of the hash of the whole file */
 } outcome;
 
-static void look_at_value(outcome *seen, store *opened, store_table table, size_t i) {
+static void look_at_value(outcome *seen, struct store *opened, store_table table, size_t i) {
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count;
-    const store_value *value = &store_values(opened, table, &count)[i];
+    const struct store_value *value = &store_values(opened, table, &count)[i];
     recmap_status status = store_check(opened, table, i, &error);
     seen->value_count++;
     if (status != RECMAP_OK) {
@@ -119,8 +119,8 @@ static void look_at_value(outcome *seen, store *opened, store_table table, size_
 static outcome look(bool in_memory) {
     outcome seen = {0};
     recmap_error error = RECMAP_ERROR_INIT;
-    store *opened = NULL;
-    store_options options = {.in_memory = in_memory};
+    struct store *opened = NULL;
+    struct store_options options = {.in_memory = in_memory};
     seen.opened = store_open(&opened, path, &options, &error);
     snprintf(seen.message, sizeof seen.message, "%.255s", error.message);
     if (seen.opened != RECMAP_OK) {
