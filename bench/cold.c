@@ -206,9 +206,9 @@ static void measure(const char *folder, const char *set, uint64_t frame_size, ui
     for (int way = 0; way < COLD_WAYS; way++)
         print_row(&rates[way], "thousand records/s", NO_GOAL, "%s: %s", set, way_names[way]);
     for (int way = 0; way < COLD_WAYS; way++)
-        print_row(&ratios[way], "x fio", way > COLD_LOADER_DIRECT ? NO_GOAL : AT_LEAST(0.95),
+        print_row(&ratios[way], "x fio", way > COLD_LOADER_DIRECT ? NO_GOAL : AT_MIN(0.95),
                   "%s: %s", set, way_names[way]);
-    print_row(&over_bare, "x bare loop", AT_LEAST(2), "%s: loader", set);
+    print_row(&over_bare, "x bare loop", AT_MIN(2), "%s: loader", set);
 }
 
 int main(int argc, char **argv) {

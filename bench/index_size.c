@@ -58,10 +58,10 @@ int main(int argc, char **argv) {
         const char *name, *kind, *id;
         goal wanted;
     } sets[] = {
-        {"equal", "equal (equal lengths)", NULL, {GOAL_AT_MOST, 0.5}},
+        {"equal", "equal (equal lengths)", NULL, {GOAL_AT_MAX, 0.5}},
         {"small", "small", "id", {GOAL_NONE, 0}},
         {"medium", "medium", "id", {GOAL_NONE, 0}},
-        {"large", "large (image-like)", "id", {GOAL_AT_MOST, 3}},
+        {"large", "large (image-like)", "id", {GOAL_AT_MAX, 3}},
     };
     if (argc < 2) {
         fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
         print_size(size, records, NO_GOAL, sets[i].kind, "all of the file");
         if (!sets[i].id) continue;
         uint64_t with_ids = measure(&records, argv[1], sets[i].name, sets[i].id);
-        print_size(with_ids - size, records, AT_MOST(12), sets[i].kind, "ids");
+        print_size(with_ids - size, records, AT_MAX(12), sets[i].kind, "ids");
     }
     return 0;
 }

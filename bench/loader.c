@@ -106,7 +106,7 @@ static void measure_warm(const char *folder, const char *set, int repeats, goal 
     print_row(&all, "million records/s", NO_GOAL, "%s: loader, %u threads, on the clock", set,
               cores);
     print_row(&ratio, "x data CRC alone, in file order", share, "%s: loader, rate a core", set);
-    print_row(&sampling, "x without", AT_MOST(1.05), "%s: loader, time that readahead costs", set);
+    print_row(&sampling, "x without", AT_MAX(1.05), "%s: loader, time that readahead costs", set);
     free(numbers);
     mapped_set_close(&bare);
     bench_close(&bench);
@@ -149,8 +149,8 @@ static void measure_resume(const char *folder, const char *set, int repeats) {
         samples_add(&ratio, at_half / at_start);
     }
     print_row(&start, "us", NO_GOAL, "%s: first batch, from the start", set);
-    print_row(&middle, "us", AT_MOST(1000), "%s: first batch, resumed in the middle", set);
-    print_row(&ratio, "x from the start", AT_MOST(1.2), "%s: first batch, resumed", set);
+    print_row(&middle, "us", AT_MAX(1000), "%s: first batch, resumed in the middle", set);
+    print_row(&ratio, "x from the start", AT_MAX(1.2), "%s: first batch, resumed", set);
     bench_close(&bench);
 }
 
@@ -199,10 +199,10 @@ static void measure_state(const char *folder, const char *set, int repeats) {
         samples_add(&ratio, middle.load_ns / start.load_ns);
         if (r == 1) samples_add(&size, (double)middle.size);
     }
-    print_row(&size, "bytes", AT_MOST(300), "%s: state of a shuffled run, size", set);
+    print_row(&size, "bytes", AT_MAX(300), "%s: state of a shuffled run, size", set);
     print_row(&save, "ns", NO_GOAL, "%s: state, saving it", set);
     print_row(&load, "ns", NO_GOAL, "%s: state, loading it in the middle", set);
-    print_row(&ratio, "x at the start", AT_MOST(1.2), "%s: state, loading it in the middle", set);
+    print_row(&ratio, "x at the start", AT_MAX(1.2), "%s: state, loading it in the middle", set);
     recmap_loader_destroy(at_half);
     recmap_loader_destroy(at_start);
     bench_close(&bench);
@@ -214,9 +214,9 @@ int main(int argc, char **argv) {
         return 2;
     }
     int repeats = parse_repeats(argv[2], 8);
-    measure_warm(argv[1], "small", repeats, AT_LEAST(4), NO_GOAL);
-    measure_warm(argv[1], "medium", repeats, AT_LEAST(1), NO_GOAL);
-    measure_warm(argv[1], "large", repeats, NO_GOAL, AT_LEAST(0.7));
+    measure_warm(argv[1], "small", repeats, AT_MIN(4), NO_GOAL);
+    measure_warm(argv[1], "medium", repeats, AT_MIN(1), NO_GOAL);
+    measure_warm(argv[1], "large", repeats, NO_GOAL, AT_MIN(0.7));
     measure_resume(argv[1], "small", repeats);
     measure_state(argv[1], "small", repeats);
     return 0;

@@ -25,7 +25,7 @@
 #include "random.h"
 #include "set.h"
 
-enum { SMALL_FEATURES = 14, TOKENS_MOST = 2000, TOKENS_FEW = 1024 };
+enum { SMALL_FEATURES = 14, TOKENS_MAX = 2000, TOKENS_FEW = 1024 };
 
 typedef struct recipe {
     const char *name;
@@ -83,9 +83,9 @@ static void make_small(example *example, uint64_t number, unsigned shard) {
 
 static void make_medium(example *example, uint64_t number, unsigned shard) {
     (void)shard;
-    uint64_t seed = number, tokens[TOKENS_MOST];
+    uint64_t seed = number, tokens[TOKENS_MAX];
     size_t count = (size_t)(1075 + 180 * random_normal(&seed));
-    if (count > TOKENS_MOST) count = TOKENS_MOST;
+    if (count > TOKENS_MAX) count = TOKENS_MAX;
     for (size_t i = 0; i < count; i++) {
         uint64_t wide = random_next(&seed);
         tokens[i] = (wide >> 32) % (wide & 3 ? 32000 : 2000);

@@ -37,11 +37,11 @@ void *must_have(void *memory) {
 
 int parse_repeats(const char *argument, int usual) {
     long repeats = argument ? strtol(argument, NULL, 10) : usual;
-    return repeats < 1 ? 1 : repeats > SAMPLES_MOST ? SAMPLES_MOST : (int)repeats;
+    return repeats < 1 ? 1 : repeats > SAMPLES_MAX ? SAMPLES_MAX : (int)repeats;
 }
 
 void samples_add(samples *samples, double value) {
-    if (samples->count < SAMPLES_MOST) samples->values[samples->count++] = value;
+    if (samples->count < SAMPLES_MAX) samples->values[samples->count++] = value;
 }
 
 static int compare(const void *a, const void *b) {
@@ -49,13 +49,13 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void sort_samples(double sorted[SAMPLES_MOST], const samples *samples) {
+static void sort_samples(double sorted[SAMPLES_MAX], const samples *samples) {
     memcpy(sorted, samples->values, samples->count * sizeof *sorted);
     qsort(sorted, samples->count, sizeof *sorted, compare);
 }
 
 double samples_median(const samples *samples) {
-    double sorted[SAMPLES_MOST];
+    double sorted[SAMPLES_MAX];
     sort_samples(sorted, samples);
     return (sorted[(samples->count - 1) / 2] + sorted[samples->count / 2]) / 2;
 }
@@ -65,14 +65,14 @@ static void print_goal(goal wanted, double median) {
         printf("\t\t\n");
         return;
     }
-    bool is_met = wanted.kind == GOAL_AT_MOST ? median <= wanted.value : median >= wanted.value;
-    printf("\t%s %.4g\t%s\n", wanted.kind == GOAL_AT_MOST ? "<=" : ">=", wanted.value,
+    bool is_met = wanted.kind == GOAL_AT_MAX ? median <= wanted.value : median >= wanted.value;
+    printf("\t%s %.4g\t%s\n", wanted.kind == GOAL_AT_MAX ? "<=" : ">=", wanted.value,
            is_met ? "met" : "missed");
 }
 
 void print_row(const samples *samples, const char *unit, goal wanted, const char *format, ...) {
     if (!samples->count) return;
-    double sorted[SAMPLES_MOST], median = samples_median(samples);
+    double sorted[SAMPLES_MAX], median = samples_median(samples);
     sort_samples(sorted, samples);
     va_list arguments;
     va_start(arguments, format);

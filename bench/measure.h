@@ -23,9 +23,9 @@ int parse_repeats(const char *argument, int usual);
 void *must_have(void *memory);
 
 /* The figures of some repeats. */
-enum { SAMPLES_MOST = 64 };
+enum { SAMPLES_MAX = 64 };
 typedef struct samples {
-    double values[SAMPLES_MOST];
+    double values[SAMPLES_MAX];
     size_t count;
 } samples;
 
@@ -33,14 +33,14 @@ void samples_add(samples *samples, double value);
 double samples_median(const samples *samples); /* of at least one */
 
 /* What a figure should be. */
-typedef enum goal_kind { GOAL_NONE, GOAL_AT_MOST, GOAL_AT_LEAST } goal_kind;
+typedef enum goal_kind { GOAL_NONE, GOAL_AT_MAX, GOAL_AT_MIN } goal_kind;
 typedef struct goal {
     goal_kind kind;
     double value;
 } goal;
 #define NO_GOAL ((goal){GOAL_NONE, 0})
-#define AT_MOST(limit) ((goal){GOAL_AT_MOST, limit})
-#define AT_LEAST(limit) ((goal){GOAL_AT_LEAST, limit})
+#define AT_MAX(limit) ((goal){GOAL_AT_MAX, limit})
+#define AT_MIN(limit) ((goal){GOAL_AT_MIN, limit})
 
 /* Prints one row, its fields separated by tabs:
  *   question, unit, min, median, max, repeats, goal, "met" or "missed" (of the median) or "" */

@@ -53,7 +53,7 @@ static void print_peak(memory_watch *watch, const char *what, const char *set) {
     watch->is_stopped = true;
     pthread_join(watch->thread, NULL);
     samples_add(&peak, watch->peak);
-    print_row(&peak, "MiB", AT_MOST(256), "%s: memory while %s", set, what);
+    print_row(&peak, "MiB", AT_MAX(256), "%s: memory while %s", set, what);
 }
 
 static void build(const char *folder, const char *set, const char *path, const char *id) {

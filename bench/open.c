@@ -10,7 +10,7 @@
 #include "set.h"
 
 /* The rate of hashing fewer bytes than this cannot be told from the opening. */
-enum { HASHED_LEAST = 500000 };
+enum { HASHED_MIN = 500000 };
 
 static double open_once(const char *path, recmap_index_check check, uint64_t *size) {
     recmap_error error = RECMAP_ERROR_INIT;
@@ -41,9 +41,9 @@ static void measure(const char *folder, const char *set, int repeats) {
         samples_add(&full, hashed / 1e6);
         samples_add(&speeds, (double)size / (hashed - lazy));
     }
-    print_row(&times, "ms", AT_MOST(1), "open: %llu records", records);
+    print_row(&times, "ms", AT_MAX(1), "open: %llu records", records);
     print_row(&full, "ms", NO_GOAL, "open: %llu records, whole file hashed", records);
-    if (size >= HASHED_LEAST)
+    if (size >= HASHED_MIN)
         print_row(&speeds, "GB/s", NO_GOAL, "open: %llu records, hashing", records);
 }
 

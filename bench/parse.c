@@ -16,7 +16,7 @@
 #include "set.h"
 #include "yardstick.h"
 
-enum { BATCH = 256, RECORDS_MOST = 16384, TOKENS = 1024, SAMPLE_NS = 50000000 };
+enum { BATCH = 256, RECORDS_MAX = 16384, TOKENS = 1024, SAMPLE_NS = 50000000 };
 
 static const uint64_t hist_shape[] = {4}, tokens_shape[] = {TOKENS};
 
@@ -68,9 +68,9 @@ typedef struct parse_case {
 
 static const parse_case cases[] = {
     {"ordered", "14 small features, keys in one order", "small", 0, small_features, 14, NULL,
-     AT_MOST(70)},
+     AT_MAX(70)},
     {"shuffled", "14 small features, keys in any order", "small", 1, small_features, 14, NULL,
-     AT_MOST(130)},
+     AT_MAX(130)},
     {"portable", "1,024 token ids, portable", "tokens", 0, tokens_features, 1, varints_portable,
      NO_GOAL},
 #ifdef VARINTS_X86
@@ -79,13 +79,13 @@ static const parse_case cases[] = {
      NO_GOAL},
 #endif
     {"copied", "50 KB of image, copied", "large", 0, image_copied, 1, NULL, NO_GOAL},
-    {"viewed", "50 KB of image, viewed", "large", 0, image_viewed, 1, NULL, AT_MOST(100)},
+    {"viewed", "50 KB of image, viewed", "large", 0, image_viewed, 1, NULL, AT_MAX(100)},
 };
 
 typedef struct parse_bench {
     recmap_parser *parser;
     recmap_columns *columns;
-    recmap_record records[RECORDS_MOST];
+    recmap_record records[RECORDS_MAX];
     size_t count;
 } parse_bench;
 
@@ -93,7 +93,7 @@ typedef struct parse_bench {
 static void find_records(parse_bench *bench, const mapped_set *set, unsigned shard) {
     uint64_t first = set->record_count * shard / SET_SHARD_COUNT;
     uint64_t there = set->record_count * (shard + 1) / SET_SHARD_COUNT - first;
-    bench->count = (size_t)min_u64(there, RECORDS_MOST);
+    bench->count = (size_t)min_u64(there, RECORDS_MAX);
     if (bench->count > BATCH) bench->count -= bench->count % BATCH;
     for (size_t i = 0; i < bench->count; i++) {
         const uint8_t *frame = (const uint8_t *)(uintptr_t)set->addresses[first + i];

@@ -61,9 +61,9 @@ static void measure(const char *name, uint64_t n, work *run, void *context, int 
 
 static void measure_paths(uint64_t n, int repeats) {
     const goal wanted[PERMUTATION_PATH_COUNT] = {
-        [PERMUTATION_PORTABLE] = AT_MOST(20),
-        [PERMUTATION_AVX2] = AT_MOST(n >= 1000000 ? 5 : 8),
-        [PERMUTATION_AVX512] = AT_MOST(n >= 1000000 ? 5 : 8),
+        [PERMUTATION_PORTABLE] = AT_MAX(20),
+        [PERMUTATION_AVX2] = AT_MAX(n >= 1000000 ? 5 : 8),
+        [PERMUTATION_AVX512] = AT_MAX(n >= 1000000 ? 5 : 8),
     };
     struct permutation p;
     permutation_init(&p, n, 42, 0, 0);
@@ -82,7 +82,7 @@ static void measure_orders(uint64_t n, int repeats) {
     must(recmap_order_shuffled(&order, n, 42, &error), &error);
     must(recmap_order_windowed(&windowed, n, 100, 100, 42, &error), &error);
     measure("order, shuffled", n, run_order, order, repeats, NO_GOAL);
-    measure("order, shuffled, a call each", n, run_order_singly, order, repeats, AT_MOST(1000));
+    measure("order, shuffled, a call each", n, run_order_singly, order, repeats, AT_MAX(1000));
     measure("order, windowed 100 x 100", n, run_order, windowed, repeats, NO_GOAL);
     recmap_order_release(order);
     recmap_order_release(windowed);

@@ -95,9 +95,9 @@ int main(int argc, char **argv) {
     for (int i = 0; i < (threads[1] > 1 ? 2 : 1); i++) {
         unsigned count = threads[i];
         const scan_case cases[] = {
-            {folder, "large", "", count, NULL, NULL, AT_LEAST(0.8), NO_GOAL},
+            {folder, "large", "", count, NULL, NULL, AT_MIN(0.8), NO_GOAL},
             {folder, "medium", "", count, NULL, NULL, NO_GOAL, NO_GOAL},
-            {folder, "small", "", count, NULL, NULL, NO_GOAL, AT_LEAST(4)},
+            {folder, "small", "", count, NULL, NULL, NO_GOAL, AT_MIN(4)},
             {folder, "small", " --id", count, "id", NULL, NO_GOAL, NO_GOAL},
             {folder, "small", " --id --lift", count, "id", "label", NO_GOAL, NO_GOAL},
         };

@@ -6,7 +6,7 @@
 #include "module.h"
 #include "view.h"
 
-enum { DIMENSIONS_MOST = 32 };
+enum { DIMENSIONS_MAX = 32 };
 
 /* ---- Memory of the batch as a buffer with a shape. */
 
@@ -17,7 +17,7 @@ typedef struct buffer_object {
     const char *format;
     int dimension_count;
     Py_ssize_t item_size, size;
-    Py_ssize_t shape[DIMENSIONS_MOST], strides[DIMENSIONS_MOST];
+    Py_ssize_t shape[DIMENSIONS_MAX], strides[DIMENSIONS_MAX];
 } buffer_object;
 
 static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
@@ -84,9 +84,9 @@ static PyObject *buffer_make(PyObject *owner, const void *data, recmap_element e
     uint64_t count = 1;
     for (size_t i = 0; i < dimension_count; i++) count *= shape[i];
     if (!data && count) Py_RETURN_NONE;
-    if (dimension_count > DIMENSIONS_MOST)
+    if (dimension_count > DIMENSIONS_MAX)
         return PyErr_Format(PyExc_ValueError, "a column of %zu dimensions: at most %d can be",
-                            dimension_count, DIMENSIONS_MOST);
+                            dimension_count, DIMENSIONS_MAX);
     buffer_object *made = PyObject_New(buffer_object, buffer_type);
     if (!made) return NULL;
     Py_INCREF(owner);

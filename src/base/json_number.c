@@ -8,10 +8,10 @@
 
 /* No double lies so near to the middle of two others that more digits could tell, but for whether
  * there are any. */
-enum { DIGITS_MOST = 800 };
+enum { DIGITS_MAX = 800 };
 
 /* Far beyond what any double reaches. */
-enum { EXPONENT_MOST = 100000 };
+enum { EXPONENT_MAX = 100000 };
 
 static bool pass_digits(struct json_reader *reader) {
     const char *first = reader->at;
@@ -42,7 +42,7 @@ bool json_read_number(struct json_number *number, struct json_reader *reader) {
 /* A number as digits, without zeros before and behind, times a power of ten. */
 struct decimal {
     bool is_negative;
-    char digits[DIGITS_MOST + 2];
+    char digits[DIGITS_MAX + 2];
     size_t digit_count;
     int64_t exponent;
 };
@@ -60,14 +60,14 @@ static int64_t read_exponent(const char *at, const char *end) {
 static void take_digit(struct decimal *taken, char digit, bool is_fraction) {
     taken->exponent -= is_fraction;
     if (digit == '0' && !taken->digit_count) return;
-    if (taken->digit_count < DIGITS_MOST) {
+    if (taken->digit_count < DIGITS_MAX) {
         taken->digits[taken->digit_count++] = digit;
         return;
     }
     taken->exponent++;
     if (digit == '0') return;
     /* One digit more stands for all that do not fit. */
-    if (taken->digit_count == DIGITS_MOST) {
+    if (taken->digit_count == DIGITS_MAX) {
         taken->digits[taken->digit_count++] = '1';
         taken->exponent--;
     }
@@ -133,10 +133,10 @@ bool json_number_to_int64(int64_t *value, const struct json_number *number) {
 /* strtod follows the process's locale, but only in the point: so it is given none. */
 double json_number_to_double(const struct json_number *number) {
     struct decimal taken = decimal_of(number);
-    char text[DIGITS_MOST + 32];
+    char text[DIGITS_MAX + 32];
     double value = 0;
-    if (taken.exponent > EXPONENT_MOST) taken.exponent = EXPONENT_MOST;
-    if (taken.exponent < -EXPONENT_MOST) taken.exponent = -EXPONENT_MOST;
+    if (taken.exponent > EXPONENT_MAX) taken.exponent = EXPONENT_MAX;
+    if (taken.exponent < -EXPONENT_MAX) taken.exponent = -EXPONENT_MAX;
     if (taken.digit_count) {
         snprintf(text, sizeof text, "%.*se%lld", (int)taken.digit_count, taken.digits,
                  (long long)taken.exponent);

@@ -109,7 +109,7 @@ recmap_status column_stage_add(struct column_stage *stage, const recmap_value *v
                                recmap_error *error) {
     recmap_status status = check_value(stage, value, error);
     if (status != RECMAP_OK) return status;
-    if (!array_reserve(&stage->bytes, &stage->bytes_capacity, stage->bytes_size + COLUMN_BYTES_MOST,
+    if (!array_reserve(&stage->bytes, &stage->bytes_capacity, stage->bytes_size + COLUMN_BYTES_MAX,
                        1))
         return fail_memory(error);
     stage->missing[stage->count] = value->type == RECMAP_TYPE_NONE;

@@ -240,7 +240,7 @@ recmap_status packer_add_damage(struct packer *packer, uint64_t offset, uint64_t
     if (!array_reserve(&packer->damages, &packer->damage_capacity, packer->damage_count + 1,
                        sizeof *packer->damages))
         return fail_memory(error);
-    char *kept = strndup(reason, REASON_MOST);
+    char *kept = strndup(reason, REASON_MAX);
     if (!kept) return fail_memory(error);
     packer->damages[packer->damage_count++] =
         (struct damage_entry){packer->manifest.shard_count - 1, offset, length, kept};

@@ -35,7 +35,7 @@ static bool copy_bytes(const struct assembly *a, const recmap_bytes *views, uint
     offsets[count] = (int64_t)total;
     struct buffer *bytes = batch_memory_part(a->memory, a->column_index, BATCH_PART_BYTES);
     if (!buffer_reserve(bytes, 0, total)) return false;
-    bool is_bulk = total >= BULK_COPY_LEAST && total / count >= BULK_COPY_VALUE;
+    bool is_bulk = total >= BULK_COPY_MIN && total / count >= BULK_COPY_VALUE;
     for (uint64_t i = 0; i < count; i++) {
         uint8_t *to = bytes->data + offsets[i];
         if (is_bulk) bulk_copy(to, views[i].data, views[i].size);

@@ -7,7 +7,7 @@
 
 /* It is worth it from so many bytes in all, about what half of a core's second cache holds, of
  * values of so many. */
-enum { BULK_COPY_LEAST = 1 << 20, BULK_COPY_VALUE = 4096 };
+enum { BULK_COPY_MIN = 1 << 20, BULK_COPY_VALUE = 4096 };
 
 /* As memcpy. */
 void bulk_copy(uint8_t *to, const uint8_t *from, size_t size);

@@ -12,7 +12,7 @@ struct stretch {
 };
 
 /* More is asked for at once by nobody. */
-#define STRETCH_MOST ((uint64_t)1 << 20)
+#define STRETCH_MAX ((uint64_t)1 << 20)
 
 struct advising {
     recmap_dataset *dataset;
@@ -43,7 +43,7 @@ static bool enter_shard(struct advising *with, uint32_t shard_index) {
 static void add(struct advising *with, const struct index_place *place) {
     struct stretch *at = &with->at;
     bool follows = at->record_count && place->shard_index == at->shard_index &&
-                   place->offset == at->offset + at->size && at->size < STRETCH_MOST;
+                   place->offset == at->offset + at->size && at->size < STRETCH_MAX;
     if (!follows) {
         ask(with);
         at->record_count = 0;

@@ -34,7 +34,7 @@ typedef enum fetch_level { FETCH_SECOND_LEVEL, FETCH_FIRST_LEVEL, FETCH_FIRST_AL
 
 /* Not more is fetched of a frame: more requests than the processor can hold only delay each other,
  * and what follows it fetches by itself. */
-enum { FETCH_MOST = 512 };
+enum { FETCH_MAX = 512 };
 
 /* gcc 12 takes a function that only asks for lines for one without effect, and leaves out its calls
  * where they are not inlined early. */
@@ -51,7 +51,7 @@ ALWAYS_INLINE void fetch_line(const uint8_t *line, fetch_level level) {
 ALWAYS_INLINE void dataset_fetch_frame(const recmap_dataset *dataset, const uint8_t *frame_bytes,
                                        uint64_t size, fetch_level level) {
     enum { LINE = 64 };
-    uint64_t wanted = dataset->check == FRAME_CHECK_HEADER ? 1 : min_u64(size, FETCH_MOST);
+    uint64_t wanted = dataset->check == FRAME_CHECK_HEADER ? 1 : min_u64(size, FETCH_MAX);
     for (uint64_t at = 0; at < wanted; at += LINE) fetch_line(frame_bytes + at, level);
     fetch_line(frame_bytes + wanted - 1, level);
 }

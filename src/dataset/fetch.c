@@ -9,13 +9,13 @@
 #include "os/ring.h"
 
 enum {
-    HANDED_AT_ONCE = 16, /* reads with one call, and shards that are pinned for it */
-    GAP = 4096,          /* records this near each other come with one read */
-    SIZE_MOST = 1 << 20, /* of several records */
-    ALIGNMENT_MOST = 4096,
+    HANDED_AT_ONCE = 16,      /* reads with one call, and shards that are pinned for it */
+    GAP = 4096,               /* records this near each other come with one read */
+    TOTAL_SIZE_MAX = 1 << 20, /* of several records */
+    ALIGNMENT_MAX = 4096,
 };
 
-#define RECORD_MOST ((uint64_t)1 << 30)
+#define RECORD_MAX ((uint64_t)1 << 30)
 
 struct fetcher {
     recmap_dataset *dataset;
@@ -74,7 +74,7 @@ static bool locate(recmap_batch *batch, const recmap_dataset *dataset, size_t co
         if (index_locate(&batch->places[i], dataset->index, batch->requests[i].number, NULL) !=
             RECMAP_OK)
             return false;
-        if (batch->places[i].frame_size > RECORD_MOST) return false;
+        if (batch->places[i].frame_size > RECORD_MAX) return false;
     }
     return true;
 }
@@ -92,7 +92,7 @@ static size_t near_ones(const recmap_batch *batch, size_t first, size_t count, u
             place->offset > *end + GAP)
             break;
         if (place_end <= *end) continue; /* once more */
-        if (place_end - begin->offset > SIZE_MOST) break;
+        if (place_end - begin->offset > TOTAL_SIZE_MAX) break;
         *end = place_end;
     }
     return next;
@@ -114,7 +114,7 @@ static struct batch_read read_of(recmap_batch *batch, size_t first, size_t end, 
  * of a page's, so that small ones do not lie in two pages. */
 static size_t place_read(const struct batch_read *read, uint32_t alignment, size_t used) {
     size_t step = alignment;
-    while (step < read->size && step < ALIGNMENT_MOST) step *= 2;
+    while (step < read->size && step < ALIGNMENT_MAX) step *= 2;
     return (used + step - 1) & ~(step - 1);
 }
 

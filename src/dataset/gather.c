@@ -15,11 +15,11 @@ enum {
     LAG_CHECK = 46,
     LOCATED_AT_ONCE = 8, /* so many addresses are looked up side by side */
     READ_GAP = 4096,     /* records this near each other are read with one pread */
-    READ_MOST = 1 << 20,
+    READ_MAX = 1 << 20,
 };
 
 /* The state of one gather as it goes from record to record. */
-struct gathering {
+struct gather {
     recmap_batch *batch;
     recmap_dataset *dataset;
     struct open_shard *shard; /* of the record before */
@@ -27,14 +27,14 @@ struct gathering {
     bool is_borrowed; /* the shard is pinned here, not by the batch: nothing points into it */
 };
 
-static void leave_shard(struct gathering *at) {
+static void leave_shard(struct gather *at) {
     if (at->shard && at->is_borrowed) shard_cache_unpin(at->shard);
     at->shard = NULL;
 }
 
 /* Pins the shard, unless it is the one at hand. Records point into a mapped one: the batch keeps
  * the pin. Where shards are never closed there is nothing to give back. */
-static recmap_status enter_shard(struct gathering *at, uint32_t shard_index, recmap_error *error) {
+static recmap_status enter_shard(struct gather *at, uint32_t shard_index, recmap_error *error) {
     if (at->shard && at->shard_index == shard_index) return RECMAP_OK;
     leave_shard(at);
     struct open_shard *shard;
@@ -52,7 +52,7 @@ static recmap_status enter_shard(struct gathering *at, uint32_t shard_index, rec
 }
 
 /* Finds record `i` of the sorted requests. */
-static recmap_status locate(struct gathering *at, size_t i, recmap_error *error) {
+static recmap_status locate(struct gather *at, size_t i, recmap_error *error) {
     recmap_batch *batch = at->batch;
     uint64_t number = batch->requests[i].number;
     struct index_place *place = &batch->places[i];
@@ -71,7 +71,7 @@ static recmap_status locate(struct gathering *at, size_t i, recmap_error *error)
 /* Asks for the first line of each, and then for the rest. A request waits until the address of its
  * page was looked up, which takes as long as memory does, but several that follow each other at
  * once wait together. */
-static void reach(const struct gathering *at, size_t first, size_t end) {
+static void reach(const struct gather *at, size_t first, size_t end) {
     const recmap_batch *batch = at->batch;
     const uint8_t *frames[LOCATED_AT_ONCE];
     size_t count = 0;
@@ -84,12 +84,12 @@ static void reach(const struct gathering *at, size_t first, size_t end) {
     for (size_t i = 0; i < count; i++) fetch_line(frames[i], FETCH_SECOND_LEVEL);
     /* Checking all of longer ones takes so long that the second step is early enough. */
     for (size_t i = 0; i < count; i++)
-        if (sizes[i] <= FETCH_MOST)
+        if (sizes[i] <= FETCH_MAX)
             dataset_fetch_frame(at->dataset, frames[i], sizes[i], FETCH_SECOND_LEVEL);
 }
 
 /* Finds some records, when the last of them is due, and starts to fetch their bytes. */
-static recmap_status locate_some(struct gathering *at, size_t last, size_t count,
+static recmap_status locate_some(struct gather *at, size_t last, size_t count,
                                  recmap_error *error) {
     if (last + 1 < count && (last + 1) % LOCATED_AT_ONCE) return RECMAP_OK;
     size_t first = last - last % LOCATED_AT_ONCE;
@@ -102,14 +102,14 @@ static recmap_status locate_some(struct gathering *at, size_t last, size_t count
 }
 
 /* Brings record `i`, which was located, near. */
-static void fetch(const struct gathering *at, size_t i) {
+static void fetch(const struct gather *at, size_t i) {
     const recmap_batch *batch = at->batch;
     if (!batch->shards[i]) return;
     dataset_fetch_frame(at->dataset, open_shard_bytes(batch->shards[i]) + batch->places[i].offset,
                         batch->places[i].frame_size, FETCH_FIRST_LEVEL);
 }
 
-static recmap_status check(struct gathering *at, size_t i, const struct shard_window *window,
+static recmap_status check(struct gather *at, size_t i, const struct shard_window *window,
                            recmap_error *error) {
     recmap_batch *batch = at->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
@@ -121,7 +121,7 @@ static recmap_status check(struct gathering *at, size_t i, const struct shard_wi
 /* The end of the requests from `i` on that one read gets, since each lies near the ones before it.
  * Requests are sorted by number, but their places need not ascend: a forged index can give a later
  * record an earlier place. Such a record begins a read of its own. */
-static size_t near_ones(const struct gathering *at, size_t i, size_t end, uint64_t *size) {
+static size_t near_ones(const struct gather *at, size_t i, size_t end, uint64_t *size) {
     const recmap_batch *batch = at->batch;
     const struct index_place *first = &batch->places[i];
     uint64_t last = first->offset + first->frame_size;
@@ -130,7 +130,7 @@ static size_t near_ones(const struct gathering *at, size_t i, size_t end, uint64
         const struct index_place *place = &batch->places[next];
         if (batch->shards[next] || place->shard_index != first->shard_index ||
             place->offset < first->offset || place->offset > last + READ_GAP ||
-            place->offset + place->frame_size - first->offset > READ_MOST)
+            place->offset + place->frame_size - first->offset > READ_MAX)
             break;
         /* A repeated record lies in what is read already. */
         if (place->offset + place->frame_size > last) last = place->offset + place->frame_size;
@@ -140,7 +140,7 @@ static size_t near_ones(const struct gathering *at, size_t i, size_t end, uint64
 }
 
 /* Reads and checks the requests from `i` on that one read gets. */
-static recmap_status read_near(struct gathering *at, size_t i, size_t count, size_t *next,
+static recmap_status read_near(struct gather *at, size_t i, size_t count, size_t *next,
                                recmap_error *error) {
     recmap_batch *batch = at->batch;
     const struct index_place *first = &batch->places[i];
@@ -158,18 +158,18 @@ static recmap_status read_near(struct gathering *at, size_t i, size_t count, siz
 }
 
 /* How many requests from `i` on are copied out of a compressed shard together. */
-static size_t compressed_ones(const struct gathering *at, size_t i, size_t end, uint64_t *size) {
+static size_t compressed_ones(const struct gather *at, size_t i, size_t end, uint64_t *size) {
     const struct index_place *places = at->batch->places;
     size_t next = i + 1;
     *size = places[i].frame_size;
     while (next < end && places[next].shard_index == places[i].shard_index &&
-           *size + places[next].frame_size <= READ_MOST)
+           *size + places[next].frame_size <= READ_MAX)
         *size += places[next++].frame_size;
     return next;
 }
 
 /* Reads and checks the requests from `i` on that are copied together. */
-static recmap_status read_compressed(struct gathering *at, size_t i, size_t count, size_t *next,
+static recmap_status read_compressed(struct gather *at, size_t i, size_t count, size_t *next,
                                      recmap_error *error) {
     recmap_batch *batch = at->batch;
     uint64_t size;
@@ -189,7 +189,7 @@ static recmap_status read_compressed(struct gathering *at, size_t i, size_t coun
     return status;
 }
 
-static recmap_status read_some(struct gathering *at, size_t i, size_t count, size_t *next,
+static recmap_status read_some(struct gather *at, size_t i, size_t count, size_t *next,
                                recmap_error *error) {
     uint32_t shard_index = at->batch->places[i].shard_index;
     const struct shard_entry *entry = &index_shards(at->dataset->index)[shard_index].entry;
@@ -203,7 +203,7 @@ static bool is_due(size_t *i, size_t turn, size_t lag, size_t count) {
     return turn >= lag && *i < count;
 }
 
-static recmap_status turn_stages(struct gathering *at, size_t turn, size_t count,
+static recmap_status turn_stages(struct gather *at, size_t turn, size_t count,
                                  recmap_error *error) {
     recmap_batch *batch = at->batch;
     struct index_file *index = at->dataset->index;
@@ -220,7 +220,7 @@ static recmap_status turn_stages(struct gathering *at, size_t turn, size_t count
     return status;
 }
 
-static recmap_status visit(struct gathering *at, size_t count, recmap_error *error) {
+static recmap_status visit(struct gather *at, size_t count, recmap_error *error) {
     for (size_t turn = 0; turn < count + LAG_CHECK; turn++) {
         recmap_status status = turn_stages(at, turn, count, error);
         if (status != RECMAP_OK) return status;
@@ -253,7 +253,7 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
 
 static recmap_status gather(recmap_batch *batch, recmap_dataset *dataset, size_t count,
                             recmap_error *error) {
-    struct gathering at = {.batch = batch, .dataset = dataset};
+    struct gather at = {.batch = batch, .dataset = dataset};
     recmap_status status = visit(&at, count, error);
     leave_shard(&at);
     batch->count = count;

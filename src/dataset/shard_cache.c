@@ -49,7 +49,7 @@ struct shard_cache {
 };
 
 /* Room that is left to others: maps and files of the application, of other data sets. */
-enum { SHARE_OF_LIMITS = 2, MAPS_MOST = 32000, FILES_LEAST = 4 };
+enum { SHARE_OF_LIMITS = 2, MAPS_MAX = 32000, FILES_MIN = 4 };
 
 /* Of a compressed shard's samples only each so many'th is compared. */
 enum { SAMPLES_STEP = 8 };
@@ -59,10 +59,10 @@ static const struct shard_entry *entry_of(const struct shard_cache *cache, uint3
 }
 
 static size_t default_limit(recmap_access access) {
-    if (access == RECMAP_ACCESS_MAP) return MAPS_MOST;
+    if (access == RECMAP_ACCESS_MAP) return MAPS_MAX;
     size_t files = process_file_limit() / SHARE_OF_LIMITS;
     if (access == RECMAP_ACCESS_DIRECT) files /= 2; /* two a shard */
-    return files < FILES_LEAST ? FILES_LEAST : files;
+    return files < FILES_MIN ? FILES_MIN : files;
 }
 
 static recmap_status check_name(const struct shard_cache *cache, const char *name,
@@ -419,7 +419,7 @@ static void find_in_file(const struct open_shard *shard, uint64_t *offset, uint6
     struct span_source source = source_of(shard);
     uint64_t first = span_at(&source, *offset), last = span_at(&source, *offset + *size - 1);
     /* Where in a long span cannot be told. */
-    bool is_long = span_end(&source, last) - span_begin(&source, first) > SPAN_WHOLE_MOST;
+    bool is_long = span_end(&source, last) - span_begin(&source, first) > SPAN_WHOLE_MAX;
     *offset = span_file_begin(&source, first);
     *size = is_long ? 0 : span_file_end(&source, last) - *offset;
 }

@@ -22,7 +22,7 @@ uint64_t span_at(const struct span_source *source, uint64_t offset) {
 struct span_piece span_piece_at(const struct span_source *source, uint64_t offset) {
     uint64_t index = span_at(source, offset);
     uint64_t begin = span_begin(source, index), end = span_end(source, index);
-    if (end - begin <= SPAN_WHOLE_MOST) return (struct span_piece){index, begin, end};
+    if (end - begin <= SPAN_WHOLE_MAX) return (struct span_piece){index, begin, end};
     begin += (offset - begin) / SPAN_PIECE * SPAN_PIECE;
     return (struct span_piece){index, begin, min_u64(end, begin + SPAN_PIECE)};
 }
@@ -71,7 +71,7 @@ static points_verdict start(struct inflater *in, const struct span_source *sourc
                             uint64_t span_index) {
     if (!span_index) return POINTS_OK;
     const struct stored_point *point = &source->points->at[span_index - 1];
-    uint8_t window[INFLATE_WINDOW_MOST];
+    uint8_t window[INFLATE_WINDOW_MAX];
     struct seek_point from = {point->bit, point->offset, window, point->window_size};
     points_verdict verdict = points_unpack(window, point);
     if (verdict != POINTS_OK) return verdict;

@@ -9,7 +9,7 @@
 #include "os/map.h"
 
 /* Up to the first size a span is inflated as a whole, else in pieces of the second. */
-#define SPAN_WHOLE_MOST ((uint64_t)64 << 20)
+#define SPAN_WHOLE_MAX ((uint64_t)64 << 20)
 #define SPAN_PIECE ((uint64_t)16 << 20)
 
 /* What the spans of one shard are inflated from. */

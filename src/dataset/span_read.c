@@ -6,13 +6,13 @@
 #include "base/error.h"
 
 enum {
-    AHEAD = 8,                   /* frames whose bytes are on their way while one is copied */
-    LINE = 64,                   /* bytes of a line of the processor's cache */
-    COPY_FETCH_MOST = 16 * LINE, /* of a longer frame the processor fetches the rest by itself */
+    AHEAD = 8,                  /* frames whose bytes are on their way while one is copied */
+    LINE = 64,                  /* bytes of a line of the processor's cache */
+    COPY_FETCH_MAX = 16 * LINE, /* of a longer frame the processor fetches the rest by itself */
 };
 
 /* What is larger is not kept from going while others are read. */
-#define PINNED_AHEAD_MOST ((uint64_t)8 << 20)
+#define PINNED_AHEAD_MAX ((uint64_t)8 << 20)
 
 struct span_request {
     const struct span_source *source;
@@ -79,12 +79,12 @@ static void begin_frame(struct coming_frame *coming, struct coming_frame *before
     if (before && before->pinned && before->piece.begin == piece.begin) {
         coming->pinned = before->pinned;
         before->owns_pin = false;
-    } else if (piece.end - piece.begin <= PINNED_AHEAD_MOST) {
+    } else if (piece.end - piece.begin <= PINNED_AHEAD_MAX) {
         coming->pinned = pin_piece(reader, piece);
     }
     coming->owns_pin = coming->pinned != NULL;
     if (!is_whole(coming, place)) return;
-    uint64_t end = coming->within + min_u64(place->frame_size, COPY_FETCH_MOST);
+    uint64_t end = coming->within + min_u64(place->frame_size, COPY_FETCH_MAX);
     for (uint64_t at = coming->within; at < end; at += LINE)
         __builtin_prefetch(coming->pinned->data + at);
 }

@@ -14,7 +14,7 @@
 
 struct finding {
     uint64_t shard_index, record, offset, length;
-    char reason[REASON_MOST];
+    char reason[REASON_MAX];
 };
 
 struct recmap_report {
@@ -56,7 +56,7 @@ static recmap_status add_finding(struct verification *at, uint64_t record, uint6
         return fail_memory(error);
     struct finding *added = &report->findings[report->count++];
     *added = (struct finding){at->shard_index, record, offset, length, ""};
-    snprintf(added->reason, sizeof added->reason, "%.*s", REASON_MOST - 1, reason);
+    snprintf(added->reason, sizeof added->reason, "%.*s", REASON_MAX - 1, reason);
     return RECMAP_OK;
 }
 
@@ -206,7 +206,7 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
     struct verification *at = context;
     const struct shard_entry *entry = &shard_at(at)->entry;
     struct shard_identity found = identity_end(at->identity, end->size);
-    char reason[REASON_MOST];
+    char reason[REASON_MAX];
     if (end->file_size != entry->file_size) {
         snprintf(reason, sizeof reason,
                  "the shard has %" PRIu64 " bytes; when it was indexed it had %" PRIu64,

@@ -6,7 +6,7 @@
 #include "dataset/span.h"
 #include "os/thread.h"
 
-enum { WAYPOINTS_MOST = 512 };
+enum { WAYPOINTS_MAX = 512 };
 
 struct waypoints {
     struct inflater **at; /* by offset */
@@ -66,7 +66,7 @@ void waypoints_add(struct waypoints *to, const struct inflater *in) {
         size_t place = count_to(to, offset);
         for (size_t i = to->count++; i > place; i--) to->at[i] = to->at[i - 1];
         to->at[place] = copy;
-        if (to->count == WAYPOINTS_MOST) thin_out(to);
+        if (to->count == WAYPOINTS_MAX) thin_out(to);
     }
     process_unlock();
 }

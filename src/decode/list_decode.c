@@ -11,7 +11,7 @@ enum {
     INT64_TAG = 1 << 3 | WIRE_VARINT,
     CHUNK = 512,            /* values that are converted at once */
     SURELY_SMALL = 1 << 16, /* bytes for whose values room is made without counting them */
-    VARINT_MOST = 10,
+    VARINT_MAX = 10,
 };
 
 static bool fail_list(struct list_decoder *decoder, list_trouble trouble) {
@@ -62,7 +62,7 @@ static const uint8_t *find_varint(const uint8_t *data, size_t index) {
 /* As many bytes as hold whole varints, at most CHUNK; 0 when there is none in them. */
 static size_t cut_varints(const uint8_t *data, size_t size) {
     if (size <= CHUNK) return size;
-    for (size_t cut = CHUNK; cut > CHUNK - VARINT_MOST; cut--)
+    for (size_t cut = CHUNK; cut > CHUNK - VARINT_MAX; cut--)
         if (data[cut - 1] < 0x80) return cut;
     return 0;
 }

@@ -25,7 +25,7 @@ void read_scratch_destroy(struct read_scratch *scratch) {
 }
 
 bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *plan) {
-    size_t count = plan->features.count, entries_most = count + UNASKED_MOST;
+    size_t count = plan->features.count, entries_most = count + UNASKED_MAX;
     if (scratch->plan == plan && scratch->slot_count == count) return true;
     empty(scratch);
     scratch->found = calloc(count + 1, sizeof *scratch->found);
@@ -79,12 +79,12 @@ void read_nothing(struct sink *sinks, const recmap_parser *plan, size_t row) {
 }
 
 void read_prefetch(const uint8_t *data, size_t size) {
-    enum { LINE = 64, WHOLE_MOST = 4096, BEGIN = 512 };
-    size_t wanted = size <= WHOLE_MOST ? size : BEGIN;
+    enum { LINE = 64, WHOLE_MAX = 4096, BEGIN = 512 };
+    size_t wanted = size <= WHOLE_MAX ? size : BEGIN;
     for (size_t i = 0; i < wanted; i += LINE) {
         if (i < BEGIN) __builtin_prefetch(data + i, 0, 3);
         else __builtin_prefetch(data + i, 0, 2);
     }
     /* The last entry may begin close to the end, so the end is read always. */
-    if (size > WHOLE_MOST) __builtin_prefetch(data + size - 1);
+    if (size > WHOLE_MAX) __builtin_prefetch(data + size - 1);
 }

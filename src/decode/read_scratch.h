@@ -6,8 +6,8 @@
 #include "example/feature.h"
 
 enum {
-    UNASKED_MOST = 1024, /* so many entries and one a slot the fast way takes in one record */
-    ORDER_SCORE_MOST = 8,
+    UNASKED_MAX = 1024, /* so many entries and one a slot the fast way takes in one record */
+    ORDER_SCORE_MAX = 8,
     ORDER_SCORE_LIMIT = 4,
 };
 

@@ -215,11 +215,11 @@ static bool read_base64(struct message_writer *to, size_t head_size, size_t *siz
 /* The head's size is known when the bytes are there. */
 static bool read_bytes(struct reading *r, void *context) {
     (void)context;
-    enum { HEAD_MOST = 11 };
+    enum { HEAD_MAX = 11 };
     struct message_writer *values = &r->builder->values;
     size_t size;
-    if (!read_base64(values, HEAD_MOST, &size, r)) return false;
-    const uint8_t *decoded = values->data + values->size + HEAD_MOST;
+    if (!read_base64(values, HEAD_MAX, &size, r)) return false;
+    const uint8_t *decoded = values->data + values->size + HEAD_MAX;
     message_put_head(values, 1 << 3 | 2, size);
     if (size) memmove(values->data + values->size, decoded, size);
     values->size += size;

@@ -66,7 +66,7 @@ static void put_members(struct json_writer *json, const recmap_schema_feature *f
 }
 
 /* Features and lists, each sorted by names: a walk over both at once. */
-struct name_walk {
+struct name_merge {
     const recmap_schema *schema;
     size_t feature; /* the next feature, */
     size_t list;    /* and the next list, which are behind all features */
@@ -74,8 +74,8 @@ struct name_walk {
     size_t count;
 };
 
-static struct name_walk walk_begin(const recmap_schema *schema) {
-    struct name_walk walk = {.schema = schema, .count = recmap_schema_feature_count(schema)};
+static struct name_merge walk_begin(const recmap_schema *schema) {
+    struct name_merge walk = {.schema = schema, .count = recmap_schema_feature_count(schema)};
     while (walk.list < walk.count && !recmap_schema_get_feature(schema, walk.list).is_list)
         walk.list++;
     walk.feature_count = walk.list;
@@ -89,7 +89,7 @@ static int compare_names(const recmap_schema_feature *a, const recmap_schema_fea
 }
 
 /* Writes what has the next name: a feature, a list, or both. */
-static void put_name(struct json_writer *json, struct name_walk *walk) {
+static void put_name(struct json_writer *json, struct name_merge *walk) {
     recmap_schema_feature feature = {0}, list = {0};
     bool has_feature = walk->feature < walk->feature_count, has_list = walk->list < walk->count;
     if (has_feature) feature = recmap_schema_get_feature(walk->schema, walk->feature);
@@ -115,7 +115,7 @@ static void put_name(struct json_writer *json, struct name_walk *walk) {
 recmap_status recmap_schema_to_json(recmap_text *text, const recmap_schema *schema,
                                     recmap_error *error) {
     struct json_writer json = json_begin(text);
-    struct name_walk walk = walk_begin(schema);
+    struct name_merge walk = walk_begin(schema);
     json_open(&json, '{');
     while (walk.feature < walk.feature_count || walk.list < walk.count) put_name(&json, &walk);
     json_close(&json, '}');

@@ -57,13 +57,13 @@ const char *custom_fault(const recmap_framing *table) {
     if (table->version != RECMAP_FRAMING_VERSION) return "its version is not that of this recmap";
     if (!table->name || !table->name[0]) return "it has no name";
     size_t size = strlen(table->name);
-    if (size > CUSTOM_NAME_MOST) return "its name is longer than 63 bytes";
+    if (size > CUSTOM_NAME_MAX) return "its name is longer than 63 bytes";
     if (strspn(table->name, allowed) != size)
         return "its name has other characters than letters, digits, _ and -";
     if (framing_make(&own, table->name) || !strcmp(table->name, "auto"))
         return "its name is that of one of recmap's own";
     if (!table->parse) return "it has no function `parse`";
-    if (table->file_header_size > FIXED_MOST || table->file_footer_size > FIXED_MOST)
+    if (table->file_header_size > FIXED_MAX || table->file_footer_size > FIXED_MAX)
         return "its header or footer is larger than 2^48 bytes";
     return NULL;
 }
@@ -79,6 +79,6 @@ struct framing custom_framing(const recmap_framing *table) {
         .find = table->find ? find : NULL,
         .guess = table->find ? find : NULL,
     };
-    snprintf(made.name, sizeof made.name, "%.*s", CUSTOM_NAME_MOST, table->name);
+    snprintf(made.name, sizeof made.name, "%.*s", CUSTOM_NAME_MAX, table->name);
     return made;
 }

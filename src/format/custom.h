@@ -5,7 +5,7 @@
 
 #include "format/framing.h"
 
-enum { CUSTOM_NAME_MOST = 63 };
+enum { CUSTOM_NAME_MAX = 63 };
 
 /* `table` must outlive the framing. */
 struct framing custom_framing(const recmap_framing *table);

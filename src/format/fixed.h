@@ -6,9 +6,9 @@
 #include "format/framing.h"
 
 /* The largest header, record and footer. */
-#define FIXED_MOST ((uint64_t)1 << 48)
+#define FIXED_MAX ((uint64_t)1 << 48)
 
-/* "fixed:HEADER,RECORD,FOOTER": sizes up to FIXED_MOST, of the record not 0. */
+/* "fixed:HEADER,RECORD,FOOTER": sizes up to FIXED_MAX, of the record not 0. */
 struct framing fixed_framing(uint64_t header_size, uint64_t record_size, uint64_t footer_size);
 
 #endif

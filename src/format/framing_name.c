@@ -14,10 +14,10 @@ static bool read_number(uint64_t *number, const char **text) {
     uint64_t value = 0;
     if (c[0] == '0' && c[1] >= '0' && c[1] <= '9') return false;
     for (; *c >= '0' && *c <= '9'; c++) {
-        if (value > FIXED_MOST / 10) return false;
+        if (value > FIXED_MAX / 10) return false;
         value = value * 10 + (uint64_t)(*c - '0');
     }
-    if (c == *text || value > FIXED_MOST) return false;
+    if (c == *text || value > FIXED_MAX) return false;
     *text = c;
     *number = value;
     return true;

@@ -15,9 +15,9 @@
 
 enum {
     INPUT_SIZE = 256 << 10,
-    INPUT_LEAD = 16,      /* bytes before them that ISA-L may give back */
-    PIECE_MOST = 1 << 30, /* ISA-L counts input and output in 32 bits */
-    BULK = 512 << 10,     /* out of one call: checksums then find it in the cache */
+    INPUT_LEAD = 16,     /* bytes before them that ISA-L may give back */
+    PIECE_MAX = 1 << 30, /* ISA-L counts input and output in 32 bits */
+    BULK = 512 << 10,    /* out of one call: checksums then find it in the cache */
     TRIED_SIZE = 64 << 10,
 };
 
@@ -143,7 +143,7 @@ static bool refill(struct inflater *in) {
     if (in->state.avail_in || !left) return true;
     if (in->source.bytes) {
         in->state.next_in = (uint8_t *)in->source.bytes + in->taken;
-        in->state.avail_in = (uint32_t)min_u64(left, PIECE_MOST);
+        in->state.avail_in = (uint32_t)min_u64(left, PIECE_MAX);
     } else {
         size_t size = (size_t)min_u64(left, INPUT_SIZE);
         uint8_t *begin = in->input + INPUT_LEAD;
@@ -182,7 +182,7 @@ static void skip(struct inflater *in, uint32_t size) {
 }
 
 bool inflater_start_at(struct inflater *in, const struct seek_point *point) {
-    if (point->bit / 8 >= in->source.size || point->window_size > INFLATE_WINDOW_MOST) return false;
+    if (point->bit / 8 >= in->source.size || point->window_size > INFLATE_WINDOW_MAX) return false;
     start(in, point->bit / 8, point->offset);
     /* Without a window nothing came out of the member before. */
     in->checks = !point->window_size;
@@ -219,7 +219,7 @@ const struct inflate_fault *inflater_fault(const struct inflater *in) {
 struct seek_point inflater_point(const struct inflater *in) {
     const struct inflate_state *state = &in->state;
     uint32_t end = state->tmp_out_valid < 0 ? 0 : (uint32_t)state->tmp_out_valid;
-    uint32_t size = end < INFLATE_WINDOW_MOST ? end : INFLATE_WINDOW_MOST;
+    uint32_t size = end < INFLATE_WINDOW_MAX ? end : INFLATE_WINDOW_MAX;
     return (struct seek_point){
         .bit = (in->taken - state->avail_in) * 8 - (uint32_t)state->read_in_length,
         .offset = in->offset + (uint32_t)(state->tmp_out_valid - state->tmp_out_processed),
@@ -362,7 +362,7 @@ static size_t call(struct inflater *in, uint8_t *out, size_t room, bool stops) {
 /* Goes on towards the end of the block, without handing out the last byte there is. */
 static size_t call_towards_point(struct inflater *in, uint8_t *out, size_t room) {
     struct inflate_state *state = &in->state;
-    enum { FULL = 2 * INFLATE_WINDOW_MOST };
+    enum { FULL = 2 * INFLATE_WINDOW_MAX };
     if (state->tmp_out_valid >= FULL && pending(in) > 1) {
         size_t held = pending(in) - 1;
         return call(in, out, room < held ? room : held, true);

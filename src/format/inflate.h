@@ -10,7 +10,7 @@
 
 #include "format/compression.h"
 
-enum { INFLATE_WINDOW_MOST = 32768 };
+enum { INFLATE_WINDOW_MAX = 32768 };
 
 /* Compressed bytes: in memory, or read when they are needed. */
 struct inflate_source {

@@ -42,13 +42,13 @@ static bool is_binary(uint8_t byte) {
 }
 
 /* Fewer bytes that text could have may be all that is left of a length. */
-enum { TEXT_LEAST = 8 };
+enum { TEXT_MIN = 8 };
 
 static bool is_text(const uint8_t *bytes, uint64_t size) {
     uint64_t seen = size < 512 ? size : 512;
     for (uint64_t i = 0; i < seen; i++)
         if (is_binary(bytes[i])) return false;
-    return seen >= TEXT_LEAST;
+    return seen >= TEXT_MIN;
 }
 
 /* The upper half of a record's length is zeros: none of these files has them there, and a TFRecord

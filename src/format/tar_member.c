@@ -109,8 +109,8 @@ struct pax_line {
 };
 
 static bool read_line(struct pax_line *found, const uint8_t *text, uint64_t size) {
-    enum { DIGITS_MOST = 20 };
-    const uint8_t *space = memchr(text, ' ', (size_t)min_u64(size, DIGITS_MOST));
+    enum { DIGITS_MAX = 20 };
+    const uint8_t *space = memchr(text, ' ', (size_t)min_u64(size, DIGITS_MAX));
     if (!space || !read_decimal(&found->size, text, (uint64_t)(space - text))) return false;
     uint64_t head = (uint64_t)(space - text) + 1;
     if (found->size > size || found->size <= head || text[found->size - 1] != '\n') return false;

@@ -48,10 +48,10 @@ static void flush(struct identity_builder *builder) {
  * one goes and the step doubles. So 17 to 32 are left of more than 32 records. */
 static void add_sample(struct shard_identity *identity, uint64_t record, uint32_t check) {
     if (record % identity->sample_step) return;
-    if (identity->sample_count == IDENTITY_SAMPLES_MOST) {
-        for (size_t i = 0; i < IDENTITY_SAMPLES_MOST / 2; i++)
+    if (identity->sample_count == IDENTITY_SAMPLES_MAX) {
+        for (size_t i = 0; i < IDENTITY_SAMPLES_MAX / 2; i++)
             identity->samples[i] = identity->samples[2 * i];
-        identity->sample_count = IDENTITY_SAMPLES_MOST / 2;
+        identity->sample_count = IDENTITY_SAMPLES_MAX / 2;
         identity->sample_step *= 2;
     }
     identity->samples[identity->sample_count++] = check;

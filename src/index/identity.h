@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { IDENTITY_SAMPLES_MOST = 32, IDENTITY_HASH_SIZE = 16 };
+enum { IDENTITY_SAMPLES_MAX = 32, IDENTITY_HASH_SIZE = 16 };
 
 struct shard_identity {
     uint8_t hash[IDENTITY_HASH_SIZE];
-    uint32_t samples[IDENTITY_SAMPLES_MOST]; /* checks of records 0, step, 2 step, ... */
+    uint32_t samples[IDENTITY_SAMPLES_MAX]; /* checks of records 0, step, 2 step, ... */
     size_t sample_count;
     uint64_t sample_step;
 };

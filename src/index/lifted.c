@@ -173,7 +173,7 @@ bool column_parse_default(recmap_value *value, recmap_type type, const char *tex
         parsed.type = RECMAP_TYPE_BYTES;
         parsed.as.bytes.data = (const uint8_t *)text;
         parsed.as.bytes.size = strlen(text);
-        fits = parsed.as.bytes.size <= COLUMN_BYTES_MOST;
+        fits = parsed.as.bytes.size <= COLUMN_BYTES_MAX;
     }
     if (fits) *value = parsed;
     return fits;

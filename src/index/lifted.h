@@ -14,7 +14,7 @@ enum {
     COLUMN_CHUNK_SHIFT = 16,
     COLUMN_CHUNK_RECORDS = 1 << COLUMN_CHUNK_SHIFT,
     COLUMN_HEAD_SIZE = 16,
-    COLUMN_BYTES_MOST = 255, /* a lifted value of bytes is short */
+    COLUMN_BYTES_MAX = 255, /* a lifted value of bytes is short */
 };
 
 /* Values before packing: words are int64s, the bits of floats, or ends of bytes in `bytes`. */

@@ -174,7 +174,7 @@ void manifest_free(struct manifest *freed) {
 
 static bool shard_is_sound(const Recmap__Shard *message) {
     return message->path.len && !memchr(message->path.data, 0, message->path.len) &&
-           message->hash.len == 16 && message->n_samples <= IDENTITY_SAMPLES_MOST &&
+           message->hash.len == 16 && message->n_samples <= IDENTITY_SAMPLES_MAX &&
            message->sample_step > 0 && message->compression <= RECMAP__COMPRESSION__ZLIB &&
            (message->compression || (message->size == message->file_size && !message->point_count));
 }

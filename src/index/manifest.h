@@ -16,7 +16,7 @@ enum {
     INDEX_FORMAT_VERSION = 1,
     SHARDS_PER_TABLE = 4096,
     DAMAGES_PER_TABLE = 4096,
-    REASON_MOST = 160,
+    REASON_MAX = 160,
 };
 
 struct manifest_column {

@@ -28,7 +28,7 @@ static bool add(struct point_list *points, const struct stored_point *point) {
 struct window_packer {
     struct isal_zstream stream;
     uint8_t level_memory[ISAL_DEF_LVL1_DEFAULT];
-    uint8_t packed[INFLATE_WINDOW_MOST + 256];
+    uint8_t packed[INFLATE_WINDOW_MAX + 256];
 };
 
 /* Raw deflate. A window that does not get smaller is stored by it: that adds a few bytes. */
@@ -112,7 +112,7 @@ static bool is_sound(const struct stored_point *point, const struct point_list *
     const struct stored_point *before = points->count ? &points->at[points->count - 1] : NULL;
     return point->bit / 8 < file_size && point->offset < image_size &&
            (!before || (point->bit > before->bit && point->offset > before->offset)) &&
-           point->window_size <= INFLATE_WINDOW_MOST && point->window_size <= point->offset &&
+           point->window_size <= INFLATE_WINDOW_MAX && point->window_size <= point->offset &&
            !point->window_size == !point->packed_size;
 }
 
@@ -157,10 +157,10 @@ points_verdict points_unpack(uint8_t *window, const struct stored_point *point) 
     state->next_in = (uint8_t *)point->packed;
     state->avail_in = point->packed_size;
     state->next_out = window;
-    state->avail_out = INFLATE_WINDOW_MOST;
+    state->avail_out = INFLATE_WINDOW_MAX;
     int result = isal_inflate(state);
     bool is_good = result == ISAL_DECOMP_OK && state->block_state == ISAL_BLOCK_FINISH &&
-                   INFLATE_WINDOW_MOST - state->avail_out == point->window_size;
+                   INFLATE_WINDOW_MAX - state->avail_out == point->window_size;
     free(state);
     return is_good ? POINTS_OK : POINTS_BAD;
 }

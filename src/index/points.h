@@ -58,7 +58,7 @@ points_verdict points_decode(struct point_list *points, const uint8_t *data, siz
 /* The last point at or before `offset` of the image; SIZE_MAX: the shard's beginning. */
 size_t points_find(const struct point_list *points, uint64_t offset);
 
-/* Inflates a point's window into INFLATE_WINDOW_MOST bytes. BAD when it is none. */
+/* Inflates a point's window into INFLATE_WINDOW_MAX bytes. BAD when it is none. */
 points_verdict points_unpack(uint8_t *window, const struct stored_point *point);
 
 #endif

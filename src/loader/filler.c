@@ -132,7 +132,7 @@ static uint64_t sum_sizes(const recmap_batch *batch) {
 
 /* The numbers of the step's records are in `with->numbers`. */
 static recmap_status list_numbers(recmap_share *share, struct filler *with,
-                                  const struct station *at, recmap_error *error) {
+                                  const struct epoch_step *at, recmap_error *error) {
     recmap_status status = recmap_deal_share(share, &at->deal, at->step, with->rank, error);
     if (status != RECMAP_OK) return status;
     if (share->count > SIZE_MAX || !array_reserve(&with->numbers, &with->capacity,
@@ -141,14 +141,14 @@ static recmap_status list_numbers(recmap_share *share, struct filler *with,
     return recmap_deal_numbers(with->numbers, &at->deal, share, error);
 }
 
-void filler_begin(struct filled *made, struct filler *with, const struct station *at) {
+void filler_begin(struct filled *made, struct filler *with, const struct epoch_step *at) {
     recmap_share share;
     made->is_begun = list_numbers(&share, with, at, NULL) == RECMAP_OK &&
                      fetcher_begin(with->fetch, made->batch, with->numbers, (size_t)share.count);
 }
 
 /* Gathers the step, unless its records are there already, and leaves out what spoils it. */
-static recmap_status fill(struct filled *made, struct filler *with, const struct station *at,
+static recmap_status fill(struct filled *made, struct filler *with, const struct epoch_step *at,
                           bool is_there, recmap_error *error) {
     recmap_error found;
     recmap_share share;
@@ -164,12 +164,12 @@ static recmap_status fill(struct filled *made, struct filler *with, const struct
     return status;
 }
 
-recmap_status filler_fill(struct filled *made, struct filler *with, const struct station *at,
+recmap_status filler_fill(struct filled *made, struct filler *with, const struct epoch_step *at,
                           recmap_error *error) {
     bool is_there = made->is_begun && fetcher_finish(with->fetch, made->batch);
     made->is_begun = false;
     recmap_status status = fill(made, with, at, is_there, error);
-    if (status == RECMAP_OK) status = station_state(&made->epoch, &made->position, at, error);
+    if (status == RECMAP_OK) status = epoch_step_state(&made->epoch, &made->position, at, error);
     if (status == RECMAP_OK) made->byte_count = sum_sizes(made->batch);
     return status;
 }

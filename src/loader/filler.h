@@ -6,7 +6,7 @@
 #include <recmap/loader.h>
 
 #include "dataset/fetch.h"
-#include "loader/walk.h"
+#include "loader/epoch_cursor.h"
 
 /* What became of a step. */
 struct filled {
@@ -37,10 +37,10 @@ struct filler {
 void filler_free(struct filler *freed);
 
 /* Begins to fetch the records of the step into `made->batch`, if they can be fetched. */
-void filler_begin(struct filled *made, struct filler *with, const struct station *at);
+void filler_begin(struct filled *made, struct filler *with, const struct epoch_step *at);
 
 /* Fills `made->batch`, which is there, with the records of the step. */
-recmap_status filler_fill(struct filled *made, struct filler *with, const struct station *at,
+recmap_status filler_fill(struct filled *made, struct filler *with, const struct epoch_step *at,
                           recmap_error *error);
 
 #endif

@@ -66,7 +66,7 @@ static recmap_status check_order(const recmap_dataset *dataset, const recmap_ord
 
 /* Options with every default put in. */
 static void set_options(recmap_loader *loader, const recmap_loader_options *options) {
-    enum { BATCHES_LEAST = 4, BATCHES_A_THREAD = 2, RECORDS = 1024 };
+    enum { BATCHES_MIN = 4, BATCHES_A_THREAD = 2, RECORDS = 1024 };
     loader->options = *options;
     if (options->parser) recmap_parser_retain(options->parser);
     if (!options->thread_count)
@@ -74,7 +74,7 @@ static void set_options(recmap_loader *loader, const recmap_loader_options *opti
     if (!options->batches_ahead) {
         loader->options.batches_ahead = loader->options.thread_count * BATCHES_A_THREAD;
         uint64_t least = options->batch_size ? RECORDS / options->batch_size : 0;
-        if (least < BATCHES_LEAST) least = BATCHES_LEAST;
+        if (least < BATCHES_MIN) least = BATCHES_MIN;
         if (loader->options.batches_ahead < least) loader->options.batches_ahead = (unsigned)least;
     }
     loader->deal = (recmap_deal_options)RECMAP_DEAL_OPTIONS_INIT;
@@ -110,7 +110,8 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     set_options(made, options);
     readahead_init(&made->readahead, dataset, order, options, dataset->access == RECMAP_ACCESS_MAP);
     status = allocate(made, error);
-    if (status == RECMAP_OK) status = walk_begin(&made->walk, order, 0, 0, &made->deal, error);
+    if (status == RECMAP_OK)
+        status = epoch_cursor_init(&made->walk, order, 0, 0, &made->deal, error);
     if (status == RECMAP_OK) {
         readahead_begin(&made->readahead, &made->walk);
         *loader = made;
@@ -155,14 +156,14 @@ void recmap_loader_destroy(recmap_loader *loader) {
  * (a virtual disk was seen to take 85), as more only waits in front of it. Which depth is best was
  * not settled: differences between 64 and 512 in all were within the noise. */
 static unsigned fetch_depth(const recmap_loader *loader) {
-    enum { BYTES = 4 << 20, LEAST = 32, ENOUGH = 64, MOST_A_THREAD = 32, LEAST_A_THREAD = 4 };
+    enum { BYTES = 4 << 20, MIN = 32, ENOUGH = 64, MAX_A_THREAD = 32, MIN_A_THREAD = 4 };
     const recmap_dataset_info *info = recmap_dataset_get_info(loader->dataset);
-    uint64_t threads = loader->options.thread_count, most = threads * MOST_A_THREAD;
+    uint64_t threads = loader->options.thread_count, most = threads * MAX_A_THREAD;
     uint64_t record_size = info->record_count ? info->byte_count / info->record_count + 1 : 1;
     uint64_t depth = min_u64(BYTES / record_size, most < ENOUGH ? ENOUGH : most);
-    if (depth < LEAST) depth = LEAST;
+    if (depth < MIN) depth = MIN;
     depth /= threads;
-    return depth < LEAST_A_THREAD ? LEAST_A_THREAD : (unsigned)depth;
+    return depth < MIN_A_THREAD ? MIN_A_THREAD : (unsigned)depth;
 }
 
 /* Either records are fetched, or the kernel is asked for them ahead of use. Who wants nothing ahead

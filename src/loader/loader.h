@@ -1,5 +1,5 @@
 /* The inside of a loader: workers walk ahead of the caller and put what they filled into a ring of
- * slots, one a station of the walk; the caller takes them strictly in order.
+ * slots, one a epoch_step of the walk; the caller takes them strictly in order.
  *
  *   issued   stations that workers have taken on
  *   taken    stations that the caller has taken; issued - taken never exceeds the slots
@@ -13,12 +13,12 @@
 
 #include <recmap/loader.h>
 
+#include "loader/epoch_cursor.h"
 #include "loader/filler.h"
 #include "loader/readahead.h"
-#include "loader/walk.h"
 #include "os/thread.h"
 
-/* What a station came to, until it is taken. */
+/* What a epoch_step came to, until it is taken. */
 struct loader_slot {
     bool is_ready;
     recmap_status status;
@@ -46,13 +46,13 @@ struct recmap_loader {
     pthread_cond_t changed_work;
     pthread_cond_t changed_results;
     bool is_closing;
-    bool is_stuck; /* no station could be had; its slot has the error */
+    bool is_stuck; /* no epoch_step could be had; its slot has the error */
     uint64_t generation;
-    struct walk walk; /* of the next station to be issued */
+    struct epoch_cursor walk; /* of the next epoch_step to be issued */
     struct readahead_state readahead;
     uint64_t issued;
     uint64_t taken;
-    struct loader_slot *slots; /* station modulo slot_count */
+    struct loader_slot *slots; /* epoch_step modulo slot_count */
     size_t slot_count;
     bool is_awaited;           /* the caller sleeps until its slot is ready */
     uint64_t awaited_since_ns; /* then: since when */

@@ -53,8 +53,9 @@ static void forget_ahead(recmap_loader *loader) {
 
 recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,
                            recmap_error *error) {
-    struct walk begun;
-    recmap_status status = walk_begin(&begun, loader->order, epoch, position, &loader->deal, error);
+    struct epoch_cursor begun;
+    recmap_status status =
+        epoch_cursor_init(&begun, loader->order, epoch, position, &loader->deal, error);
     if (status != RECMAP_OK) return status;
     pthread_mutex_lock(&loader->lock);
     forget_ahead(loader);

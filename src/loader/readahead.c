@@ -6,17 +6,17 @@
 
 enum {
     WINDOW_BYTES = 4 << 20, /* to begin with */
-    WINDOW_BYTES_MOST = 16 << 20,
-    WINDOW_LEAST = 16, /* records */
-    WINDOW_BEGIN_MOST = 1024,
-    WINDOW_MOST = 2048,
+    WINDOW_BYTES_MAX = 16 << 20,
+    WINDOW_MIN = 16, /* records */
+    WINDOW_BEGIN_MAX = 1024,
+    WINDOW_MAX = 2048,
     SAMPLE_STEP = 128,   /* one record of so many is looked at while nothing is known to miss */
     WARM_ENOUGH = 64,    /* batches; behind them */
     WARM_STEP = 1024,    /* one record of so many */
-    SAMPLES_MOST = 1024, /* of a station */
+    SAMPLES_MAX = 1024,  /* of a epoch_step */
     QUIET_ENOUGH = 2048, /* records */
     CALM_ENOUGH = 65536, /* records */
-    SURPRISES_MOST = 3,
+    SURPRISES_MAX = 3,
     LATE_SHARE = 16, /* waits for one record of so many are too many */
 };
 
@@ -35,25 +35,25 @@ void readahead_init(struct readahead_state *made, const recmap_dataset *dataset,
         .counts_sleeps = !is_mapped,
         .station_size = batch_count ? recmap_order_count(order) / batch_count + 1
                                     : options->batch_size,
-        .window_least = WINDOW_LEAST,
-        .window_most = clamp(WINDOW_BYTES_MOST / record_size, WINDOW_LEAST, WINDOW_MOST),
+        .window_least = WINDOW_MIN,
+        .window_most = clamp(WINDOW_BYTES_MAX / record_size, WINDOW_MIN, WINDOW_MAX),
         .is_cold = options->readahead == RECMAP_READAHEAD_ON,
     };
-    made->window = clamp(WINDOW_BYTES / record_size, WINDOW_LEAST, WINDOW_BEGIN_MOST);
+    made->window = clamp(WINDOW_BYTES / record_size, WINDOW_MIN, WINDOW_BEGIN_MAX);
 }
 
-void readahead_begin(struct readahead_state *ahead, const struct walk *begun) {
+void readahead_begin(struct readahead_state *ahead, const struct epoch_cursor *begun) {
     ahead->walk = *begun;
     ahead->next_station = 0;
 }
 
-/* Samples of a station: by its place among all records, so that of small batches one in many is
+/* Samples of a epoch_step: by its place among all records, so that of small batches one in many is
  * looked at. */
 static uint64_t samples_of(const struct readahead_state *ahead, uint64_t station_number) {
     uint64_t size = min_u64(ahead->station_size, UINT32_MAX);
     uint64_t first = (station_number & UINT32_MAX) * size, end = first + size;
     uint64_t step = ahead->warm_count < WARM_ENOUGH ? SAMPLE_STEP : WARM_STEP;
-    return min_u64((end + step - 1) / step - (first + step - 1) / step, SAMPLES_MOST);
+    return min_u64((end + step - 1) / step - (first + step - 1) / step, SAMPLES_MAX);
 }
 
 void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *ahead,
@@ -67,9 +67,9 @@ void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *ahe
     plan->is_measured = plan->is_cold;
     uint64_t stations = (ahead->window + ahead->station_size - 1) / ahead->station_size;
     while (ahead->next_station <= station_number + stations &&
-           plan->station_count < READAHEAD_STATIONS_MOST) {
-        struct station *at = &plan->stations[plan->station_count];
-        if (walk_next(at, &ahead->walk, NULL) != RECMAP_OK) break;
+           plan->station_count < READAHEAD_STATIONS_MAX) {
+        struct epoch_step *at = &plan->stations[plan->station_count];
+        if (epoch_cursor_next(at, &ahead->walk, NULL) != RECMAP_OK) break;
         uint64_t number = ahead->next_station++;
         if (at->is_end) continue;
         uint64_t samples = plan->is_cold ? 0 : samples_of(ahead, number);
@@ -79,7 +79,7 @@ void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *ahe
 }
 
 /* Whether all of some records of a share, spread over it, are in memory. */
-static bool sample(const struct station *at, const recmap_share *share, uint64_t samples,
+static bool sample(const struct epoch_step *at, const recmap_share *share, uint64_t samples,
                    recmap_dataset *dataset) {
     for (uint64_t i = 0; i < samples && i < share->count; i++) {
         recmap_share one = {share->first + i * share->count / samples, 1};
@@ -90,8 +90,8 @@ static bool sample(const struct station *at, const recmap_share *share, uint64_t
     return true;
 }
 
-static void ask(struct readahead_plan *plan, struct readahead_room *room, const struct station *at,
-                const recmap_share *share, recmap_dataset *dataset) {
+static void ask(struct readahead_plan *plan, struct readahead_room *room,
+                const struct epoch_step *at, const recmap_share *share, recmap_dataset *dataset) {
     size_t count = (size_t)share->count;
     if (!array_reserve(&room->numbers, &room->capacity, count, sizeof *room->numbers) ||
         recmap_deal_numbers(room->numbers, &at->deal, share, NULL) != RECMAP_OK)
@@ -103,7 +103,7 @@ static void ask(struct readahead_plan *plan, struct readahead_room *room, const 
 void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recmap_dataset *dataset,
                   uint32_t rank) {
     for (unsigned i = 0; i < plan->station_count; i++) {
-        const struct station *at = &plan->stations[i];
+        const struct epoch_step *at = &plan->stations[i];
         recmap_share share;
         if (recmap_deal_share(&share, &at->deal, at->step, rank, NULL) != RECMAP_OK) return;
         if (!plan->is_cold && !sample(at, &share, plan->samples[i], dataset)) plan->is_cold = true;
@@ -112,7 +112,7 @@ void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recm
 }
 
 /* What was passed without a look, and no worker has taken on yet, is looked at now. */
-static void turn_cold(struct readahead_state *ahead, const struct walk *issued,
+static void turn_cold(struct readahead_state *ahead, const struct epoch_cursor *issued,
                       uint64_t issued_count) {
     ahead->quiet_count = ahead->warm_count = 0;
     if (ahead->is_cold) return;
@@ -122,7 +122,7 @@ static void turn_cold(struct readahead_state *ahead, const struct walk *issued,
 }
 
 void readahead_learn_missing(struct readahead_state *ahead, const struct readahead_plan *plan,
-                             const struct walk *issued, uint64_t issued_count) {
+                             const struct epoch_cursor *issued, uint64_t issued_count) {
     if (plan->is_blind || !plan->asked_count) return;
     ahead->surprises = 0;
     turn_cold(ahead, issued, issued_count);
@@ -130,7 +130,8 @@ void readahead_learn_missing(struct readahead_state *ahead, const struct readahe
 
 /* Whether nothing is missing any more, or something is after all. */
 static void learn_temperature(struct readahead_state *ahead, const struct readahead_plan *plan,
-                              bool has_waited, const struct walk *issued, uint64_t issued_count) {
+                              bool has_waited, const struct epoch_cursor *issued,
+                              uint64_t issued_count) {
     if (!plan->is_blind && plan->asked_count) return;
     ahead->quiet_count += plan->seen_count;
     if (ahead->is_cold && ahead->mode == RECMAP_READAHEAD_AUTO &&
@@ -139,7 +140,7 @@ static void learn_temperature(struct readahead_state *ahead, const struct readah
     ahead->warm_count += !plan->is_cold && !has_waited;
     if (!has_waited || plan->is_cold || ahead->is_cold) return;
     turn_cold(ahead, issued, issued_count);
-    if (++ahead->surprises >= SURPRISES_MOST) ahead->is_blind = true;
+    if (++ahead->surprises >= SURPRISES_MAX) ahead->is_blind = true;
 }
 
 static void learn_window(struct readahead_state *ahead, uint64_t waits, uint64_t record_count) {
@@ -157,7 +158,7 @@ static void learn_window(struct readahead_state *ahead, uint64_t waits, uint64_t
 
 void readahead_learn_waits(struct readahead_state *ahead, const struct readahead_plan *plan,
                            const struct thread_waits *after, uint64_t record_count,
-                           const struct walk *issued, uint64_t issued_count) {
+                           const struct epoch_cursor *issued, uint64_t issued_count) {
     if (ahead->mode == RECMAP_READAHEAD_OFF) return;
     uint64_t faults = after->faults - plan->before.faults;
     uint64_t sleeps = after->sleeps - plan->before.sleeps;

@@ -13,16 +13,16 @@
 
 #include <recmap/loader.h>
 
-#include "loader/walk.h"
+#include "loader/epoch_cursor.h"
 #include "os/thread.h"
 
 /* What all workers know together; the loader's lock guards it. */
 struct readahead_state {
     recmap_readahead mode;
     bool counts_sleeps; /* without maps there are no faults to count */
-    struct walk walk;
+    struct epoch_cursor walk;
     uint64_t next_station; /* the walk's, since it began */
-    uint64_t station_size; /* records a station, about */
+    uint64_t station_size; /* records a epoch_step, about */
     uint64_t window;       /* records */
     uint64_t window_least;
     uint64_t window_most;
@@ -39,13 +39,13 @@ void readahead_init(struct readahead_state *made, const recmap_dataset *dataset,
                     bool is_mapped);
 
 /* Goes elsewhere: what was learned stays. */
-void readahead_begin(struct readahead_state *ahead, const struct walk *begun);
+void readahead_begin(struct readahead_state *ahead, const struct epoch_cursor *begun);
 
 /* What one worker is to look at, and what came of it. */
-enum { READAHEAD_STATIONS_MOST = 8 };
+enum { READAHEAD_STATIONS_MAX = 8 };
 struct readahead_plan {
-    struct station stations[READAHEAD_STATIONS_MOST];
-    uint64_t samples[READAHEAD_STATIONS_MOST]; /* records to look at while not cold */
+    struct epoch_step stations[READAHEAD_STATIONS_MAX];
+    uint64_t samples[READAHEAD_STATIONS_MAX]; /* records to look at while not cold */
     unsigned station_count;
     bool is_cold;
     bool is_blind;
@@ -68,12 +68,12 @@ void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recm
                   uint32_t rank);
 
 /* Learn from what the plan came to: as soon as it was carried out, and once a batch of
- * `record_count` was filled. `issued` is the walk of those who fill, at its station `issued_count`;
- * the lock is held. */
+ * `record_count` was filled. `issued` is the walk of those who fill, at its epoch_step
+ * `issued_count`; the lock is held. */
 void readahead_learn_missing(struct readahead_state *ahead, const struct readahead_plan *plan,
-                             const struct walk *issued, uint64_t issued_count);
+                             const struct epoch_cursor *issued, uint64_t issued_count);
 void readahead_learn_waits(struct readahead_state *ahead, const struct readahead_plan *plan,
                            const struct thread_waits *after, uint64_t record_count,
-                           const struct walk *issued, uint64_t issued_count);
+                           const struct epoch_cursor *issued, uint64_t issued_count);
 
 #endif

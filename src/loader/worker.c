@@ -1,14 +1,14 @@
-/* The threads of a loader: each takes the next station of the walk, fills a batch, and puts it into
- * its slot. */
+/* The threads of a loader: each takes the next epoch_step of the walk, fills a batch, and puts it
+ * into its slot. */
 #include <stdlib.h>
 
 #include "loader/loader.h"
 #include "os/process.h"
 
-/* A station on its way to its slot. */
+/* A epoch_step on its way to its slot. */
 struct job {
-    struct station at;
-    uint64_t number; /* of the station, since the generation began */
+    struct epoch_step at;
+    uint64_t number; /* of the epoch_step, since the generation began */
     uint64_t generation;
     uint64_t begun_ns;
     recmap_status status;
@@ -34,13 +34,13 @@ static bool is_nearly_full(const recmap_loader *loader) {
  * come quickly it sleeps on until most slots are ready, though never for long. Who lets it sleep
  * has room, so fills another slot, and asks again then. */
 static bool must_wake_caller(const recmap_loader *loader, const struct job *done) {
-    enum { QUICK_NS = 100000, SLEEP_MOST_NS = 200000 };
+    enum { QUICK_NS = 100000, SLEEP_MAX_NS = 200000 };
     const struct loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
     if (!loader->is_awaited || !awaited->is_ready) return false;
     if (!loader->taken || awaited->status != RECMAP_OK || loader->is_stuck) return true;
     if (loader->fetch_depth || loader->readahead.is_cold || is_nearly_full(loader)) return true;
     uint64_t now_ns = clock_ns();
-    return now_ns - done->begun_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MOST_NS;
+    return now_ns - done->begun_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MAX_NS;
 }
 
 /* False when the loader closes. */
@@ -54,14 +54,14 @@ static bool wait_for_room(recmap_loader *loader) {
     return !loader->is_closing;
 }
 
-/* Takes the next station on. */
+/* Takes the next epoch_step on. */
 static void take_on(struct job *taken, recmap_loader *loader) {
     taken->result = (struct filled){.batch = NULL};
     taken->generation = loader->generation;
     taken->number = loader->issued++;
     taken->begun_ns = clock_ns();
     readahead_plan_for(&taken->plan, &loader->readahead, taken->number);
-    taken->status = walk_next(&taken->at, &loader->walk, &taken->error);
+    taken->status = epoch_cursor_next(&taken->at, &loader->walk, &taken->error);
     if (taken->status != RECMAP_OK) loader->is_stuck = true;
     else if (!taken->at.is_end && loader->spare_count)
         taken->result.batch = loader->spares[--loader->spare_count];
@@ -69,7 +69,7 @@ static void take_on(struct job *taken, recmap_loader *loader) {
 
 static recmap_status fill(struct job *at, struct filler *with) {
     if (at->at.is_end)
-        return station_state(&at->result.epoch, &at->result.position, &at->at, &at->error);
+        return epoch_step_state(&at->result.epoch, &at->result.position, &at->at, &at->error);
     if (!at->result.batch) {
         recmap_status status = recmap_batch_create(&at->result.batch, &at->error);
         if (status != RECMAP_OK) return status;
@@ -131,7 +131,7 @@ static void put(recmap_loader *loader, struct job *done) {
 
 /* What a worker has taken on, oldest first: several where records are fetched, so that the device
  * has some to read while the oldest is finished. */
-enum { JOBS_MOST = 64 };
+enum { JOBS_MAX = 64 };
 struct job_queue {
     struct job one; /* enough where nothing is fetched */
     struct job *jobs;
@@ -146,10 +146,10 @@ static struct job *job_at(struct job_queue *queue, unsigned place) {
 static void queue_init(struct job_queue *made, struct filler *with, const recmap_loader *loader) {
     *made = (struct job_queue){.jobs = &made->one, .capacity = 1};
     if (loader->fetch_depth) with->fetch = fetcher_create(loader->dataset, loader->fetch_depth);
-    struct job *more = with->fetch ? calloc(JOBS_MOST, sizeof *more) : NULL;
+    struct job *more = with->fetch ? calloc(JOBS_MAX, sizeof *more) : NULL;
     if (!more) return;
     made->jobs = more;
-    made->capacity = JOBS_MOST;
+    made->capacity = JOBS_MAX;
 }
 
 /* The loader closes: what is under way is waited for, and thrown away. */
@@ -164,7 +164,7 @@ static void queue_free(struct job_queue *freed, struct filler *with) {
     if (freed->jobs != &freed->one) free(freed->jobs);
 }
 
-/* Whether another station is to be taken on before the oldest job is done. */
+/* Whether another epoch_step is to be taken on before the oldest job is done. */
 static bool wants_more(struct job_queue *queue, const struct filler *with,
                        const recmap_loader *loader) {
     if (!queue->count) return true;

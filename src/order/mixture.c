@@ -20,7 +20,7 @@ struct mixture_order {
 };
 
 /* Positions of all epochs together stay below it. */
-#define POSITION_MOST ((uint64_t)1 << 63)
+#define POSITION_MAX ((uint64_t)1 << 63)
 
 static void mixture_destroy(recmap_order *order) {
     struct mixture_order *mixture = (struct mixture_order *)order;
@@ -34,7 +34,7 @@ static void mixture_destroy(recmap_order *order) {
 /* The position in all epochs at which this one begins. */
 static recmap_status epoch_start(uint64_t *start, const struct mixture_order *mixture,
                                  uint64_t epoch, recmap_error *error) {
-    if (epoch >= POSITION_MOST / mixture->base.count)
+    if (epoch >= POSITION_MAX / mixture->base.count)
         return fail(error, RECMAP_INVALID,
                     "epoch %llu of a mixture of %llu positions lies behind 2^63 positions",
                     (ull)epoch, (ull)mixture->base.count);

@@ -20,7 +20,7 @@ void permutation_init(struct permutation *made, uint64_t n, uint64_t seed, uint6
     made->n = n;
     made->k = 0;
     made->b = 0;
-    if (n <= PERMUTATION_TABLE_MOST) {
+    if (n <= PERMUTATION_TABLE_MAX) {
         shuffle_table(made, state);
         return;
     }
@@ -190,14 +190,14 @@ static void run_all(uint64_t *to, const struct permutation *p, const struct dire
 }
 
 uint64_t permutation_at_one(const struct permutation *p, uint64_t position) {
-    if (p->n <= PERMUTATION_TABLE_MOST) return p->table[position];
+    if (p->n <= PERMUTATION_TABLE_MAX) return p->table[position];
     do position = forward_one(p, position);
     while (position >= p->n);
     return position;
 }
 
 uint64_t permutation_inverse_one(const struct permutation *p, uint64_t number) {
-    if (p->n <= PERMUTATION_TABLE_MOST) {
+    if (p->n <= PERMUTATION_TABLE_MAX) {
         uint64_t position = 0;
         while (p->table[position] != number) position++;
         return position;
@@ -209,7 +209,7 @@ uint64_t permutation_inverse_one(const struct permutation *p, uint64_t number) {
 
 void permutation_at(const struct permutation *p, uint64_t *numbers, const uint64_t *positions,
                     size_t count) {
-    if (p->n <= PERMUTATION_TABLE_MOST || count < FEW) {
+    if (p->n <= PERMUTATION_TABLE_MAX || count < FEW) {
         for (size_t i = 0; i < count; i++) numbers[i] = permutation_at_one(p, positions[i]);
         return;
     }
@@ -223,12 +223,12 @@ void permutation_inverse(const struct permutation *p, uint64_t *positions, const
         for (size_t i = 0; i < count; i++) positions[i] = permutation_inverse_one(p, numbers[i]);
         return;
     }
-    if (p->n > PERMUTATION_TABLE_MOST) {
+    if (p->n > PERMUTATION_TABLE_MAX) {
         const struct direction backward = {choose_path()->backward, backward_one};
         run_all(positions, p, &backward, numbers, count);
         return;
     }
-    uint8_t inverse[PERMUTATION_TABLE_MOST];
+    uint8_t inverse[PERMUTATION_TABLE_MAX];
     for (uint32_t i = 0; i < p->n; i++) inverse[p->table[i]] = (uint8_t)i;
     for (size_t i = 0; i < count; i++) positions[i] = inverse[numbers[i]];
 }

@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PERMUTATION_TABLE_MOST = 256, PERMUTATION_ROUNDS = 12 };
+enum { PERMUTATION_TABLE_MAX = 256, PERMUTATION_ROUNDS = 12 };
 
 /* The largest n. */
-#define PERMUTATION_MOST ((uint64_t)1 << 62)
+#define PERMUTATION_MAX ((uint64_t)1 << 62)
 
 struct permutation {
     uint64_t n;
@@ -21,10 +21,10 @@ struct permutation {
     uint32_t b; /* values of the high half */
     uint32_t key_low[PERMUTATION_ROUNDS];
     uint32_t key_high[PERMUTATION_ROUNDS];
-    uint8_t table[PERMUTATION_TABLE_MOST]; /* n <= 256: all of it */
+    uint8_t table[PERMUTATION_TABLE_MAX]; /* n <= 256: all of it */
 };
 
-/* Makes the permutation for n <= PERMUTATION_MOST. Cost: under a microsecond. */
+/* Makes the permutation for n <= PERMUTATION_MAX. Cost: under a microsecond. */
 void permutation_init(struct permutation *made, uint64_t n, uint64_t seed, uint64_t epoch,
                       uint64_t stream);
 

@@ -23,12 +23,12 @@ struct stratified_order {
 };
 
 /* The permutations of all groups are worth keeping where there are not too many groups. */
-enum { KEPT_GROUPS_MOST = 1 << 14 };
+enum { KEPT_GROUPS_MAX = 1 << 14 };
 
 struct stratified_epoch {
     struct epoch_state state;
     struct permutation batches;
-    struct permutation groups[]; /* none for more than KEPT_GROUPS_MOST */
+    struct permutation groups[]; /* none for more than KEPT_GROUPS_MAX */
 };
 
 static void stratified_destroy(recmap_order *order) {
@@ -52,7 +52,7 @@ static recmap_status begin_epoch(struct stratified_epoch **begun, const recmap_o
     *begun = (struct stratified_epoch *)epoch_cache_take(&stratified->cache, epoch);
     if (*begun) return RECMAP_OK;
     uint32_t count = stratified->groups.count;
-    if (count > KEPT_GROUPS_MOST) count = 0;
+    if (count > KEPT_GROUPS_MAX) count = 0;
     *begun = malloc(sizeof **begun + count * sizeof(struct permutation));
     if (!*begun) return fail_memory(error);
     (*begun)->state.epoch = epoch;
@@ -70,7 +70,7 @@ static void end_epoch(const recmap_order *order, struct stratified_epoch *epoch)
 static const struct permutation *group_permutation(const struct stratified_order *order,
                                                    const struct stratified_epoch *e, uint32_t group,
                                                    struct permutation *space) {
-    if (order->groups.count <= KEPT_GROUPS_MOST) return &e->groups[group];
+    if (order->groups.count <= KEPT_GROUPS_MAX) return &e->groups[group];
     init_group(space, order, e->state.epoch, group);
     return space;
 }

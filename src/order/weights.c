@@ -85,7 +85,7 @@ static void next_multiples(struct multiple *multiples, const uint64_t *integers,
     }
 }
 
-/* Brings the total to PROPORTION_MOST: one more for the largest rests, the first of equal ones; or
+/* Brings the total to PROPORTION_MAX: one more for the largest rests, the first of equal ones; or
  * one less for the largest proportions, where ones that may not be 0 made it too large. */
 static void correct_total(uint32_t *proportions, struct multiple *multiples, size_t count,
                           int64_t lacking) {
@@ -101,7 +101,7 @@ static void correct_total(uint32_t *proportions, struct multiple *multiples, siz
 }
 
 static void round_proportions(uint32_t *proportions, struct multiple *multiples, size_t count) {
-    int64_t lacking = PROPORTION_MOST;
+    int64_t lacking = PROPORTION_MAX;
     for (size_t i = 0; i < count; i++) {
         if (!multiples[i].whole) multiples[i] = (struct multiple){1, 0};
         proportions[i] = (uint32_t)multiples[i].whole;
@@ -115,12 +115,12 @@ recmap_status weights_to_proportions(uint32_t *proportions, uint32_t *total,
                                      recmap_error *error) {
     struct multiple *multiples = calloc(count, sizeof *multiples);
     if (!multiples) return fail_memory(error);
-    for (*total = 1; *total <= PROPORTION_MOST; ++*total) {
+    for (*total = 1; *total <= PROPORTION_MAX; ++*total) {
         next_multiples(multiples, integers, count, sum);
         if (all_are_near(multiples, count, sum)) break;
     }
-    if (*total > PROPORTION_MOST) {
-        *total = PROPORTION_MOST;
+    if (*total > PROPORTION_MAX) {
+        *total = PROPORTION_MAX;
         round_proportions(proportions, multiples, count);
     } else {
         for (size_t i = 0; i < count; i++) {

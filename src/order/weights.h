@@ -16,11 +16,11 @@ recmap_status weights_to_integers(uint64_t *integers, uint64_t *sum, const doubl
                                   size_t count, const char *what, recmap_error *error);
 
 /* The largest total of proportions. */
-enum { PROPORTION_MOST = 1 << 20 };
+enum { PROPORTION_MAX = 1 << 20 };
 
-/* The smallest whole numbers, all above 0 and PROPORTION_MOST together at most, that have the
+/* The smallest whole numbers, all above 0 and PROPORTION_MAX together at most, that have the
  * proportions of `integers` (all above 0) to within 2^-26 of one; or, where there are none, those
- * nearest to them with the total PROPORTION_MOST. `count` is at most PROPORTION_MOST. */
+ * nearest to them with the total PROPORTION_MAX. `count` is at most PROPORTION_MAX. */
 recmap_status weights_to_proportions(uint32_t *proportions, uint32_t *total,
                                      const uint64_t *integers, uint64_t sum, size_t count,
                                      recmap_error *error);

@@ -147,14 +147,14 @@ void map_advise(const struct file_map *map, uint64_t offset, uint64_t size, map_
 }
 
 bool map_is_resident(const struct file_map *map, uint64_t offset, uint64_t size) {
-    enum { PAGES_MOST = 64 };
-    unsigned char pages[PAGES_MOST];
+    enum { PAGES_MAX = 64 };
+    unsigned char pages[PAGES_MAX];
     if (!size || offset >= map->size) return true;
     if (size > map->size - offset) size = map->size - offset;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uintptr_t start = ((uintptr_t)map->data + offset) & ~(uintptr_t)(page - 1);
     size_t count = ((uintptr_t)map->data + offset + size - start + page - 1) / page;
-    if (count > PAGES_MOST) count = PAGES_MOST;
+    if (count > PAGES_MAX) count = PAGES_MAX;
     int saved = errno;
     bool is_known = mincore((void *)start, count * page, pages) == 0;
     errno = saved;

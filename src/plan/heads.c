@@ -11,8 +11,8 @@ enum {
     INT64_LIST_TAG = 0x1a,
     FIELD_1_TAG = 0x0a,
     FIELD_2_TAG = 0x12,
-    LENGTH_MOST = 127,
-    CELL_BITS_MOST = 16,
+    LENGTH_MAX = 127,
+    CELL_BITS_MAX = 16,
 };
 
 static uint8_t list_tag(recmap_type list) {
@@ -44,14 +44,14 @@ static struct head make_head(const struct slot *slot, uint32_t first) {
     struct convert_range range = convert_range_of(slot->element);
     struct head made = {.first = first,
                         .way = (uint8_t)way_of(slot),
-                        .empty_size = LENGTH_MOST + 1,
+                        .empty_size = LENGTH_MAX + 1,
                         .count = (uint32_t)slot->count,
                         .multiple = slot->multiple > 1 ? 2 : 1,
                         .low = range.low,
                         .span = range.span,
                         .element_size = (uint8_t)range.size};
     size_t size = slot->name_size, at = HEAD_KEY_AT + size;
-    if (size > HEAD_KEY_MOST) return made;
+    if (size > HEAD_KEY_MAX) return made;
     put_fixed(&made, 0, FIELD_1_TAG);
     put_length(&made, 1, 0);
     put_fixed(&made, 2, FIELD_1_TAG);
@@ -69,7 +69,7 @@ static struct head make_head(const struct slot *slot, uint32_t first) {
 }
 
 static void fill_sizes(struct heads *made) {
-    for (size_t size = 0; size <= HEAD_HASH_MOST; size++) {
+    for (size_t size = 0; size <= HEAD_HASH_MAX; size++) {
         made->masks[size] = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
         made->last[size] = (uint8_t)(size < 8 ? 0 : size - 8);
     }
@@ -83,7 +83,7 @@ static uint64_t hash_name(const struct heads *of, const struct slot *slot) {
 
 /* Where a name belongs; NULL when it is none that is hashed. */
 static uint64_t *find_cell(struct heads *made, const struct slot *slot, size_t index) {
-    if (slot->name_size > HEAD_HASH_MOST || index >= HEADS_NONE) return NULL;
+    if (slot->name_size > HEAD_HASH_MAX || index >= HEADS_NONE) return NULL;
     return &made->cells[hash_name(made, slot) >> made->shift];
 }
 
@@ -118,8 +118,8 @@ static size_t fill_cells(struct heads *made, const struct slot *slots, unsigned 
  * dozen names that are usual. */
 static bool make_cells(struct heads *made, const struct slot *slots) {
     unsigned bits = 4;
-    while ((size_t)1 << bits < made->count * 2 && bits < CELL_BITS_MOST) bits++;
-    unsigned bits_most = bits + 5 < CELL_BITS_MOST ? bits + 5 : CELL_BITS_MOST;
+    while ((size_t)1 << bits < made->count * 2 && bits < CELL_BITS_MAX) bits++;
+    unsigned bits_most = bits + 5 < CELL_BITS_MAX ? bits + 5 : CELL_BITS_MAX;
     made->cells = malloc(sizeof *made->cells << bits_most);
     if (!made->cells) return false;
     while (fill_cells(made, slots, bits) && bits < bits_most) bits++;

@@ -16,9 +16,9 @@
 enum {
     HEAD_SIZE = 32,
     HEAD_KEY_AT = 4,      /* of a key within its entry */
-    HEAD_KEY_MOST = 22,   /* the longest whose head is no longer than HEAD_SIZE */
+    HEAD_KEY_MAX = 22,    /* the longest whose head is no longer than HEAD_SIZE */
     HEAD_FRAME_SIZE = 10, /* what an entry has beside key and data */
-    HEAD_HASH_MOST = 46,  /* the longest key that is hashed */
+    HEAD_HASH_MAX = 46,   /* the longest key that is hashed */
     HEAD_WINDOW = 64,     /* bytes from the begin of an entry on that recognising it may read */
 };
 
@@ -58,7 +58,7 @@ struct heads {
     uint64_t *cells; /* a hash table: the hash without its 16 lowest bits, which are a slot */
     unsigned shift;
     bool has_others;     /* some names are not in the table */
-    uint64_t masks[128]; /* by the size of a key, for heads_hash: 0 beyond HEAD_HASH_MOST */
+    uint64_t masks[128]; /* by the size of a key, for heads_hash: 0 beyond HEAD_HASH_MAX */
     uint8_t last[128];
 };
 

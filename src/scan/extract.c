@@ -9,7 +9,7 @@
 #include "index/lifted.h"
 
 /* Columns of one index; what one record gives then fits on the stack. */
-enum { COLUMNS_MOST = 64 };
+enum { COLUMNS_MAX = 64 };
 
 struct extractor {
     bool has_ids;
@@ -35,9 +35,9 @@ static recmap_status copy_names(struct extractor *made, const char *id, const re
 }
 
 static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_error *error) {
-    if (count > COLUMNS_MOST)
+    if (count > COLUMNS_MAX)
         return fail(error, RECMAP_INVALID, "%zu columns to lift; at most %d can be", count,
-                    (int)COLUMNS_MOST);
+                    (int)COLUMNS_MAX);
     for (size_t i = 0; i < count; i++) {
         if (!lifts[i].name || !lifts[i].name[0] || lifts[i].name[0] == '@')
             return fail(error, RECMAP_INVALID,
@@ -107,7 +107,7 @@ static recmap_status fail_id_type(const char *name, recmap_error *error) {
 static recmap_status from_example(recmap_value *id, recmap_value *columns,
                                   const struct extractor *extractor, const uint8_t *data,
                                   size_t size, recmap_error *error) {
-    struct example_feature found[COLUMNS_MOST + 1];
+    struct example_feature found[COLUMNS_MAX + 1];
     struct example_fault fault;
     if (!example_lookup(found, extractor->compiled, data, size, &fault)) {
         fail(error, RECMAP_FEATURE, "is no tf.Example: %s at byte %llu of its data", fault.reason,
@@ -178,7 +178,7 @@ static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_
         break;
     case RUN_TOO_LONG:
         fail(error, RECMAP_FEATURE, "feature \"%s\" is longer than %d bytes", name,
-             (int)COLUMN_BYTES_MOST);
+             (int)COLUMN_BYTES_MAX);
         fail_advise(error, "lift short values only; read long ones from the records");
         break;
     }
@@ -188,7 +188,7 @@ static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_
 recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
                              const uint8_t *data, size_t size, recmap_error *error) {
     if (!extractor->has_ids && !extractor->column_count) return RECMAP_OK;
-    recmap_value id, columns[COLUMNS_MOST];
+    recmap_value id, columns[COLUMNS_MAX];
     recmap_status status = read_values(&id, columns, extractor, data, size, error);
     if (status != RECMAP_OK) return status;
     if (id.type != RECMAP_TYPE_NONE) run_set_id(run, id_hash(&id));
@@ -203,6 +203,6 @@ recmap_status extractor_lift(const struct extractor *extractor, struct record_ru
 
 recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
                                 const uint8_t *data, size_t size, recmap_error *error) {
-    recmap_value columns[COLUMNS_MOST];
+    recmap_value columns[COLUMNS_MAX];
     return read_values(id, columns, extractor, data, size, error);
 }

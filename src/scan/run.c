@@ -85,7 +85,7 @@ static uint64_t word_of(struct run_column *column, const recmap_value *value) {
 run_verdict run_set_column(struct record_run *run, size_t column_index, const recmap_value *value) {
     struct run_column *column = &run->columns[column_index];
     size_t size = value->type == RECMAP_TYPE_BYTES ? value->as.bytes.size : 0;
-    if (size > COLUMN_BYTES_MOST) return RUN_TOO_LONG;
+    if (size > COLUMN_BYTES_MAX) return RUN_TOO_LONG;
     if (value->type != RECMAP_TYPE_NONE && column->type != RECMAP_TYPE_NONE &&
         value->type != column->type)
         return RUN_OTHER_TYPE;

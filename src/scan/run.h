@@ -55,7 +55,7 @@ typedef enum run_verdict {
     RUN_OK,
     RUN_NO_MEMORY,
     RUN_OTHER_TYPE, /* than the column's former values */
-    RUN_TOO_LONG,   /* bytes longer than COLUMN_BYTES_MOST */
+    RUN_TOO_LONG,   /* bytes longer than COLUMN_BYTES_MAX */
 } run_verdict;
 
 /* A value (NONE: missing) of the last record, to be called once for every column. */

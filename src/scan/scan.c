@@ -8,18 +8,18 @@
 #include "os/file.h"
 #include "os/process.h"
 #include "os/thread.h"
-#include "scan/inflate_walk.h"
-#include "scan/walk.h"
+#include "scan/inflate_scan.h"
+#include "scan/scanner.h"
 #include "shards/image.h"
 
 enum {
-    SEGMENT_MOST = 8 << 20,
-    SEGMENT_LEAST = 1 << 20,
-    SLOTS_MOST = 64,
+    SEGMENT_MAX = 8 << 20,
+    SEGMENT_MIN = 1 << 20,
+    SLOTS_MAX = 64,
     SURE_SIZE = 64, /* bytes from which on a file that is no TFRecord is told for what it is */
     SEGMENTS_TOTAL = 64 << 20, /* bytes of file in flight: what is found in them takes up to twice
                                   as many (of empty records), whatever the number of threads */
-    UNCUT_MOST = 32,           /* segments that a shard without guesses would have */
+    UNCUT_MAX = 32,            /* segments that a shard without guesses would have */
     SLOTS_PER_THREAD = 2,
     PROGRESS_NS = 50 * 1000 * 1000,
 };
@@ -34,7 +34,7 @@ struct scan_shard {
     compression compression;
     shard_state state;
     struct shard_image image;     /* of a plain one */
-    struct inflate_walk inflated; /* of a compressed one: what came of its walk */
+    struct inflate_scan inflated; /* of a compressed one: what came of its walk */
     recmap_status status;         /* why it could not be opened */
     recmap_error error;
 };
@@ -48,8 +48,8 @@ struct segment {
     bool is_done;
     bool has_guess; /* the walk began at `entry` and ended in `state` */
     uint64_t entry;
-    struct walk_state state;
-    struct walk_findings findings;
+    struct scan_cursor state;
+    struct scan_findings findings;
 };
 
 struct scan {
@@ -78,7 +78,7 @@ struct scan {
  * others walk the next; unless it is large, since all that is found in it is held. */
 static bool is_uncut(const struct scan *scan, const struct scan_shard *shard) {
     return shard->compression != COMPRESSION_NONE ||
-           (!shard->framing->guess && shard->stat.size / scan->segment_size < UNCUT_MOST);
+           (!shard->framing->guess && shard->stat.size / scan->segment_size < UNCUT_MAX);
 }
 
 /* The next stretch to walk, in order; at least one for each shard, even an empty one. */
@@ -120,8 +120,8 @@ static bool is_same_file(const struct file_stat *a, const struct file_stat *b) {
 }
 
 /* How the shard is walked. */
-static struct walker walker_of(const struct scan *scan, const struct scan_shard *shard) {
-    return (struct walker){shard->framing, scan->options->extractor, scan->options->on_corrupt};
+static struct scanner walker_of(const struct scan *scan, const struct scan_shard *shard) {
+    return (struct scanner){shard->framing, scan->options->extractor, scan->options->on_corrupt};
 }
 
 /* Opens the shard and looks at it. */
@@ -177,17 +177,17 @@ static recmap_status read_opened(void *context, void *data, size_t size, uint64_
 }
 
 static recmap_status inflate_shard(const struct scan *scan, struct scan_shard *shard,
-                                   struct walk_findings *findings, recmap_error *error) {
+                                   struct scan_findings *findings, recmap_error *error) {
     struct opened_file file = {-1, shard->path};
     struct file_stat now;
-    struct walker walker = walker_of(scan, shard);
-    struct inflate_walk *walk = &shard->inflated;
+    struct scanner scanner = walker_of(scan, shard);
+    struct inflate_scan *walk = &shard->inflated;
     struct point_list known = {0};
     recmap_status status = open_file(&file.fd, &now, scan, shard->path, error);
     if (status == RECMAP_OK && !is_same_file(&now, &shard->stat))
         status = fail_changed(shard, error);
-    *walk = (struct inflate_walk){
-        .walker = &walker,
+    *walk = (struct inflate_scan){
+        .scanner = &scanner,
         .source = {.size = shard->stat.size, .read = read_opened, .context = &file},
         .kind = shard->compression,
         .path = shard->path,
@@ -199,7 +199,7 @@ static recmap_status inflate_shard(const struct scan *scan, struct scan_shard *s
     }
     if (status == RECMAP_OK) status = inflate_walk_shard(walk, findings, error);
     walk->known = NULL;
-    walk->walker = NULL;
+    walk->scanner = NULL;
     points_free(&known);
     file_close(file.fd);
     return status;
@@ -211,7 +211,7 @@ static bool walk_compressed(struct scan *scan, struct scan_shard *shard, struct 
         shard->status = inflate_shard(scan, shard, &piece->findings, &shard->error);
         piece->has_guess = true;
         piece->entry = 0;
-        piece->state = (struct walk_state){.position = shard->inflated.end_of_records};
+        piece->state = (struct scan_cursor){.position = shard->inflated.end_of_records};
         shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
     }
     return shard->state == SHARD_OPEN;
@@ -225,16 +225,16 @@ static void walk_segment(struct scan *scan, struct segment *piece) {
     }
     if (!open_shard(scan, shard)) return;
     const struct shard_image *image = &shard->image;
-    struct walker walker = walker_of(scan, shard);
+    struct scanner scanner = walker_of(scan, shard);
     if (piece->begin > 0) {
-        piece->has_guess = walk_from_guess(&walker, &piece->findings, &piece->state, &piece->entry,
+        piece->has_guess = scan_from_guess(&scanner, &piece->findings, &piece->state, &piece->entry,
                                            image->data, image->size, piece->begin, piece->end);
         return;
     }
     piece->has_guess = true; /* where a shard begins needs no guessing */
     piece->entry = 0;
-    piece->state = (struct walk_state){0};
-    walk_from(&walker, &piece->findings, &piece->state, image->data, image->size, piece->end);
+    piece->state = (struct scan_cursor){0};
+    scan_from(&scanner, &piece->findings, &piece->state, image->data, image->size, piece->end);
 }
 
 /* A worker: takes segments in order, as long as a slot is free. */
@@ -321,7 +321,7 @@ static recmap_status fail_kind(const struct scan_shard *shard, const struct file
 
 /* The error of a walk that stopped, with its place. */
 static recmap_status fail_walk(struct scan *scan, const struct scan_shard *shard,
-                               const struct walk_findings *findings, recmap_error *error) {
+                               const struct scan_findings *findings, recmap_error *error) {
     if (!error) return findings->status;
     *error = findings->error;
     fail_at(error, shard->path, scan->progress->record_count, findings->stopped_at);
@@ -343,13 +343,13 @@ static recmap_status add_damage(struct scan *scan, uint64_t offset, uint64_t len
 
 /* Hands on what one walk found. */
 static recmap_status take_findings(struct scan *scan, const struct scan_shard *shard,
-                                   const struct walk_findings *findings, recmap_error *error) {
+                                   const struct scan_findings *findings, recmap_error *error) {
     if (image_was_cut(&shard->image)) return fail_cut(shard, error);
     recmap_status status = scan->sink->add_run(scan->sink->context, &findings->run, error);
     if (status != RECMAP_OK && error && !error->path[0])
         fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     for (size_t i = 0; status == RECMAP_OK && i < findings->damage_count; i++) {
-        const struct walk_damage *damage = &findings->damages[i];
+        const struct scan_damage *damage = &findings->damages[i];
         status = add_damage(scan, damage->offset, damage->length, damage->reason, error);
     }
     if (status != RECMAP_OK) return status;
@@ -360,14 +360,14 @@ static recmap_status take_findings(struct scan *scan, const struct scan_shard *s
 /* Whether the worker's walk is the one that goes on from `state`: both stand at the same frame, or
  * the walk is lost and the worker found the first frame behind. */
 static bool guess_holds(const struct scan_shard *shard, const struct segment *piece,
-                        const struct walk_state *state) {
+                        const struct scan_cursor *state) {
     if (!piece->has_guess) return false;
     if (!state->is_lost) return state->position == piece->entry;
     return state->position == piece->begin && shard->framing->find;
 }
 
 static recmap_status join_segment(struct scan *scan, struct segment *piece,
-                                  struct walk_state *state, recmap_error *error) {
+                                  struct scan_cursor *state, recmap_error *error) {
     struct scan_shard *shard = &scan->shards[piece->shard_index];
     bool is_plain = shard->compression == COMPRESSION_NONE;
     if (!(is_plain ? open_shard(scan, shard) : walk_compressed(scan, shard, piece))) {
@@ -380,8 +380,8 @@ static recmap_status join_segment(struct scan *scan, struct segment *piece,
     if (is_plain && !state->is_lost && state->position >= piece->end && piece->end > 0)
         return RECMAP_OK;
     if (!guess_holds(shard, piece, state)) {
-        struct walker walker = walker_of(scan, shard);
-        walk_from(&walker, &piece->findings, state, image->data, image->size, piece->end);
+        struct scanner scanner = walker_of(scan, shard);
+        scan_from(&scanner, &piece->findings, state, image->data, image->size, piece->end);
         return take_findings(scan, shard, &piece->findings, error);
     }
     recmap_status status = RECMAP_OK;
@@ -400,7 +400,7 @@ static bool is_skipped(const struct scan *scan, const struct scan_shard *shard) 
 /* `end_of_records` is where the last record or damage ends. */
 static recmap_status join_segments(uint64_t *end_of_records, struct scan *scan,
                                    struct scan_shard *shard, recmap_error *error) {
-    struct walk_state state = {0};
+    struct scan_cursor state = {0};
     recmap_status status = RECMAP_OK;
     scan->progress->path = shard->path;
     for (bool is_last = false; status == RECMAP_OK && !is_last;) {
@@ -509,10 +509,10 @@ static uint64_t segment_count(const struct scan *scan) {
  * not grow with the number of threads. */
 static size_t choose_segments(struct scan *scan, unsigned threads) {
     size_t slots = (size_t)threads * SLOTS_PER_THREAD + 2;
-    if (slots > SLOTS_MOST) slots = SLOTS_MOST;
+    if (slots > SLOTS_MAX) slots = SLOTS_MAX;
     uint64_t size = SEGMENTS_TOTAL / slots;
-    if (size > SEGMENT_MOST) size = SEGMENT_MOST;
-    if (size < SEGMENT_LEAST) size = SEGMENT_LEAST;
+    if (size > SEGMENT_MAX) size = SEGMENT_MAX;
+    if (size < SEGMENT_MIN) size = SEGMENT_MIN;
     scan->segment_size = scan->options->segment_size ? scan->options->segment_size : size;
     return slots;
 }

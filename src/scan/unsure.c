@@ -7,12 +7,12 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-static uint64_t end_of(const struct walk_damage *stretch) {
+static uint64_t end_of(const struct scan_damage *stretch) {
     return stretch->offset + stretch->length;
 }
 
 /* Takes in a stretch that may overlap with it. */
-static void widen(struct walk_damage *stretch, uint64_t begin, uint64_t end) {
+static void widen(struct scan_damage *stretch, uint64_t begin, uint64_t end) {
     uint64_t last = end_of(stretch);
     if (last < end) last = end;
     stretch->offset = min_u64(stretch->offset, begin);
@@ -25,8 +25,8 @@ bool unsure_add(struct unsure_list *list, uint64_t begin, uint64_t end, const ch
         return true;
     }
     if (!array_reserve(&list->at, &list->capacity, list->count + 1, sizeof *list->at)) return false;
-    struct walk_damage *added = &list->at[list->count++];
-    *added = (struct walk_damage){.offset = begin, .length = end - begin};
+    struct scan_damage *added = &list->at[list->count++];
+    *added = (struct scan_damage){.offset = begin, .length = end - begin};
     snprintf(added->reason, sizeof added->reason, "%s", reason);
     return true;
 }
@@ -54,7 +54,7 @@ static void choose(uint8_t *keeps, const struct record_run *run, struct unsure_l
                    const struct framing *by, uint64_t image_size) {
     size_t s = 0;
     for (; s < list->count; s++) {
-        struct walk_damage *stretch = &list->at[s];
+        struct scan_damage *stretch = &list->at[s];
         stretch->length = min_u64(end_of(stretch), image_size) -
                           min_u64(stretch->offset, image_size);
     }
@@ -68,15 +68,15 @@ static void choose(uint8_t *keeps, const struct record_run *run, struct unsure_l
 }
 
 /* Adds behind the others what may overlap with the last of them. */
-static void append(struct walk_damage *merged, size_t *count, const struct walk_damage *added) {
+static void append(struct scan_damage *merged, size_t *count, const struct scan_damage *added) {
     if (*count && added->offset <= end_of(&merged[*count - 1]))
         widen(&merged[*count - 1], added->offset, end_of(added));
     else if (added->length) merged[(*count)++] = *added;
 }
 
-static bool merge(struct walk_findings *findings, const struct unsure_list *list) {
+static bool merge(struct scan_findings *findings, const struct unsure_list *list) {
     size_t room = findings->damage_count + list->count, count = 0, d = 0;
-    struct walk_damage *merged = malloc((room + 1) * sizeof *merged);
+    struct scan_damage *merged = malloc((room + 1) * sizeof *merged);
     if (!merged) return false;
     for (size_t s = 0; s < list->count; s++) {
         for (; d < findings->damage_count && findings->damages[d].offset < list->at[s].offset; d++)
@@ -91,7 +91,7 @@ static bool merge(struct walk_findings *findings, const struct unsure_list *list
     return true;
 }
 
-void unsure_take_back(struct walk_findings *findings, struct unsure_list *list,
+void unsure_take_back(struct scan_findings *findings, struct unsure_list *list,
                       const struct framing *by, uint64_t image_size) {
     uint8_t *keeps = list->count ? malloc(findings->run.count + 1) : NULL;
     bool has_memory = !list->count || keeps;

@@ -4,11 +4,11 @@
 #ifndef RECMAP_SCAN_UNSURE_H
 #define RECMAP_SCAN_UNSURE_H
 
-#include "scan/walk.h"
+#include "scan/scanner.h"
 
 /* Ascending. */
 struct unsure_list {
-    struct walk_damage *at;
+    struct scan_damage *at;
     size_t count;
     size_t capacity;
 };
@@ -18,7 +18,7 @@ bool unsure_add(struct unsure_list *list, uint64_t begin, uint64_t end, const ch
 void unsure_free(struct unsure_list *list);
 
 /* Takes back what was found in these stretches of an image of that size, and frees the list. */
-void unsure_take_back(struct walk_findings *findings, struct unsure_list *list,
+void unsure_take_back(struct scan_findings *findings, struct unsure_list *list,
                       const struct framing *by, uint64_t image_size);
 
 #endif

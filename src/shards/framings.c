@@ -12,7 +12,7 @@
 struct registered {
     struct registered *next;
     recmap_framing table;
-    char name[CUSTOM_NAME_MOST + 1];
+    char name[CUSTOM_NAME_MAX + 1];
 };
 
 static struct registered *all;
@@ -61,7 +61,7 @@ recmap_status recmap_framing_register(const recmap_framing *table, recmap_error 
     struct registered *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
     made->table = *table;
-    strncpy(made->name, table->name, CUSTOM_NAME_MOST);
+    strncpy(made->name, table->name, CUSTOM_NAME_MAX);
     made->table.name = made->name;
     process_lock();
     const struct registered *known = find_registered(made->name);

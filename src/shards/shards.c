@@ -24,10 +24,10 @@ struct recmap_shards {
 };
 
 /* More shards than this no set has. */
-enum { SET_MOST = 1000000 };
+enum { SET_MAX = 1000000 };
 
 /* Where list files that name list files have led to. */
-struct list_walk {
+struct list_expansion {
     unsigned depth; /* list files that are being read */
     bool is_placed; /* the error names its list file and line */
     struct path_list *left_out;
@@ -110,8 +110,8 @@ static recmap_status check_there(const struct path_list *list, size_t first, rec
     return RECMAP_OK;
 }
 
-static recmap_status add_folder(struct path_list *list, const char *name, struct list_walk *walk,
-                                recmap_error *error) {
+static recmap_status add_folder(struct path_list *list, const char *name,
+                                struct list_expansion *walk, recmap_error *error) {
     char *folder = strdup(name);
     if (!folder) return fail_memory(error);
     for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/';) folder[--end] = 0;
@@ -171,9 +171,9 @@ static bool names_set(struct shard_set *set, const char *name) {
     if (!start || *start == '0') return false;
     unsigned number = 0;
     const char *c = start;
-    for (; is_digit(*c) && number <= SET_MOST; c++) number = number * 10 + (unsigned)(*c - '0');
+    for (; is_digit(*c) && number <= SET_MAX; c++) number = number * 10 + (unsigned)(*c - '0');
     *set = (struct shard_set){(size_t)(start - 1 - name), number, c};
-    return number && number <= SET_MOST;
+    return number && number <= SET_MAX;
 }
 
 static recmap_status fail_set(const char *name, const char *missing, recmap_error *error) {
@@ -204,12 +204,12 @@ static recmap_status add_set(struct path_list *list, const char *name, const str
     return status;
 }
 
-static recmap_status add_name(struct path_list *list, const char *name, struct list_walk *walk,
+static recmap_status add_name(struct path_list *list, const char *name, struct list_expansion *walk,
                               recmap_error *error);
 
 /* A line of the list file at `list_path`; `line` is NUL-terminated. */
 static recmap_status add_line(struct path_list *list, const char *list_path, const char *line,
-                              struct list_walk *walk, recmap_error *error) {
+                              struct list_expansion *walk, recmap_error *error) {
     bool is_list = line[0] == '@';
     const char *name = line + is_list;
     if (name[0] == '/') return add_name(list, line, walk, error);
@@ -233,7 +233,7 @@ static bool is_blank(const char *line) {
 }
 
 /* Names the line that an error comes from: that of the innermost list file. */
-static void place_error(recmap_error *error, struct list_walk *walk, const char *list_path,
+static void place_error(recmap_error *error, struct list_expansion *walk, const char *list_path,
                         uint64_t number) {
     if (!error || walk->is_placed || error->status == RECMAP_NO_MEMORY) return;
     recmap_error inner = *error;
@@ -248,7 +248,7 @@ static void place_error(recmap_error *error, struct list_walk *walk, const char 
 }
 
 static recmap_status add_lines(struct path_list *list, const char *list_path, char *text,
-                               size_t size, struct list_walk *walk, recmap_error *error) {
+                               size_t size, struct list_expansion *walk, recmap_error *error) {
     if (memchr(text, 0, size))
         return fail_name(error, list_path, "is no list file: it holds NUL bytes",
                          "a list file names one shard a line; without the @ the file itself is "
@@ -294,7 +294,7 @@ static recmap_status read_list(char **text, size_t *size, const char *path, recm
     return RECMAP_OK;
 }
 
-static recmap_status add_list(struct path_list *list, const char *path, struct list_walk *walk,
+static recmap_status add_list(struct path_list *list, const char *path, struct list_expansion *walk,
                               recmap_error *error) {
     if (walk->depth >= LIST_DEPTH_LIMIT)
         return fail_name(error, path, "list files name each other too deep",
@@ -321,14 +321,14 @@ static recmap_status fail_unknown(recmap_error *error, const char *name, unsigne
         fail_advise(error,
                     "NAME@N stands for all shards of a set, with an N from 1 to %d and no zeros "
                     "before it; else check the path; %s",
-                    SET_MOST, start);
+                    SET_MAX, start);
     else fail_advise(error, "check the path, or name all N shards of a set as NAME@N; %s", start);
     return RECMAP_INVALID;
 }
 
 /* What exists under a name goes before what the name could mean: a file may be called `@a` or
  * `[1].tfrecord`. */
-static recmap_status add_name(struct path_list *list, const char *name, struct list_walk *walk,
+static recmap_status add_name(struct path_list *list, const char *name, struct list_expansion *walk,
                               recmap_error *error) {
     path_kind kind;
     recmap_status status = path_get_kind(&kind, name, error);
@@ -344,7 +344,7 @@ static recmap_status add_name(struct path_list *list, const char *name, struct l
 
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
     size_t first = shards->list.count, left_out = shards->left_out.count;
-    struct list_walk walk = {0, false, &shards->left_out};
+    struct list_expansion walk = {0, false, &shards->left_out};
     recmap_status status = add_name(&shards->list, name, &walk, error);
     if (status == RECMAP_OK) return RECMAP_OK;
     path_list_cut(&shards->list, first);

@@ -8,7 +8,7 @@
 
 static bool order_is_sound(const char *order) {
     size_t size = order ? strlen(order) : 0;
-    return size >= 2 && order[0] == '{' && order[size - 1] == '}' && size <= STATE_SIZE_MOST / 4 &&
+    return size >= 2 && order[0] == '{' && order[size - 1] == '}' && size <= STATE_SIZE_MAX / 4 &&
            utf8_valid((const uint8_t *)order, size);
 }
 

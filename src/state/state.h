@@ -9,7 +9,7 @@ struct recmap_state {
 };
 
 /* No state is larger, in bytes or as JSON. */
-#define STATE_SIZE_MOST ((size_t)16 << 20)
+#define STATE_SIZE_MAX ((size_t)16 << 20)
 
 /* NULL where the values can be those of a state, else what is wrong with them: a static text. */
 const char *state_fault(const recmap_state_info *info);

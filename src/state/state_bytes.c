@@ -92,7 +92,7 @@ static recmap_status create_from(recmap_state **state, const Recmap__State *mess
 recmap_status recmap_state_from_bytes(recmap_state **state, const void *bytes, size_t size,
                                       recmap_error *error) {
     if (!size) return state_fail(error, "it is empty");
-    if (size > STATE_SIZE_MOST) return state_fail(error, "it is larger than any state");
+    if (size > STATE_SIZE_MAX) return state_fail(error, "it is larger than any state");
     if (!checksum_holds(bytes, size)) return state_fail(error, "its checksum does not hold");
     bool out_of_memory;
     Recmap__State *message = proto_unpack(&out_of_memory, &recmap__state__descriptor, bytes, size);

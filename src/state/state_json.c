@@ -161,7 +161,7 @@ static recmap_status create_from(recmap_state **state, const struct reading *at,
 
 recmap_status recmap_state_from_json(recmap_state **state, const char *text, size_t size,
                                      recmap_error *error) {
-    if (size > STATE_SIZE_MOST) return state_fail(error, "it is larger than any state");
+    if (size > STATE_SIZE_MAX) return state_fail(error, "it is larger than any state");
     struct reading at = {.reader = {text, text + size}, .capacity = size + 1};
     at.order = malloc(at.capacity);
     if (!at.order) return fail_memory(error);

@@ -88,7 +88,7 @@ static uint64_t number64(const uint8_t *p) {
 }
 
 /* The check of one file. */
-struct file_walk {
+struct file_check {
     const struct page_source *source;
     uint32_t page_size;
     uint64_t page_count;
@@ -99,8 +99,8 @@ struct file_walk {
 };
 
 /* The check of one tree. */
-struct tree_walk {
-    struct file_walk *file;
+struct tree_check {
+    struct file_check *file;
     const char *name;
     int table; /* a store_table, or STORE_TABLE_COUNT for the table of tables */
     unsigned depth;
@@ -119,10 +119,10 @@ struct page_view {
     size_t node_count;
 };
 
-static recmap_status damaged(const struct file_walk *file, uint64_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static recmap_status damaged(const struct file_check *file, uint64_t offset, const char *format,
+                             ...) __attribute__((format(printf, 3, 4)));
 
-static recmap_status damaged(const struct file_walk *file, uint64_t offset, const char *format,
+static recmap_status damaged(const struct file_check *file, uint64_t offset, const char *format,
                              ...) {
     char message[256];
     va_list arguments;
@@ -135,11 +135,11 @@ static recmap_status damaged(const struct file_walk *file, uint64_t offset, cons
     return RECMAP_CORRUPT;
 }
 
-static uint64_t offset_of(const struct file_walk *file, uint64_t page) {
+static uint64_t offset_of(const struct file_check *file, uint64_t page) {
     return page * file->page_size;
 }
 
-static recmap_status read_at(const struct file_walk *file, uint8_t *to, size_t size,
+static recmap_status read_at(const struct file_check *file, uint8_t *to, size_t size,
                              uint64_t offset) {
     const struct page_source *source = file->source;
     if (!source->data) return file_read_at(source->fd, to, size, offset, source->path, file->error);
@@ -161,7 +161,7 @@ static bool claim_bits(uint64_t *bits, uint64_t first, uint64_t count) {
     return true;
 }
 
-static recmap_status claim(const struct file_walk *file, uint64_t first, uint64_t count,
+static recmap_status claim(const struct file_check *file, uint64_t first, uint64_t count,
                            uint64_t named_at) {
     if (first < META_COUNT || !bytes_fit(first, count, file->page_count))
         return damaged(file, named_at,
@@ -175,9 +175,9 @@ static recmap_status claim(const struct file_walk *file, uint64_t first, uint64_
 }
 
 /* Reads a page of a tree, and checks its header. */
-static recmap_status load_page(struct tree_walk *tree, struct page_view *page, uint64_t number,
+static recmap_status load_page(struct tree_check *tree, struct page_view *page, uint64_t number,
                                unsigned level) {
-    struct file_walk *file = tree->file;
+    struct file_check *file = tree->file;
     /* The leaf of the table of tables stays in the first place while the tables are walked. */
     size_t place = tree->table == STORE_TABLE_COUNT ? 0 : level + 1;
     uint8_t *bytes = file->levels + place * file->page_size;
@@ -212,9 +212,9 @@ static uint64_t node_size(const uint8_t *node, bool is_leaf) {
 }
 
 /* Nodes lie even, within the page's used end, and fill it. */
-static recmap_status check_nodes(const struct tree_walk *tree, const struct page_view *page,
+static recmap_status check_nodes(const struct tree_check *tree, const struct page_view *page,
                                  bool is_leaf) {
-    const struct file_walk *file = tree->file;
+    const struct file_check *file = tree->file;
     uint64_t used = 0, offset = offset_of(file, page->number);
     unsigned upper = number16(page->bytes + PAGE_UPPER);
     for (size_t i = 0; i < page->node_count; i++) {
@@ -240,7 +240,7 @@ static const uint8_t *node_at(const struct page_view *page, size_t i) {
     return page->bytes + number16(page->bytes + PAGE_HEADER + 2 * i);
 }
 
-static uint64_t node_offset(const struct tree_walk *tree, const struct page_view *page,
+static uint64_t node_offset(const struct tree_check *tree, const struct page_view *page,
                             const uint8_t *node) {
     return offset_of(tree->file, page->number) + (uint64_t)(node - page->bytes);
 }
@@ -252,7 +252,7 @@ static int compare_keys(const uint8_t *a, size_t a_size, const uint8_t *b, size_
 
 /* The next key in the order of the whole tree: of a leaf, or of a branch, which bounds what is
  * below it. LMDB finds keys by them, so they must ascend. */
-static recmap_status check_key(struct tree_walk *tree, const struct page_view *page,
+static recmap_status check_key(struct tree_check *tree, const struct page_view *page,
                                const uint8_t *node, bool is_leaf) {
     const uint8_t *key = node + NODE_HEADER;
     size_t size = number16(node + NODE_KEY_SIZE);
@@ -270,7 +270,7 @@ static recmap_status check_key(struct tree_walk *tree, const struct page_view *p
     return RECMAP_OK;
 }
 
-static recmap_status list_value(struct tree_walk *tree, const uint8_t *node, uint64_t offset,
+static recmap_status list_value(struct tree_check *tree, const uint8_t *node, uint64_t offset,
                                 uint64_t size) {
     struct page_listing *listing = tree->file->listing;
     size_t count = listing->tables[tree->table].count;
@@ -284,9 +284,9 @@ static recmap_status list_value(struct tree_walk *tree, const uint8_t *node, uin
 }
 
 /* A node of one of the six tables: a value beside its key, or on pages of its own. */
-static recmap_status check_value(struct tree_walk *tree, const struct page_view *page,
+static recmap_status check_value(struct tree_check *tree, const struct page_view *page,
                                  const uint8_t *node) {
-    struct file_walk *file = tree->file;
+    struct file_check *file = tree->file;
     uint64_t offset = node_offset(tree, page, node), size = number32(node);
     unsigned flags = number16(node + NODE_FLAGS);
     if (flags & ~(unsigned)NODE_IS_LARGE)
@@ -304,10 +304,10 @@ static recmap_status check_value(struct tree_walk *tree, const struct page_view 
     return list_value(tree, node, offset_of(file, first) + PAGE_HEADER, size);
 }
 
-static recmap_status check_table(struct tree_walk *names, const struct page_view *page,
+static recmap_status check_table(struct tree_check *names, const struct page_view *page,
                                  const uint8_t *node);
 
-static recmap_status check_leaf(struct tree_walk *tree, const struct page_view *page) {
+static recmap_status check_leaf(struct tree_check *tree, const struct page_view *page) {
     recmap_status status = check_nodes(tree, page, true);
     tree->seen_leaves++;
     for (size_t i = 0; status == RECMAP_OK && i < page->node_count; i++) {
@@ -321,10 +321,10 @@ static recmap_status check_leaf(struct tree_walk *tree, const struct page_view *
     return status;
 }
 
-static recmap_status check_page(struct tree_walk *tree, uint64_t number, unsigned level,
+static recmap_status check_page(struct tree_check *tree, uint64_t number, unsigned level,
                                 uint64_t named_at);
 
-static recmap_status check_branch(struct tree_walk *tree, const struct page_view *page,
+static recmap_status check_branch(struct tree_check *tree, const struct page_view *page,
                                   unsigned level) {
     recmap_status status = check_nodes(tree, page, false);
     tree->seen_branches++;
@@ -343,7 +343,7 @@ static recmap_status check_branch(struct tree_walk *tree, const struct page_view
 }
 
 /* A page and all below it. Recursion ends at the tree's depth, which is limited. */
-static recmap_status check_page(struct tree_walk *tree, uint64_t number, unsigned level,
+static recmap_status check_page(struct tree_check *tree, uint64_t number, unsigned level,
                                 uint64_t named_at) {
     struct page_view page;
     recmap_status status = claim(tree->file, number, 1, named_at);
@@ -352,7 +352,7 @@ static recmap_status check_page(struct tree_walk *tree, uint64_t number, unsigne
     return level + 1 == tree->depth ? check_leaf(tree, &page) : check_branch(tree, &page, level);
 }
 
-static recmap_status check_count(const struct tree_walk *tree, const char *what, uint64_t recorded,
+static recmap_status check_count(const struct tree_check *tree, const char *what, uint64_t recorded,
                                  uint64_t seen) {
     if (recorded == seen) return RECMAP_OK;
     return damaged(tree->file, tree->record_offset,
@@ -360,7 +360,7 @@ static recmap_status check_count(const struct tree_walk *tree, const char *what,
                    recorded);
 }
 
-static recmap_status check_counts(const struct tree_walk *tree) {
+static recmap_status check_counts(const struct tree_check *tree) {
     recmap_status status = check_count(tree, "branch pages", tree->branches, tree->seen_branches);
     if (status == RECMAP_OK)
         status = check_count(tree, "leaf pages", tree->leaves, tree->seen_leaves);
@@ -372,18 +372,18 @@ static recmap_status check_counts(const struct tree_walk *tree) {
 }
 
 /* A whole tree, from its record. */
-static recmap_status check_tree(struct file_walk *file, const char *name, int table,
+static recmap_status check_tree(struct file_check *file, const char *name, int table,
                                 const uint8_t *record, uint64_t record_offset) {
-    struct tree_walk tree = {.file = file,
-                             .name = name,
-                             .table = table,
-                             .depth = number16(record + RECORD_DEPTH),
-                             .branches = number64(record + RECORD_BRANCHES),
-                             .leaves = number64(record + RECORD_LEAVES),
-                             .overflows = number64(record + RECORD_OVERFLOWS),
-                             .entries = number64(record + RECORD_ENTRIES),
-                             .root = number64(record + RECORD_ROOT),
-                             .record_offset = record_offset};
+    struct tree_check tree = {.file = file,
+                              .name = name,
+                              .table = table,
+                              .depth = number16(record + RECORD_DEPTH),
+                              .branches = number64(record + RECORD_BRANCHES),
+                              .leaves = number64(record + RECORD_LEAVES),
+                              .overflows = number64(record + RECORD_OVERFLOWS),
+                              .entries = number64(record + RECORD_ENTRIES),
+                              .root = number64(record + RECORD_ROOT),
+                              .record_offset = record_offset};
     if (number16(record + RECORD_FLAGS))
         return damaged(file, record_offset, "table %s has flags 0x%x", name,
                        number16(record + RECORD_FLAGS));
@@ -407,9 +407,9 @@ static int find_table(const uint8_t *name, size_t size) {
 }
 
 /* A node of the table of tables: a name and the record of its tree. */
-static recmap_status check_table(struct tree_walk *names, const struct page_view *page,
+static recmap_status check_table(struct tree_check *names, const struct page_view *page,
                                  const uint8_t *node) {
-    struct file_walk *file = names->file;
+    struct file_check *file = names->file;
     uint64_t offset = node_offset(names, page, node);
     size_t key_size = number16(node + NODE_KEY_SIZE);
     int table = find_table(node + NODE_HEADER, key_size);
@@ -422,7 +422,7 @@ static recmap_status check_table(struct tree_walk *names, const struct page_view
                       offset + NODE_HEADER + key_size);
 }
 
-static recmap_status check_meta(const struct file_walk *file, const uint8_t *meta,
+static recmap_status check_meta(const struct file_check *file, const uint8_t *meta,
                                 uint64_t number) {
     uint64_t offset = offset_of(file, number);
     if (number64(meta) != number || number16(meta + PAGE_KIND) != KIND_META)
@@ -448,7 +448,7 @@ static recmap_status check_meta(const struct file_walk *file, const uint8_t *met
 }
 
 /* Both metas, and the newer one's trees, as LMDB chooses it. */
-static recmap_status check_file(struct file_walk *file) {
+static recmap_status check_file(struct file_check *file) {
     uint8_t metas[META_COUNT][META_SIZE];
     if (file->page_count < META_COUNT)
         return damaged(file, 0, "%" PRIu64 " page(s) are no LMDB file", file->page_count);
@@ -476,11 +476,11 @@ static recmap_status check_file(struct file_walk *file) {
 recmap_status pages_check(struct page_listing *listing, const struct page_source *source,
                           uint32_t page_size, recmap_error *error) {
     struct page_listing found = {0};
-    struct file_walk file = {.source = source,
-                             .page_size = page_size,
-                             .page_count = source->size / page_size,
-                             .listing = &found,
-                             .error = error};
+    struct file_check file = {.source = source,
+                              .page_size = page_size,
+                              .page_count = source->size / page_size,
+                              .listing = &found,
+                              .error = error};
     file.levels = malloc((size_t)(DEPTH_LIMIT + 1) * page_size);
     file.claimed = calloc((size_t)(file.page_count / 64 + 1), sizeof *file.claimed);
     recmap_status status = file.levels && file.claimed ? check_file(&file) : fail_memory(error);

@@ -109,7 +109,7 @@ static recmap_status fail_size(uint64_t expected, uint64_t found, recmap_error *
 }
 
 static bool page_size_is_sound(uint32_t size) {
-    return size >= SEAL_PAGE_SIZE_LEAST && size <= SEAL_PAGE_SIZE_MOST && !(size & (size - 1));
+    return size >= SEAL_PAGE_SIZE_MIN && size <= SEAL_PAGE_SIZE_MAX && !(size & (size - 1));
 }
 
 /* Page size, page count and file size of a seal that is otherwise right. */

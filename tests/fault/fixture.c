@@ -116,8 +116,8 @@ static uint8_t *put_feature(uint8_t *at, const char *name, unsigned kind, const 
     return put_field(at, 1, entry, (size_t)(end - entry));
 }
 
-size_t payload_make(uint8_t bytes[PAYLOAD_MOST], uint64_t number) {
-    uint8_t features[PAYLOAD_MOST - 16], packed[10], image[700];
+size_t payload_make(uint8_t bytes[PAYLOAD_MAX], uint64_t number) {
+    uint8_t features[PAYLOAD_MAX - 16], packed[10], image[700];
     uint64_t state = number * 77 + 1;
     char text[32], name[8];
     recmap_value id = payload_id(text, number);
@@ -133,7 +133,7 @@ size_t payload_make(uint8_t bytes[PAYLOAD_MOST], uint64_t number) {
 }
 
 bool payload_holds(const recmap_record *record, uint64_t number) {
-    uint8_t expected[PAYLOAD_MOST];
+    uint8_t expected[PAYLOAD_MAX];
     size_t size = payload_make(expected, number);
     return record->number == number && record->size == size &&
            !memcmp(record->data, expected, size);
@@ -147,7 +147,7 @@ recmap_value payload_id(char text[32], uint64_t number) {
 }
 
 void shard_write(const char *path, uint64_t first, uint64_t count) {
-    uint8_t bytes[PAYLOAD_MOST];
+    uint8_t bytes[PAYLOAD_MAX];
     FILE *stream = fopen(path, "wb");
     require(stream != NULL, "create a shard");
     for (uint64_t number = first; number < first + count; number++) {
@@ -285,9 +285,9 @@ static const char *check_one(recmap_dataset *dataset, uint64_t number, recmap_er
 
 static const char *check_gather(recmap_dataset *dataset, uint64_t record_count,
                                 recmap_error *error) {
-    enum { MOST = 64 };
-    uint64_t numbers[MOST], state = record_count;
-    size_t count = record_count < MOST ? (size_t)record_count : MOST;
+    enum { LIMIT = 64 };
+    uint64_t numbers[LIMIT], state = record_count;
+    size_t count = record_count < LIMIT ? (size_t)record_count : LIMIT;
     recmap_batch *batch;
     for (size_t i = 0; i < count; i++) numbers[i] = choose_below(&state, record_count);
     if (recmap_batch_create(&batch, error) != RECMAP_OK) return "no batch";

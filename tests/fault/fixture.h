@@ -15,8 +15,8 @@ enum {
     FIXTURE_SHARD_RECORDS = 60,
     FIXTURE_OLD_RECORDS = FIXTURE_OLD_SHARDS * FIXTURE_SHARD_RECORDS,
     FIXTURE_RECORDS = FIXTURE_SHARDS * FIXTURE_SHARD_RECORDS,
-    PAYLOAD_MOST = 4096,
-    PATH_MOST = 256,
+    PAYLOAD_MAX = 4096,
+    PATH_LIMIT = 256,
 };
 
 /* Whole files; abort on failure. `bytes` is malloc'ed. */
@@ -32,8 +32,8 @@ bool file_bytes_equal(const file_bytes *file, const char *path);
 
 typedef struct fixture {
     char folder[128];
-    char index[PATH_MOST];
-    char shards[FIXTURE_SHARDS][PATH_MOST];
+    char index[PATH_LIMIT];
+    char shards[FIXTURE_SHARDS][PATH_LIMIT];
     file_bytes old_index; /* of the first FIXTURE_OLD_SHARDS */
     file_bytes new_index; /* of all */
 } fixture;
@@ -64,7 +64,7 @@ recmap_status fixture_rebuild(const fixture *fixture, unsigned thread_count, rec
 
 /* Record `number` of every data set of these tests: a tf.Example of {"id": "id-NUMBER", "label":
  * 3 * NUMBER - 7, "name": "n<NUMBER % 5>", "image": bytes}. Returns its size. */
-size_t payload_make(uint8_t bytes[PAYLOAD_MOST], uint64_t number);
+size_t payload_make(uint8_t bytes[PAYLOAD_MAX], uint64_t number);
 bool payload_holds(const recmap_record *record, uint64_t number);
 recmap_value payload_id(char text[32], uint64_t number);
 

@@ -314,7 +314,7 @@ typedef enum harm { HARM_CUT, HARM_OVERWRITE, HARM_REPLACE, HARM_REMOVE, HARMS }
 static void do_harm(harm harm, uint64_t random) {
     uint64_t state = random;
     size_t size = data.new_index.size, at = choose_below(&state, size);
-    char other[PATH_MOST + 8];
+    char other[PATH_LIMIT + 8];
     snprintf(other, sizeof other, "%s.other", data.index);
     if (harm == HARM_CUT) require(!truncate(data.index, (off_t)at), "truncate");
     if (harm == HARM_REMOVE) require(!unlink(data.index), "unlink");

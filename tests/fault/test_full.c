@@ -48,7 +48,7 @@ static recmap_status build_at(const char *index, recmap_error *error) {
 }
 
 static recmap_status write_at(const char *path, const char *index, recmap_error *error) {
-    uint8_t bytes[PAYLOAD_MOST];
+    uint8_t bytes[PAYLOAD_MAX];
     recmap_writer *writer = NULL;
     recmap_index_options indexing = fixture_options();
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
@@ -93,7 +93,7 @@ typedef struct space {
 /* Each case is a process of its own, since a mount namespace cannot be left. */
 static const char *fill(void *context, size_t number) {
     const space *space = context;
-    char folder[PATH_MOST], index[PATH_MOST + 8], shard[PATH_MOST + 8];
+    char folder[PATH_LIMIT], index[PATH_LIMIT + 8], shard[PATH_LIMIT + 8];
     size_t size = space->least + (space->most - space->least) * number / (SIZES - 1);
     snprintf(folder, sizeof folder, "%s/small", data.folder);
     snprintf(index, sizeof index, "%s/set.rmx", folder);
@@ -111,7 +111,7 @@ static const char *fill(void *context, size_t number) {
 }
 
 static bool can_mount(void) {
-    char folder[PATH_MOST];
+    char folder[PATH_LIMIT];
     snprintf(folder, sizeof folder, "%s/small", data.folder);
     fflush(stdout);
     pid_t pid = fork();
@@ -168,7 +168,7 @@ static void test_limit_of_file_size(void **state) {
 }
 
 static int enter(void **state) {
-    char folder[PATH_MOST];
+    char folder[PATH_LIMIT];
     (void)state;
     fixture_create(&data);
     snprintf(folder, sizeof folder, "%s/small", data.folder);

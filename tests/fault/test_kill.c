@@ -97,10 +97,10 @@ static void test_every_call_of_an_append(void **state) {
 }
 
 /* A writer with an index: the shard is whole or not there, and no index is without it. */
-static char written[PATH_MOST], indexed[PATH_MOST];
+static char written[PATH_LIMIT], indexed[PATH_LIMIT];
 
 static const char *write_both(void) {
-    uint8_t bytes[PAYLOAD_MOST];
+    uint8_t bytes[PAYLOAD_MAX];
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_writer *writer = NULL;
     recmap_index_options index = fixture_options();

@@ -21,7 +21,7 @@
 
 enum { RECORDS_A_SHARD = 4, FILES = 64, MAPS = 10, HELD = 200, THREADS = 4 };
 
-static char folder[128], path[PATH_MOST];
+static char folder[128], path[PATH_LIMIT];
 static size_t shard_count;
 static uint64_t record_count;
 
@@ -32,7 +32,7 @@ static const char *build_all(unsigned thread_count) {
     options.thread_count = thread_count;
     recmap_status status = recmap_index_builder_create(&builder, path, &options, &error);
     for (size_t i = 0; status == RECMAP_OK && i < shard_count; i++) {
-        char shard[PATH_MOST];
+        char shard[PATH_LIMIT];
         snprintf(shard, sizeof shard, "%s/s-%zu", folder, i);
         status = recmap_index_builder_add_shard(builder, shard, &error);
     }
@@ -234,7 +234,7 @@ static void test_little_address_space(void **state) {
         print_message("skipped: sanitizers need address space themselves\n");
         skip();
     }
-    char large[128], name[PATH_MOST], index[PATH_MOST];
+    char large[128], name[PATH_LIMIT], index[PATH_LIMIT];
     folder_create(large, sizeof large);
     snprintf(index, sizeof index, "%s/large.rmx", large);
     recmap_index_builder *builder;
@@ -260,7 +260,7 @@ static int enter(void **state) {
     folder_create(folder, sizeof folder);
     snprintf(path, sizeof path, "%s/many.rmx", folder);
     for (size_t i = 0; i < shard_count; i++) {
-        char shard[PATH_MOST];
+        char shard[PATH_LIMIT];
         snprintf(shard, sizeof shard, "%s/s-%zu", folder, i);
         shard_write(shard, i * RECORDS_A_SHARD, RECORDS_A_SHARD);
         if (i % 3 == 1) shard_compress(shard);

@@ -28,16 +28,16 @@ typedef struct session {
 } session;
 
 static fixture data;
-static char other[128];            /* a second folder */
-static char damaged[PATH_MOST];    /* a shard in it with one bad record, */
-static char skipped[PATH_MOST];    /* its index, */
-static char listed[PATH_MOST];     /* a list file, */
-static char written[PATH_MOST];    /* a shard that is written, */
-static char indexed[PATH_MOST];    /* and its index, */
-static char lines[PATH_MOST];      /* an index of the list's lines, */
-static char compressed[PATH_MOST]; /* a shard that is, */
-static char inflated[PATH_MOST];   /* and its index */
-static char by_idx[PATH_MOST];     /* and one that is made by a text index */
+static char other[128];             /* a second folder */
+static char damaged[PATH_LIMIT];    /* a shard in it with one bad record, */
+static char skipped[PATH_LIMIT];    /* its index, */
+static char listed[PATH_LIMIT];     /* a list file, */
+static char written[PATH_LIMIT];    /* a shard that is written, */
+static char indexed[PATH_LIMIT];    /* and its index, */
+static char lines[PATH_LIMIT];      /* an index of the list's lines, */
+static char compressed[PATH_LIMIT]; /* a shard that is, */
+static char inflated[PATH_LIMIT];   /* and its index */
+static char by_idx[PATH_LIMIT];     /* and one that is made by a text index */
 
 enum { DAMAGED_RECORDS = 20, WRITTEN_RECORDS = 30 };
 
@@ -47,7 +47,7 @@ static void expect(session *session, bool holds, const char *what) {
 
 static recmap_status name_shards(session *session, recmap_error *error) {
     recmap_shards *shards = NULL;
-    char pattern[PATH_MOST + 8], list[PATH_MOST + 8], path[PATH_MOST];
+    char pattern[PATH_LIMIT + 8], list[PATH_LIMIT + 8], path[PATH_LIMIT];
     snprintf(pattern, sizeof pattern, "%s/part-?", data.folder);
     snprintf(list, sizeof list, "@%s", listed);
     recmap_status status = recmap_shards_create(&shards, error);
@@ -129,7 +129,7 @@ static recmap_status read_compressed(session *session, recmap_error *error) {
     if (status == RECMAP_OK)
         status = recmap_dataset_get(&record, dataset, recmap_dataset_count(dataset) - 1, error);
     if (status == RECMAP_OK) {
-        uint8_t due[PAYLOAD_MOST];
+        uint8_t due[PAYLOAD_MAX];
         size_t size = payload_make(due, FIXTURE_RECORDS - 1);
         expect(session, record.size == size && !memcmp(record.data, due, size),
                "another record of the compressed shard");
@@ -161,7 +161,7 @@ static recmap_status look_at_damage(session *session, recmap_error *error) {
 }
 
 static recmap_status write_shard(session *session, recmap_error *error) {
-    uint8_t bytes[PAYLOAD_MOST];
+    uint8_t bytes[PAYLOAD_MAX];
     recmap_writer *writer = NULL;
     recmap_index_options index = fixture_options();
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
@@ -463,7 +463,7 @@ static void test_threads(void **state) {
 
 /* OTHER/NAME.idx for a shard. */
 static void write_text_index(const char *shard) {
-    char path[2 * PATH_MOST];
+    char path[2 * PATH_LIMIT];
     file_bytes bytes;
     snprintf(path, sizeof path, "%s%s.idx", other, strrchr(shard, '/'));
     require(file_bytes_load(&bytes, shard), "load a shard");

@@ -17,7 +17,7 @@
 #include "fault/cases.h"
 #include "fault/fixture.h"
 
-enum { WAYS = 6, FLIPS_MOST = 8 };
+enum { WAYS = 6, FLIPS_MAX = 8 };
 
 static fixture data;
 static file_bytes shards[FIXTURE_SHARDS];
@@ -112,7 +112,7 @@ static const char *compare(const answer *a, const answer *b, const char *what, s
 /* Right bytes, if any; and get and gather agree. */
 static const char *check_right(const answers *first) {
     for (size_t i = 0; i < FIXTURE_RECORDS; i++) {
-        uint8_t bytes[PAYLOAD_MOST];
+        uint8_t bytes[PAYLOAD_MAX];
         recmap_record expected = {bytes, payload_make(bytes, i), i, NULL};
         if (first->gets[i].status == RECMAP_OK && first->gets[i].sum != sum_of(&expected))
             return case_says("record %zu is not what was written", i);
@@ -153,7 +153,7 @@ static void restore_shard(size_t i) {
 /* Changes some bytes of a file; `keep_time` leaves it its time, so that nothing looks stale. */
 static void damage(const char *path, const file_bytes *from, const struct stat *keep_time,
                    uint64_t *random) {
-    size_t flips = 1 + choose_below(random, FLIPS_MOST);
+    size_t flips = 1 + choose_below(random, FLIPS_MAX);
     uint8_t *bytes = malloc(from->size);
     require(bytes != NULL, "memory");
     memcpy(bytes, from->bytes, from->size);

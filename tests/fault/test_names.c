@@ -199,13 +199,13 @@ static void test_hostile_names(void **state) {
     assert_int_equal(cases_run("names", NAME_COUNT * 4, 1, run_name, NULL), 0);
 }
 
-static void in_folder(char path[PATH_MOST + 16], const char *folder, const char *name) {
-    snprintf(path, PATH_MOST + 16, "%s/%s", folder, name);
+static void in_folder(char path[PATH_LIMIT + 16], const char *folder, const char *name) {
+    snprintf(path, PATH_LIMIT + 16, "%s/%s", folder, name);
 }
 
 /* The same shard again at every place that must not be reached. */
 static void furnish(void) {
-    char path[PATH_MOST + 16], target[PATH_MOST + 16];
+    char path[PATH_LIMIT + 16], target[PATH_LIMIT + 16];
     in_folder(target, other, "part-1");
     shard_write(target, FIRST, FIXTURE_SHARD_RECORDS);
     in_folder(path, data.folder, "link-out");

@@ -21,7 +21,7 @@
 #include "fault/cases.h"
 #include "fault/fixture.h"
 
-enum { NOBODY = 65534, OTHER_PATH_MOST = 2 * PATH_MOST };
+enum { NOBODY = 65534, OTHER_PATH_MAX = 2 * PATH_LIMIT };
 
 static fixture data;
 
@@ -73,7 +73,7 @@ static const setting settings[] = {
 enum { SETTING_COUNT = sizeof settings / sizeof *settings };
 
 static bool prepare(const setting *setting) {
-    char lock[PATH_MOST + 8];
+    char lock[PATH_LIMIT + 8];
     fixture_reset(&data);
     unlink(data.index);
     file_bytes_save(data.index, data.new_index.bytes, data.new_index.size);
@@ -164,12 +164,12 @@ static void test_rights(void **state) {
 /* Ways for a data set to move. `moved` is another folder, empty at first. */
 static char moved[128];
 
-static void path_in(char path[OTHER_PATH_MOST], const char *folder, const char *name) {
-    snprintf(path, OTHER_PATH_MOST, "%s/%s", folder, name);
+static void path_in(char path[OTHER_PATH_MAX], const char *folder, const char *name) {
+    snprintf(path, OTHER_PATH_MAX, "%s/%s", folder, name);
 }
 
 static void copy_into(const char *folder, const char *from) {
-    char to[OTHER_PATH_MOST];
+    char to[OTHER_PATH_MAX];
     file_bytes file;
     path_in(to, folder, strrchr(from, '/') + 1);
     require(file_bytes_load(&file, from), "load a file");
@@ -243,12 +243,12 @@ static const char *copy_shards_alone(const char *index) {
 
 /* Another shard under the name, of the same size. */
 static const char *swap_shard(const char *index) {
-    char path[OTHER_PATH_MOST];
+    char path[OTHER_PATH_MAX];
     file_bytes file;
     copy_all();
     path_in(path, moved, "part-1");
     require(file_bytes_load(&file, path), "load a shard");
-    uint8_t payload[PAYLOAD_MOST];
+    uint8_t payload[PAYLOAD_MAX];
     recmap_location place;
     recmap_dataset *dataset;
     require(recmap_dataset_open(&dataset, data.index, NULL, NULL) == RECMAP_OK &&
@@ -267,7 +267,7 @@ static const char *swap_shard(const char *index) {
 }
 
 static const char *exchange_shards(const char *index) {
-    char a[OTHER_PATH_MOST], b[OTHER_PATH_MOST], c[OTHER_PATH_MOST];
+    char a[OTHER_PATH_MAX], b[OTHER_PATH_MAX], c[OTHER_PATH_MAX];
     copy_all();
     path_in(a, moved, "part-0");
     path_in(b, moved, "part-1");
@@ -291,7 +291,7 @@ static const char *link_index(const char *index) {
 }
 
 static const char *link_folder(const char *index) {
-    char path[OTHER_PATH_MOST];
+    char path[OTHER_PATH_MAX];
     (void)index;
     path_in(path, moved, "link");
     require(!symlink(data.folder, path), "a link");
@@ -300,7 +300,7 @@ static const char *link_folder(const char *index) {
 }
 
 static const char *hard_link_shards(const char *index) {
-    char path[OTHER_PATH_MOST];
+    char path[OTHER_PATH_MAX];
     copy_into(moved, data.index);
     for (size_t i = 0; i < FIXTURE_SHARDS; i++) {
         path_in(path, moved, strrchr(data.shards[i], '/') + 1);

@@ -22,7 +22,7 @@
 #include "fault/fixture.h"
 #include "fault/interpose.h"
 
-enum { EVENTS_MOST = 4096, PIECE_SIZE = 4096, INDEX_MOST = 1 << 20 };
+enum { EVENTS_MAX = 4096, PIECE_SIZE = 4096, INDEX_MAX = 1 << 20 };
 
 /* One thing that reached the kernel. */
 typedef struct event {
@@ -34,7 +34,7 @@ typedef struct event {
 } event;
 
 static fixture data;
-static event events[EVENTS_MOST];
+static event events[EVENTS_MAX];
 static size_t event_count;
 static ino_t new_inode; /* of the file that became the index */
 static ino_t folder_inode;
@@ -50,7 +50,7 @@ static void record(void *context, const call *made) {
     bool is_event = made->kind == CALL_WRITE || made->kind == CALL_RESIZE ||
                     made->kind == CALL_SYNC || made->kind == CALL_RENAME;
     if (!is_event) return;
-    require(event_count < EVENTS_MOST, "room for events");
+    require(event_count < EVENTS_MAX, "room for events");
     event *at = &events[event_count++];
     *at = (event){.kind = made->kind, .offset = made->offset, .size = made->size};
     if (made->kind == CALL_RENAME) {
@@ -70,14 +70,14 @@ static void record(void *context, const call *made) {
 typedef enum loss { LOSS_ALL, LOSS_NONE, LOSS_ALL_BUT_NAME, LOSS_SOME, LOSS_DESPITE_SYNC } loss;
 
 typedef struct image {
-    uint8_t bytes[INDEX_MOST];
+    uint8_t bytes[INDEX_MAX];
     size_t size;
 } image;
 
 static image disk;
 
 static void image_resize(uint64_t size) {
-    require(size <= INDEX_MOST, "room for the image");
+    require(size <= INDEX_MAX, "room for the image");
     if (size > disk.size) memset(disk.bytes + disk.size, 0, size - disk.size);
     disk.size = size;
 }
@@ -150,7 +150,7 @@ static const char *read_lazily(const char *path) {
 }
 
 static const char *open_torn(void) {
-    char path[PATH_MOST];
+    char path[PATH_LIMIT];
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_dataset *dataset = NULL;

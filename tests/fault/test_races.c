@@ -97,7 +97,7 @@ typedef struct remover {
 
 static void take_for_dead(void *context, const call *made) {
     remover *at = context;
-    char path[PATH_MOST];
+    char path[PATH_LIMIT];
     if (at->fd >= 0 || made->kind != CALL_OPEN || !made->creates) return;
     snprintf(path, sizeof path, "%s", made->path);
     at->fd = open(path, O_RDONLY);

@@ -187,7 +187,7 @@ static void default_of_other_type(forged *index) {
 }
 
 static void default_too_long(forged *index) {
-    char text[COLUMN_BYTES_MOST + 2];
+    char text[COLUMN_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = 0;
     free(index->manifest.columns[2].default_value);

@@ -34,7 +34,7 @@ enum {
     STEP = 97, /* records between those that are read: some of each span */
     SECONDS = 20,
     SECONDS_SANITIZED = 120,
-    MEMORY_MOST = 512 << 20, /* above what there is at the start */
+    MEMORY_MAX = 512 << 20, /* above what there is at the start */
 };
 
 static buffer contents[SHARDS];
@@ -130,7 +130,7 @@ static int use(int access, bool verifies) {
 
 static void limit_child(void) {
     bool is_sanitized = has_address_sanitizer || has_thread_sanitizer;
-    struct rlimit none = {0, 0}, memory = {MEMORY_MOST, MEMORY_MOST};
+    struct rlimit none = {0, 0}, memory = {MEMORY_MAX, MEMORY_MAX};
     setrlimit(RLIMIT_CORE, &none);
     if (!is_sanitized) setrlimit(RLIMIT_DATA, &memory);
     for (int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}, i = 0; i < 6; i++)

@@ -11,7 +11,7 @@
 #include "fuzz/fuzz.h"
 #include "support/deflate.h"
 
-enum { OUT_MOST = 1 << 20, BEHIND_MOST = 4096 };
+enum { OUT_MAX = 1 << 20, BEHIND_MAX = 4096 };
 
 static void check(bool holds) {
     if (!holds) abort();
@@ -24,17 +24,17 @@ static size_t inflate_by_zlib(uint8_t *out, compression kind, const buffer *stre
     zs.next_in = stream->data;
     zs.avail_in = (uInt)stream->size;
     zs.next_out = out;
-    zs.avail_out = OUT_MOST;
+    zs.avail_out = OUT_MAX;
     while (inflate(&zs, Z_SYNC_FLUSH) == Z_STREAM_END && zs.avail_in && zs.avail_out)
         check(inflateReset(&zs) == Z_OK);
     inflateEnd(&zs);
-    return OUT_MOST - zs.avail_out;
+    return OUT_MAX - zs.avail_out;
 }
 
 /* From a point on come the bytes that come without it. */
 static void check_point(struct inflater *other, const struct seek_point *point, const uint8_t *due,
                         size_t due_size) {
-    uint8_t out[BEHIND_MOST];
+    uint8_t out[BEHIND_MAX];
     if (point->offset >= due_size) return;
     size_t size, most = due_size - (size_t)point->offset;
     check(inflater_start_at(other, point));
@@ -76,17 +76,17 @@ static void keep_place(place *to, const struct inflater *in, size_t offset) {
 /* From a place on come the bytes, and the end, that came without it: twice, since it stays. */
 static void check_place(const place *from, const struct inflate_source *source, inflate_verdict due,
                         const uint8_t *bytes, size_t count) {
-    static uint8_t out[OUT_MOST];
+    static uint8_t out[OUT_MAX];
     for (int turn = 0; turn < 2; turn++) {
         struct inflater *in = inflater_copy(from->kept, source);
         check(in);
         size_t done = from->offset, size;
         inflate_verdict verdict = INFLATE_OK;
-        while ((verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM) && done < OUT_MOST) {
-            verdict = inflater_read(&size, in, out + done, OUT_MOST - done, false);
+        while ((verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM) && done < OUT_MAX) {
+            verdict = inflater_read(&size, in, out + done, OUT_MAX - done, false);
             done += size;
         }
-        check(done == count && (verdict == due || count == OUT_MOST));
+        check(done == count && (verdict == due || count == OUT_MAX));
         check(!memcmp(out + from->offset, bytes + from->offset, count - from->offset));
         inflater_destroy(in);
     }
@@ -94,7 +94,7 @@ static void check_place(const place *from, const struct inflate_source *source, 
 
 static void check_stream(compression kind, const buffer *stream, bool is_good, bool is_read,
                          size_t step) {
-    static uint8_t due[OUT_MOST], out[OUT_MOST];
+    static uint8_t due[OUT_MAX], out[OUT_MAX];
     size_t due_size = inflate_by_zlib(due, kind, stream), count = 0;
     struct inflate_source source = {.bytes = is_read ? NULL : stream->data,
                                     .size = stream->size,
@@ -105,8 +105,8 @@ static void check_stream(compression kind, const buffer *stream, bool is_good, b
     check(in && other);
     inflate_verdict verdict = INFLATE_OK;
     bool wants = false;
-    for (size_t turn = 0; count < OUT_MOST; turn++) {
-        size_t size, room = step < OUT_MOST - count ? step : OUT_MOST - count;
+    for (size_t turn = 0; count < OUT_MAX; turn++) {
+        size_t size, room = step < OUT_MAX - count ? step : OUT_MAX - count;
         verdict = inflater_read(&size, in, out + count, room, wants);
         count += size;
         check(inflater_position(in) <= stream->size);
@@ -120,7 +120,7 @@ static void check_stream(compression kind, const buffer *stream, bool is_good, b
         if (is_wanted(&place, in, stream, turn)) keep_place(&place, in, count);
     }
     check(!memcmp(out, due, count < due_size ? count : due_size));
-    check(!is_good || (count == due_size && (verdict == INFLATE_END || count == OUT_MOST)));
+    check(!is_good || (count == due_size && (verdict == INFLATE_END || count == OUT_MAX)));
     if (place.kept) check_place(&place, &source, verdict, out, count);
     inflater_find_member(in, 1);
     inflater_destroy(place.kept);
@@ -129,7 +129,7 @@ static void check_stream(compression kind, const buffer *stream, bool is_good, b
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size < 3 || size > OUT_MOST / 2) return 0;
+    if (size < 3 || size > OUT_MAX / 2) return 0;
     compression kind = data[0] & 1 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
     bool is_read = data[0] & 128;
     size_t step = 1 + (size_t)(data[1] & 15) * 777;

@@ -46,7 +46,7 @@ size_t sample_value(uint8_t *bytes, store_table table, size_t i) {
 }
 
 void sample_write(const char *path) {
-    static uint8_t bytes[SAMPLE_VALUE_MOST];
+    static uint8_t bytes[SAMPLE_VALUE_MAX];
     struct store_writer *writer;
     require(store_writer_create(&writer, path, NULL) == RECMAP_OK, "create");
     for (int table = 0; table < STORE_TABLE_COUNT; table++)

@@ -54,8 +54,8 @@ typedef struct store_file {
  * has branch pages, `offsets` and `columns` large values, the others small ones. */
 size_t sample_count(store_table table);
 struct store_key sample_key(store_table table, size_t i);
-/* Returns the size; `bytes` has room for SAMPLE_VALUE_MOST. */
-enum { SAMPLE_VALUE_MOST = 20000 };
+/* Returns the size; `bytes` has room for SAMPLE_VALUE_MAX. */
+enum { SAMPLE_VALUE_MAX = 20000 };
 size_t sample_value(uint8_t *bytes, store_table table, size_t i);
 
 /* Writes the sample with a store_writer. Aborts when that fails. */

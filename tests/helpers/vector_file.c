@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { ENTRIES_MOST = 16, LINE_MOST = 256, PATH_MOST = 4096 };
+enum { ENTRIES_MAX = 16, LINE_MAX = 256, PATH_LIMIT = 4096 };
 
 typedef struct vector_entry {
     char *key;
@@ -19,7 +19,7 @@ typedef struct vector_entry {
 
 struct vector_case {
     char *title;
-    vector_entry entries[ENTRIES_MOST];
+    vector_entry entries[ENTRIES_MAX];
     size_t count;
 };
 
@@ -42,7 +42,7 @@ static void add_case(vector_file *file, const char *title) {
 static void add_line(vector_case *to, const char *key, const char *value) {
     vector_entry *entry = find_entry(to, key);
     if (!entry) {
-        assert_true(to->count < ENTRIES_MOST);
+        assert_true(to->count < ENTRIES_MAX);
         to->entries[to->count++] = (vector_entry){checked(strdup(key)), checked(strdup(value))};
         return;
     }
@@ -53,7 +53,7 @@ static void add_line(vector_case *to, const char *key, const char *value) {
 }
 
 vector_file vectors_load(const char *name) {
-    char line[LINE_MOST], path[PATH_MOST];
+    char line[LINE_MAX], path[PATH_LIMIT];
     snprintf(path, sizeof path, "%s/docs/vectors/%s", RECMAP_SOURCE_DIR, name);
     FILE *stream = fopen(path, "r");
     if (!stream) fail_msg("%s: %s", path, strerror(errno));

@@ -57,10 +57,10 @@ recmap_dataset *dataset_open(const char *path, const recmap_dataset_options *opt
 }
 
 const char *const *shard_names(size_t count) {
-    enum { NAMES_MOST = 64 };
-    static char names[NAMES_MOST][24];
-    static const char *list[NAMES_MOST];
-    assert_true(count <= NAMES_MOST);
+    enum { NAMES_MAX = 64 };
+    static char names[NAMES_MAX][24];
+    static const char *list[NAMES_MAX];
+    assert_true(count <= NAMES_MAX);
     for (size_t i = 0; i < count; i++) {
         snprintf(names[i], sizeof names[i], "s%05zu", i);
         list[i] = names[i];

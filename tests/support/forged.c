@@ -82,7 +82,7 @@ void forged_encode(forged *index) {
 void forged_add(forged *index, store_table table, struct store_key key, const void *data,
                 size_t size) {
     forged_table *to = &index->tables[table];
-    assert_true(to->count < FORGED_VALUES_MOST);
+    assert_true(to->count < FORGED_VALUES_MAX);
     to->values[to->count++] = copy_value(key, data, size);
 }
 

@@ -12,10 +12,10 @@ typedef struct forged_value {
     size_t size;
 } forged_value;
 
-enum { FORGED_VALUES_MOST = 64 }; /* in a table */
+enum { FORGED_VALUES_MAX = 64 }; /* in a table */
 
 typedef struct forged_table {
-    forged_value values[FORGED_VALUES_MOST];
+    forged_value values[FORGED_VALUES_MAX];
     size_t count;
 } forged_table;
 

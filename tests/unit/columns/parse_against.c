@@ -76,7 +76,7 @@ static void ask_for(asked_features *asked, struct wire entry, unsigned leave_out
     walk_entry(&walked, entry);
     size_t size = wire_left(&walked.name);
     if (!utf8_valid(walked.name.at, size) || memchr(walked.name.at, 0, size)) return;
-    if (asked->count == ASKED_MOST) return;
+    if (asked->count == ASKED_MAX) return;
     if (leave_out && (leave_out + size * 7 + (size ? *walked.name.at : 0u)) % 3 == 0) return;
     asked_feature *feature = (asked_feature *)find_asked(asked, &walked.name);
     if (!feature) {
@@ -247,7 +247,7 @@ typedef struct model_feature {
 typedef struct model {
     bool accepted;
     bool from_theirs;
-    model_feature features[ASKED_MOST]; /* those asked for */
+    model_feature features[ASKED_MAX]; /* those asked for */
 } model;
 
 static recmap_value *room_for(model_feature *feature, recmap_type kind, size_t count) {
@@ -314,7 +314,7 @@ static void model_from_ours(model *made, const asked_features *asked,
 }
 
 static void model_free(model *freed) {
-    for (size_t i = 0; i < ASKED_MOST; i++) free(freed->features[i].values);
+    for (size_t i = 0; i < ASKED_MAX; i++) free(freed->features[i].values);
 }
 
 /* ---- the parser ---- */
@@ -373,15 +373,15 @@ static recmap_element converted_element_of(recmap_type kind) {
     return kind == RECMAP_TYPE_FLOAT ? RECMAP_ELEMENT_FLOAT64 : RECMAP_ELEMENT_INT32;
 }
 
-enum { NAME_SIZE = 24, COLUMNS_MOST = 2 * ASKED_MOST };
+enum { NAME_SIZE = 24, COLUMNS_MAX = 2 * ASKED_MAX };
 
 static void column_name(char name[NAME_SIZE], char kind, size_t index) {
     snprintf(name, NAME_SIZE, "%c%zu", kind, index);
 }
 
 static recmap_parser *make_parser(const asked_features *asked) {
-    static char names[COLUMNS_MOST][NAME_SIZE];
-    recmap_feature features[COLUMNS_MOST];
+    static char names[COLUMNS_MAX][NAME_SIZE];
+    recmap_feature features[COLUMNS_MAX];
     recmap_parser *parser = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count = 0;

@@ -17,9 +17,9 @@ typedef struct asked_feature {
     bool is_converted; /* the FIXED_LEN: to int32, or to float64 */
 } asked_feature;
 
-enum { ASKED_MOST = 48 };
+enum { ASKED_MAX = 48 };
 typedef struct asked_features {
-    asked_feature features[ASKED_MOST];
+    asked_feature features[ASKED_MAX];
     size_t count;
 } asked_features;
 

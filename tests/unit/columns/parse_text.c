@@ -303,7 +303,7 @@ void batch_add(text_batch *batch, const char *text, int is_sequence) {
     message m;
     m.size = 0;
     put_record(&m, text, is_sequence);
-    if (batch->count == BATCH_MOST) abort();
+    if (batch->count == BATCH_MAX) abort();
     recmap_record *record = &batch->records[batch->count];
     *record = (recmap_record){.data = copy_exact(m.data, m.size), .size = m.size};
     record->number = 1000 + batch->count++;

@@ -24,11 +24,11 @@ void put_record(message *m, const char *text, int is_sequence);
  * The text lives until the next call but three. */
 const char *describe_column(const recmap_column *column);
 
-enum { BATCH_MOST = 300 };
+enum { BATCH_MAX = 300 };
 
 /* Records made of texts, each in memory of exactly its size. */
 typedef struct text_batch {
-    recmap_record records[BATCH_MOST];
+    recmap_record records[BATCH_MAX];
     size_t count;
 } text_batch;
 

@@ -13,10 +13,10 @@
 
 #include "unit/example/random_example.h"
 
-enum { MOST = 70000, GUARD = 64 };
+enum { LIMIT = 70000, GUARD = 64 };
 
 static void check(const uint8_t *bytes, size_t from, size_t to, size_t size) {
-    static uint8_t made[MOST + 3 * GUARD], wanted[MOST + 3 * GUARD];
+    static uint8_t made[LIMIT + 3 * GUARD], wanted[LIMIT + 3 * GUARD];
     uint8_t *exact = copy_exact(bytes + from, size);
     memset(made, 0x55, sizeof made);
     memset(wanted, 0x55, sizeof wanted);
@@ -29,7 +29,7 @@ static void check(const uint8_t *bytes, size_t from, size_t to, size_t size) {
 
 static void test_every_size_and_place(void **state) {
     (void)state;
-    static uint8_t bytes[MOST + GUARD];
+    static uint8_t bytes[LIMIT + GUARD];
     random_state random = {1};
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)random_next(&random);
     for (size_t size = 0; size <= 700; size++)
@@ -37,7 +37,7 @@ static void test_every_size_and_place(void **state) {
             check(bytes, random_below(&random, GUARD), to, size);
     for (int i = 0; i < 300; i++)
         check(bytes, random_below(&random, GUARD), random_below(&random, GUARD),
-              random_below(&random, MOST));
+              random_below(&random, LIMIT));
 }
 
 int main(void) {

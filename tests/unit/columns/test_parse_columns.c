@@ -221,14 +221,14 @@ static int compare_points(const void *left, const void *right) {
 
 static void test_sparse_order_of_many(void **state) {
     (void)state;
-    enum { MOST = 700 };
+    enum { LIMIT = 700 };
     const recmap_feature features[] = {
         {.name = "s", .key = "v", .kind = SPARSE, .element = I64, INDICES("x"), SIZES(50)}};
     uint64_t random = 7;
     assert_int_equal(PARSE(features, RAISE, ""), RECMAP_OK);
-    for (size_t count = 0; count <= MOST; count += count < 40 ? 1 : 47) {
-        int64_t values[MOST], x[MOST];
-        point points[MOST];
+    for (size_t count = 0; count <= LIMIT; count += count < 40 ? 1 : 47) {
+        int64_t values[LIMIT], x[LIMIT];
+        point points[LIMIT];
         message map, whole;
         map.size = whole.size = 0;
         for (size_t i = 0; i < count; i++) {
@@ -310,14 +310,14 @@ static void test_lists_in_pieces(void **state) {
 /* Rows in numbers, so that what holds their offsets grows on the way. */
 static void test_many_rows(void **state) {
     (void)state;
-    enum { RECORDS = 40, MOST = 500 };
+    enum { RECORDS = 40, LIMIT = 500 };
     const recmap_feature features[] = {RAGGED_OF("r", "v", I64, {RECMAP_PARTITION_UNIFORM, NULL, 2},
                                                  {RECMAP_PARTITION_ROW_LENGTHS, "n", 0})};
     assert_int_equal(PARSE(features, RAISE, ""), RECMAP_OK);
     batch_free(&batch);
     static message records[RECORDS];
     recmap_record given[RECORDS];
-    int64_t values[MOST * 3], lengths[MOST];
+    int64_t values[LIMIT * 3], lengths[LIMIT];
     for (size_t i = 0; i < RECORDS; i++) {
         message map;
         size_t count = i % 5 ? i * 12 : 0, value_count = 0;

@@ -276,9 +276,9 @@ static void test_mutated_real_ones(void **state) {
 
 /* ---- entries added, left out and exchanged ---- */
 
-enum { ENTRIES_MOST = 40 };
+enum { ENTRIES_MAX = 40 };
 typedef struct entries {
-    struct wire all[ENTRIES_MOST]; /* with their tags and lengths */
+    struct wire all[ENTRIES_MAX]; /* with their tags and lengths */
     size_t count;
 } entries;
 
@@ -290,7 +290,7 @@ static void find_entries(entries *found, const uint8_t *data, size_t size) {
     found->count = 0;
     if (!wire_read_tag(&tag, &record, &trace) || tag != 10) return;
     if (!wire_read_bytes(&features, &record, &trace)) return;
-    while (!wire_done(&features) && found->count < ENTRIES_MOST) {
+    while (!wire_done(&features) && found->count < ENTRIES_MAX) {
         const uint8_t *begin = features.at;
         if (!wire_read_tag(&tag, &features, &trace) || tag != 10) return;
         if (!wire_read_bytes(&entry, &features, &trace)) return;
@@ -312,7 +312,7 @@ static void check_entries(parse_check *checker, parse_tally *tally, const struct
 /* Each with one entry more, left out or in another place; `others` are entries to add. */
 static void check_edits(parse_check *checker, parse_tally *tally, const entries *own,
                         const entries *others) {
-    struct wire list[ENTRIES_MOST + 1];
+    struct wire list[ENTRIES_MAX + 1];
     memcpy(list, own->all, sizeof own->all);
     for (size_t i = 0; i < others->count; i++) {
         list[own->count] = others->all[i];

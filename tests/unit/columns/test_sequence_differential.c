@@ -22,17 +22,17 @@
 typedef Tensorflow__SequenceExample sequence;
 typedef Tensorflow__Feature feature;
 
-enum { ASKED_MOST = 32, NAME_MOST = 80 };
+enum { ASKED_MAX = 32, NAME_LIMIT = 80 };
 
 /* A VAR_LEN of the context, or of the feature lists. */
 typedef struct asked {
-    char name[NAME_MOST];
+    char name[NAME_LIMIT];
     int kind; /* of protobuf-c */
     bool is_list;
 } asked;
 
 typedef struct checker {
-    asked asked[ASKED_MOST];
+    asked asked[ASKED_MAX];
     size_t context_count;
     size_t count;
     recmap_parser *parser;
@@ -52,7 +52,7 @@ static int kind_of(const feature *f) {
 }
 
 static void ask_for(checker *c, const char *name, int kind, bool is_list) {
-    if (c->count == ASKED_MOST || strlen(name) >= NAME_MOST) return;
+    if (c->count == ASKED_MAX || strlen(name) >= NAME_LIMIT) return;
     asked *added = &c->asked[c->count++];
     snprintf(added->name, sizeof added->name, "%s", name);
     added->kind = kind ? kind : TENSORFLOW__FEATURE__KIND_INT64_LIST;
@@ -75,7 +75,7 @@ static void ask_for_all(checker *c, const sequence *record) {
 }
 
 static void checker_open(checker *c, const sequence *record) {
-    recmap_feature features[ASKED_MOST];
+    recmap_feature features[ASKED_MAX];
     recmap_error error = RECMAP_ERROR_INIT;
     c->count = 0;
     ask_for_all(c, record);

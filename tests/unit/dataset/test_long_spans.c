@@ -169,9 +169,9 @@ static void test_in_order(void **state) {
 }
 
 static void gather_lines(recmap_dataset *dataset, recmap_batch *batch, rng *random) {
-    enum { MOST = 300 };
-    uint64_t numbers[MOST];
-    size_t count = 1 + (size_t)rng_below(random, MOST);
+    enum { LIMIT = 300 };
+    uint64_t numbers[LIMIT];
+    size_t count = 1 + (size_t)rng_below(random, LIMIT);
     recmap_error error = RECMAP_ERROR_INIT;
     for (size_t i = 0; i < count; i++) numbers[i] = draw(random);
     ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, count, &error), &error);

@@ -72,7 +72,7 @@ static void test_memory_is_what_comes(void **state) {
 /* From the beginning, across the end, and behind it; in a span read whole and in one of pieces. */
 static void test_one_range(void **state) {
     (void)state;
-    static const uint64_t said[] = {SAID, SPAN_WHOLE_MOST + SAID};
+    static const uint64_t said[] = {SAID, SPAN_WHOLE_MAX + SAID};
     static const struct {
         uint64_t offset;
         size_t size;

@@ -9,7 +9,7 @@
 #include "dataset/span.h"
 #include "support/random.h"
 
-enum { PLACES = 3000, KEPT_MOST = 512 };
+enum { PLACES = 3000, KEPT_MAX = 512 };
 
 static const struct inflate_source source = {.bytes = (const uint8_t *)"\x1f\x8b\x08", .size = 3};
 
@@ -65,7 +65,7 @@ static void test_many(void **state) {
         for (uint64_t i = 0; i < PLACES; i++)
             add(places, in, (round ? rng_below(&random, PLACES) : i) * SPAN_PIECE);
         size_t count = count_places(places, UINT64_MAX);
-        assert_true(count < KEPT_MOST && count > KEPT_MOST / 8);
+        assert_true(count < KEPT_MAX && count > KEPT_MAX / 8);
         for (int i = 0; i < 1000; i++) {
             uint64_t asked = rng_below(&random, (PLACES - 1) * SPAN_PIECE);
             uint64_t found = find(places, 0, asked);

@@ -19,19 +19,19 @@
 #include "unit/example/data.h"
 #include "unit/example/random_example.h"
 
-enum { ROWS = 24, WAYS_MOST = 3, SLOTS_MOST = 24 };
+enum { ROWS = 24, WAYS_MAX = 3, SLOTS_MAX = 24 };
 
 /* A way of reading records, which goes through all rows of a batch. */
 typedef struct way {
     read_fast_function *fast; /* NULL: slow alone */
     struct read_scratch *scratch;
-    struct sink sinks[SLOTS_MOST];
+    struct sink sinks[SLOTS_MAX];
     unsigned taken_fast;
 } way;
 
 typedef struct fixture {
     recmap_parser *parser;
-    way ways[WAYS_MOST];
+    way ways[WAYS_MAX];
     size_t way_count;
     size_t row;
     uint8_t *records[ROWS];
@@ -63,7 +63,7 @@ static void begin(fixture *f, const recmap_feature *features, size_t count) {
         in_sequences ? recmap_parser_create_sequence(&f->parser, features, count, NULL, 0, &error)
                      : recmap_parser_create(&f->parser, features, count, &error);
     if (status != RECMAP_OK) fail_msg("%s", error.message);
-    assert_true(f->parser->features.count <= SLOTS_MOST);
+    assert_true(f->parser->features.count <= SLOTS_MAX);
     add_way(f, NULL);
     add_way(f, read_fast_portable);
 #ifdef READ_FAST_X86
@@ -166,8 +166,8 @@ static void check_against_model(const fixture *f, const way *used, const uint8_t
 
 /* Reads one record into the next row in all ways. Returns whether it was taken. */
 static bool read_next(fixture *f, const uint8_t *bytes, size_t size) {
-    struct read_fault faults[WAYS_MOST];
-    bool taken[WAYS_MOST] = {0};
+    struct read_fault faults[WAYS_MAX];
+    bool taken[WAYS_MAX] = {0};
     if (f->row == ROWS) {
         end_batch(f);
         begin_batch(f);

@@ -31,11 +31,11 @@ static struct shard_identity identify(const entry *entries, size_t count, uint64
     return made;
 }
 
-enum { MOST = 5000 };
+enum { LIMIT = 5000 };
 
 static void fill(entry *entries, rng *random) {
     uint64_t at = 0;
-    for (size_t i = 0; i < MOST; i++) {
+    for (size_t i = 0; i < LIMIT; i++) {
         entries[i] = (entry){at, rng_below(random, 1000), (uint32_t)rng_next(random)};
         at += entries[i].size + 16;
     }
@@ -44,12 +44,12 @@ static void fill(entry *entries, rng *random) {
 /* Checks of records 0, step, 2 step, ...: all that there are. */
 static void test_samples(void **state) {
     (void)state;
-    static entry entries[MOST];
+    static entry entries[LIMIT];
     rng random = {1};
     fill(entries, &random);
-    for (size_t count = 0; count <= MOST; count += count < 300 ? 1 : 97) {
+    for (size_t count = 0; count <= LIMIT; count += count < 300 ? 1 : 97) {
         struct shard_identity made = identify(entries, count, 99);
-        assert_true(made.sample_count <= IDENTITY_SAMPLES_MOST);
+        assert_true(made.sample_count <= IDENTITY_SAMPLES_MAX);
         assert_true(made.sample_count >= (count < 17 ? count : 17));
         assert_int_equal(made.sample_count, (count + made.sample_step - 1) / made.sample_step);
         for (size_t i = 0; i < made.sample_count; i++)
@@ -63,7 +63,7 @@ static void assert_other(const struct shard_identity *a, const struct shard_iden
 
 static void test_hash_knows_all(void **state) {
     (void)state;
-    static entry entries[MOST];
+    static entry entries[LIMIT];
     rng random = {2};
     fill(entries, &random);
     for (int round = 0; round < 200; round++) {

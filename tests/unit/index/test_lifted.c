@@ -204,9 +204,9 @@ static void test_defaults(void **state) {
     assert_default(RECMAP_TYPE_NONE, "12.", RECMAP_TYPE_FLOAT);
     assert_default(RECMAP_TYPE_NONE, "9223372036854775808", RECMAP_TYPE_FLOAT);
     assert_default(RECMAP_TYPE_NONE, "cat", RECMAP_TYPE_BYTES);
-    char text[COLUMN_BYTES_MOST + 2];
+    char text[COLUMN_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
-    text[COLUMN_BYTES_MOST + 1] = 0;
+    text[COLUMN_BYTES_MAX + 1] = 0;
     assert_default(RECMAP_TYPE_BYTES, text, RECMAP_TYPE_NONE);
     assert_default(RECMAP_TYPE_NONE, text, RECMAP_TYPE_NONE);
     assert_default(RECMAP_TYPE_BYTES, text + 1, RECMAP_TYPE_BYTES);

@@ -21,17 +21,17 @@
 
 enum { COUNT = 50, FILE_SIZE = 1 << 24, IMAGE_SIZE = 1 << 26, HEAD = 8, ENTRY = 24 };
 
-static uint8_t windows[COUNT][INFLATE_WINDOW_MOST];
+static uint8_t windows[COUNT][INFLATE_WINDOW_MAX];
 
 static struct point_list make_points(rng *random) {
     struct point_list made = {0};
     uint64_t bit = 80, offset = 0;
     for (size_t i = 0; i < COUNT; i++) {
-        for (size_t b = 0; b < INFLATE_WINDOW_MOST; b++)
+        for (size_t b = 0; b < INFLATE_WINDOW_MAX; b++)
             windows[i][b] = (uint8_t)(i % 2 ? rng_next(random) : rng_below(random, 4));
         bit += 1 + rng_below(random, 2000000);
         offset += 1 + rng_below(random, 1000000);
-        uint32_t size = i % 7 == 0 ? 0 : 1 + (uint32_t)rng_below(random, INFLATE_WINDOW_MOST);
+        uint32_t size = i % 7 == 0 ? 0 : 1 + (uint32_t)rng_below(random, INFLATE_WINDOW_MAX);
         if (size > offset) size = (uint32_t)offset;
         assert_true(points_add(&made, &(struct seek_point){bit, offset, windows[i], size}));
     }
@@ -46,7 +46,7 @@ static void test_round_trip(void **state) {
     uint8_t *bytes = points_encode(&size, &made, 0, COUNT);
     assert_int_equal(points_decode(&read, bytes, size, COUNT, FILE_SIZE, IMAGE_SIZE), POINTS_OK);
     for (size_t i = 0; i < COUNT; i++) {
-        uint8_t window[INFLATE_WINDOW_MOST];
+        uint8_t window[INFLATE_WINDOW_MAX];
         assert_int_equal(read.at[i].bit, made.at[i].bit);
         assert_int_equal(read.at[i].offset, made.at[i].offset);
         assert_int_equal(points_unpack(window, &read.at[i]), POINTS_OK);
@@ -106,7 +106,7 @@ static void test_forged_numbers(void **state) {
         check_forged(&made, entry + 8, 8, UINT64_MAX);
         check_forged(&made, entry + 8, 8, made.at[i - 1].offset);
         check_forged(&made, entry + 8, 8, made.at[i + 1].offset);
-        check_forged(&made, entry + 16, 4, INFLATE_WINDOW_MOST + 1);
+        check_forged(&made, entry + 16, 4, INFLATE_WINDOW_MAX + 1);
         check_forged(&made, entry + 16, 4, UINT32_MAX);
         check_forged(&made, entry + 16, 4, made.at[i].window_size ? 0 : 1);
         check_forged(&made, entry + 20, 4, UINT32_MAX);
@@ -185,7 +185,7 @@ static void forge_points(forged *index, bool forges_bits) {
     forged_value *value = &index->tables[STORE_POINTS].values[0];
     struct point_list read = {0}, made = {0};
     size_t count = load32(value->data);
-    uint8_t window[INFLATE_WINDOW_MOST];
+    uint8_t window[INFLATE_WINDOW_MAX];
     assert_int_equal(points_decode(&read, value->data, value->size, count, FILE_SIZE, IMAGE_SIZE),
                      POINTS_OK);
     for (size_t i = 0; i < count; i++) {
@@ -317,7 +317,7 @@ static size_t expect_found(struct inflater *in, const struct point_list *due, co
 
 static void expect_resumes(struct inflater *in, const struct stored_point *stored,
                            const buffer *image) {
-    uint8_t window[INFLATE_WINDOW_MOST], *out = must_realloc(NULL, image->size + 1);
+    uint8_t window[INFLATE_WINDOW_MAX], *out = must_realloc(NULL, image->size + 1);
     size_t size, due = image->size - (size_t)stored->offset;
     assert_int_equal(points_unpack(window, stored), POINTS_OK);
     assert_memory_equal(window, image->data + stored->offset - stored->window_size,

@@ -13,24 +13,24 @@
 #include "support/build.h"
 #include "support/folder.h"
 
-enum { HEAD = 8, FILLER_MOST = 53 };
+enum { HEAD = 8, FILLER_MAX = 53 };
 
 static size_t payload(uint8_t *bytes, uint64_t number) {
-    size_t size = HEAD + number * 7 % FILLER_MOST;
+    size_t size = HEAD + number * 7 % FILLER_MAX;
     store64(bytes, number);
     memset(bytes + HEAD, (int)(number * 31 & 0xff), size - HEAD);
     return size;
 }
 
 bool numbered_holds(const recmap_record *record, uint64_t number) {
-    uint8_t due[HEAD + FILLER_MOST];
+    uint8_t due[HEAD + FILLER_MAX];
     size_t size = payload(due, number);
     return record->number == number && record->size == size && !memcmp(record->data, due, size);
 }
 
 static void write_shard(const char *name, uint64_t first, uint64_t end) {
     buffer shard = BUFFER_INIT;
-    uint8_t bytes[HEAD + FILLER_MOST];
+    uint8_t bytes[HEAD + FILLER_MAX];
     for (uint64_t number = first; number < end; number++) {
         size_t size = payload(bytes, number);
         recmap_frame frame = recmap_frame_of(bytes, size);

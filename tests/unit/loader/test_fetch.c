@@ -150,7 +150,7 @@ static void test_cache_stays_cold(void **unused) {
  * reads before, as many as can be under way or fewer or more. */
 static void test_batches_used_again(void **unused) {
     (void)unused;
-    enum { DEPTH_MOST = 8, ROUNDS = 24, STEP = RECORDS / DEPTH_MOST - 1 };
+    enum { DEPTH_MAX = 8, ROUNDS = 24, STEP = RECORDS / DEPTH_MAX - 1 };
     write_shards();
     recmap_dataset *dataset = open_direct(0);
     if (!fetch_is_possible(dataset)) {
@@ -158,13 +158,13 @@ static void test_batches_used_again(void **unused) {
         recmap_dataset_close(dataset);
         skip();
     }
-    for (unsigned depth = 1; depth < DEPTH_MOST; depth++) {
+    for (unsigned depth = 1; depth < DEPTH_MAX; depth++) {
         struct fetcher *with = fetcher_create(dataset, depth);
         recmap_batch *batch = NULL;
         recmap_error error = RECMAP_ERROR_INIT;
         for (size_t round = 0; round < ROUNDS; round++) {
-            uint64_t numbers[DEPTH_MOST];
-            size_t count = 1 + round % DEPTH_MOST;
+            uint64_t numbers[DEPTH_MAX];
+            size_t count = 1 + round % DEPTH_MAX;
             for (size_t i = 0; i < count; i++) numbers[i] = i * STEP + round; /* far apart */
             if (!batch) ASSERT_OK(recmap_batch_create(&batch, &error), &error);
             assert_true(fetcher_begin(with, batch, numbers, count));

@@ -157,7 +157,7 @@ static void test_will_need(void **unused) {
 typedef struct learning {
     recmap_dataset *dataset;
     recmap_order *order;
-    struct walk begun;
+    struct epoch_cursor begun;
     struct readahead_state ahead;
 } learning;
 
@@ -171,7 +171,7 @@ static void learning_begin(learning *made, recmap_readahead mode, bool is_mapped
     options.readahead = mode;
     recmap_deal_options deal = RECMAP_DEAL_OPTIONS_INIT;
     deal.batch_size = BATCH;
-    ASSERT_OK(walk_begin(&made->begun, made->order, 0, 0, &deal, &error), &error);
+    ASSERT_OK(epoch_cursor_init(&made->begun, made->order, 0, 0, &deal, &error), &error);
     readahead_init(&made->ahead, made->dataset, made->order, &options, is_mapped);
     readahead_begin(&made->ahead, &made->begun);
 }
@@ -197,7 +197,7 @@ static void test_learning(void **unused) {
     learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
     struct readahead_plan plan;
     readahead_plan_for(&plan, &at.ahead, 0);
-    assert_int_equal(plan.station_count, READAHEAD_STATIONS_MOST);
+    assert_int_equal(plan.station_count, READAHEAD_STATIONS_MAX);
     assert_false(plan.is_cold);
     assert_int_equal(plan.samples[0], 1);
     assert_int_equal(plan.samples[1] + plan.samples[2] + plan.samples[7], 0);

@@ -19,11 +19,11 @@
 #include "support/sanitizers.h"
 #include "unit/loader/fixture.h"
 
-enum { WORLD_MOST = 64 };
+enum { WORLD_MAX = 64 };
 
 /* The loaders of all ranks. */
 typedef struct world {
-    recmap_loader *loaders[WORLD_MOST];
+    recmap_loader *loaders[WORLD_MAX];
     unsigned size;
     recmap_loader_options options;
 } world;

@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { RANKS_MOST = 256, BATCH_MOST = 512 };
+enum { RANKS_MAX = 256, BATCH_MAX = 512 };
 
 static recmap_deal_options options_of(uint32_t world, uint64_t batch, recmap_last last) {
     recmap_deal_options options = RECMAP_DEAL_OPTIONS_INIT;
@@ -33,7 +33,7 @@ static void expect_rank(uint64_t n, uint32_t world, uint64_t batch, recmap_last 
     size_t at = 0;
     for (uint64_t step = 0; step < deal.step_count; step++) {
         recmap_share share;
-        uint64_t numbers[BATCH_MOST];
+        uint64_t numbers[BATCH_MAX];
         MUST(recmap_deal_share(&share, &deal, step, rank, &error));
         MUST(recmap_deal_numbers(numbers, &deal, &share, &error));
         for (uint64_t i = 0; i < share.count; i++) assert_int_equal(numbers[i], expected[at++]);
@@ -89,11 +89,11 @@ static tally tally_of(uint64_t n) {
 
 /* Adds what all ranks get in a step; returns how many that are. */
 static uint64_t take_step(tally *seen, const recmap_deal *deal, uint64_t step) {
-    uint64_t numbers[BATCH_MOST], total = 0, most = 0, least = UINT64_MAX;
+    uint64_t numbers[BATCH_MAX], total = 0, most = 0, least = UINT64_MAX;
     for (uint32_t rank = 0; rank < deal->options.world_size; rank++) {
         recmap_share share;
         MUST(recmap_deal_share(&share, deal, step, rank, &error));
-        assert_true(share.count <= BATCH_MOST);
+        assert_true(share.count <= BATCH_MAX);
         MUST(recmap_deal_numbers(numbers, deal, &share, &error));
         for (uint64_t i = 0; i < share.count; i++) seen->times[numbers[i]]++;
         total += share.count;

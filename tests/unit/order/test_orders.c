@@ -196,10 +196,10 @@ static void check_table(const double *weights, size_t n) {
 
 static void test_alias_tables_are_exact(void **state) {
     (void)state;
-    enum { MOST = 300 };
-    double weights[MOST];
+    enum { LIMIT = 300 };
+    double weights[LIMIT];
     for (uint64_t round = 0; round < (is_long() ? 20000 : 1000); round++) {
-        size_t n = 1 + random_below(random_word(1, round), MOST);
+        size_t n = 1 + random_below(random_word(1, round), LIMIT);
         for (size_t i = 0; i < n; i++) {
             uint64_t word = random_word(round, i);
             weights[i] = word % 4 == round % 4 ? 0 : (double)(word >> 40);
@@ -248,11 +248,11 @@ static void check_mixture(recmap_order *const *sources, const double *weights, s
 
 static void test_mixtures_in_exact_shares(void **state) {
     (void)state;
-    enum { MOST = 12 };
+    enum { LIMIT = 12 };
     for (uint64_t round = 0; round < (is_long() ? 3000 : 200); round++) {
-        recmap_order *sources[MOST];
-        double weights[MOST];
-        size_t count = 1 + random_below(random_word(round, 0), MOST);
+        recmap_order *sources[LIMIT];
+        double weights[LIMIT];
+        size_t count = 1 + random_below(random_word(round, 0), LIMIT);
         for (size_t i = 0; i < count; i++) {
             sources[i] = shuffled(1 + random_below(random_word(round, 10 + i), 30), i);
             weights[i] = (double)(1 + random_below(random_word(round, 50 + i), 1 << round % 7)) / 8;

@@ -88,8 +88,8 @@ static uint64_t size_of_width(unsigned bits, uint64_t i) {
 }
 
 static void check_size(uint64_t n, size_t count) {
-    enum { MOST = 600 };
-    uint64_t positions[MOST], numbers[MOST], back[MOST];
+    enum { LIMIT = 600 };
+    uint64_t positions[LIMIT], numbers[LIMIT], back[LIMIT];
     struct permutation p;
     permutation_init(&p, n, n, 1, 2);
     for (size_t i = 0; i < count; i++)
@@ -119,25 +119,25 @@ static void test_paths_agree_at_every_width(void **state) {
 
 /* Copies of a value that must walk on, so many that they fill more than a block: those before
  * `from` alternate with others, all behind it do not. */
-static void check_copies(uint64_t walker, size_t from) {
+static void check_copies(uint64_t scanner, size_t from) {
     enum { COUNT_ALL = 1500, SIZE = 257 };
     uint64_t numbers[COUNT_ALL], expected[2];
     struct permutation p;
     permutation_init(&p, SIZE, 4, 0, 0);
     for (size_t i = 0; i < COUNT_ALL; i++)
-        numbers[i] = i >= from || i % 2 ? walker : (walker + 1) % SIZE;
-    for (size_t i = 0; i < 2; i++) expected[i] = permutation_at_one(&p, (walker + i) % SIZE);
+        numbers[i] = i >= from || i % 2 ? scanner : (scanner + 1) % SIZE;
+    for (size_t i = 0; i < 2; i++) expected[i] = permutation_at_one(&p, (scanner + i) % SIZE);
     permutation_at(&p, numbers, numbers, COUNT_ALL);
     for (size_t i = 0; i < COUNT_ALL; i++)
         assert_int_equal(numbers[i], expected[i >= from || i % 2 ? 0 : 1]);
     permutation_inverse(&p, numbers, numbers, COUNT_ALL);
     for (size_t i = 0; i < COUNT_ALL; i++)
-        assert_int_equal(numbers[i], i >= from || i % 2 ? walker : (walker + 1) % SIZE);
+        assert_int_equal(numbers[i], i >= from || i % 2 ? scanner : (scanner + 1) % SIZE);
 }
 
 static void check_many_walkers(void) {
-    for (uint64_t walker = 0; walker < 257; walker++)
-        for (size_t from = 0; from < 300; from += 37) check_copies(walker, from);
+    for (uint64_t scanner = 0; scanner < 257; scanner++)
+        for (size_t from = 0; from < 300; from += 37) check_copies(scanner, from);
 }
 
 static void test_many_walkers(void **state) {

@@ -19,7 +19,7 @@
 
 typedef unsigned long long ull; /* for printf */
 
-enum { BINS = 256, WIDTH_LEAST = 9, WIDTH_MOST = 62 };
+enum { BINS = 256, WIDTH_MIN = 9, WIDTH_MAX = 62 };
 
 /* How far a histogram is from even, in standard deviations of chi squared. */
 static double chi_z(const uint32_t *bins, size_t count, double total) {
@@ -103,7 +103,7 @@ static uint64_t size_of_width(unsigned bits, unsigned which) {
 static void test_lags_at_every_width(void **state) {
     (void)state;
     const size_t count = is_long() ? 1000000 : 60000;
-    for (unsigned bits = 13; bits <= WIDTH_MOST; bits++)
+    for (unsigned bits = 13; bits <= WIDTH_MAX; bits++)
         for (unsigned which = 0; which < 3; which++)
             for (uint64_t seed = 10; seed < (is_long() ? 14u : 11u); seed++) {
                 uint64_t n = size_of_width(bits, which);
@@ -185,7 +185,7 @@ static void check_affine(unsigned bits, uint64_t seed, size_t triples) {
 
 static void test_affine_at_every_width(void **state) {
     (void)state;
-    for (unsigned bits = WIDTH_LEAST; bits <= WIDTH_MOST; bits++)
+    for (unsigned bits = WIDTH_MIN; bits <= WIDTH_MAX; bits++)
         for (uint64_t seed = 0; seed < (is_long() ? 10u : 1u); seed++)
             check_affine(bits, seed, is_long() ? 10000 : 2000);
 }
@@ -248,11 +248,11 @@ static size_t rank_of(const uint64_t *p, size_t n) {
 
 static void test_tiny(void **state) {
     (void)state;
-    enum { ORDERS_MOST = 720 };
+    enum { ORDERS_MAX = 720 };
     size_t orders = 1;
     const uint64_t seeds = is_long() ? 200000 : 20000;
     for (uint64_t n = 2; n <= 6; n++) {
-        uint32_t by_seed[ORDERS_MOST] = {0}, by_epoch[ORDERS_MOST] = {0};
+        uint32_t by_seed[ORDERS_MAX] = {0}, by_epoch[ORDERS_MAX] = {0};
         orders *= n;
         for (uint64_t i = 0; i < seeds; i++) {
             uint64_t *p = sequence(n, i, 0, 0, n);
@@ -291,9 +291,9 @@ static void test_places(void **state) {
 /* How far apart records go that stood side by side, or one low half of the network apart, over many
  * keys: every distance alike. The test that too few rounds fail last, at the smallest sizes. */
 static void check_chosen_pairs(uint64_t n, uint64_t apart, uint64_t keys) {
-    enum { MOST = 1024 };
-    uint32_t bins[MOST] = {0};
-    uint64_t all[MOST];
+    enum { LIMIT = 1024 };
+    uint32_t bins[LIMIT] = {0};
+    uint64_t all[LIMIT];
     for (uint64_t key = 0; key < keys; key++) {
         struct permutation p;
         permutation_init(&p, n, key, 4, 0);
@@ -390,7 +390,7 @@ static void test_classes_in_batches(void **state) {
     check_classes((uint64_t)1 << 24, 100, 4096, is_long() ? 1500 : 300);
     check_classes(10000000, 100, 4096, is_long() ? 1500 : 300);
     check_classes((uint64_t)1 << 24, 1000, 256, is_long() ? 20000 : 1000);
-    for (unsigned bits = 20; bits <= WIDTH_MOST; bits += is_long() ? 1 : 7)
+    for (unsigned bits = 20; bits <= WIDTH_MAX; bits += is_long() ? 1 : 7)
         check_classes(size_of_width(bits, 2), 100, 4096, is_long() ? 200 : 40);
 }
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { WEIGHTS_MOST = 64 };
+enum { WEIGHTS_MAX = 64 };
 
 static void check_permutation(const vector_case *c) {
     struct permutation p;
@@ -64,7 +64,7 @@ static void test_below(void **state) {
     vectors_free(&file);
 }
 
-static size_t read_weights(double weights[WEIGHTS_MOST], const vector_case *c) {
+static size_t read_weights(double weights[WEIGHTS_MAX], const vector_case *c) {
     size_t count = 0;
     const char *text = vector_text(c, "weights");
     while (*text) {
@@ -81,9 +81,9 @@ static void test_shares(void **state) {
     vector_file file = vectors_load("order-shares.txt");
     for (size_t i = 0; i < file.count; i++) {
         const vector_case *c = vectors_at(&file, i);
-        double weights[WEIGHTS_MOST];
-        uint64_t integers[WEIGHTS_MOST], sum, expected_sum = 0;
-        uint32_t shares[WEIGHTS_MOST], total;
+        double weights[WEIGHTS_MAX];
+        uint64_t integers[WEIGHTS_MAX], sum, expected_sum = 0;
+        uint32_t shares[WEIGHTS_MAX], total;
         size_t count = read_weights(weights, c), expected_count;
         uint64_t *expected = vector_numbers(c, "shares", &expected_count);
         assert_int_equal(count, expected_count);
@@ -100,7 +100,7 @@ static void test_shares(void **state) {
 /* ---- Kinds: each is made from its case. */
 
 static recmap_order *make_weighted(const vector_case *c) {
-    double weights[WEIGHTS_MOST];
+    double weights[WEIGHTS_MAX];
     size_t count = read_weights(weights, c);
     recmap_order *made = NULL;
     MUST(recmap_order_weighted(&made, weights, count, vector_number(c, "seed"),
@@ -109,8 +109,8 @@ static recmap_order *make_weighted(const vector_case *c) {
 }
 
 static recmap_order *make_mixture(const vector_case *c) {
-    double weights[WEIGHTS_MOST];
-    recmap_order *sources[WEIGHTS_MOST], *made = NULL;
+    double weights[WEIGHTS_MAX];
+    recmap_order *sources[WEIGHTS_MAX], *made = NULL;
     size_t count = read_weights(weights, c), source_count;
     uint64_t *counts = vector_numbers(c, "counts", &source_count);
     assert_int_equal(count, source_count);
@@ -244,7 +244,7 @@ static void check_step(const vector_case *c, const recmap_deal *deal, uint64_t s
     char key[16];
     snprintf(key, sizeof key, "step-%u", (unsigned)step);
     size_t count, at = 0;
-    uint64_t *expected = vector_numbers(c, key, &count), numbers[WEIGHTS_MOST];
+    uint64_t *expected = vector_numbers(c, key, &count), numbers[WEIGHTS_MAX];
     for (uint32_t rank = 0; rank < deal->options.world_size; rank++) {
         recmap_share share;
         MUST(recmap_deal_share(&share, deal, step, rank, &error));

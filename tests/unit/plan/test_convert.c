@@ -31,7 +31,7 @@ static const struct {
     {RECMAP_ELEMENT_BOOL, 0, 1, 1},
 };
 
-enum { INTEGER_COUNT = sizeof integers / sizeof *integers, MOST = 300 };
+enum { INTEGER_COUNT = sizeof integers / sizeof *integers, LIMIT = 300 };
 
 /* Element `index`, read as what it is. */
 static int64_t element_at(const void *elements, recmap_element element, size_t index) {
@@ -64,7 +64,7 @@ static void test_integers_that_fit(void **state) {
     (void)state;
     random_state random = {1};
     for (int kind = 0; kind < INTEGER_COUNT; kind++)
-        for (size_t count = 0; count < MOST; count++) {
+        for (size_t count = 0; count < LIMIT; count++) {
             recmap_element element = integers[kind].element;
             size_t size = count * integers[kind].size;
             int64_t *values = malloc(8 * count + 1), *in_place = malloc(8 * count + 1);
@@ -85,17 +85,17 @@ static void test_integers_that_fit(void **state) {
 static void test_integers_that_do_not(void **state) {
     (void)state;
     random_state random = {2};
-    int64_t values[MOST], made[MOST];
+    int64_t values[LIMIT], made[LIMIT];
     for (int kind = 0; kind < INTEGER_COUNT; kind++) {
         int64_t low = integers[kind].low, high = integers[kind].high;
-        for (size_t at = 0; at < MOST; at++) {
-            for (size_t i = 0; i < MOST; i++) values[i] = within(kind, &random);
+        for (size_t at = 0; at < LIMIT; at++) {
+            for (size_t i = 0; i < LIMIT; i++) values[i] = within(kind, &random);
             bool is_low = random_below(&random, 2) != 0;
             if (is_low ? low == INT64_MIN : high == INT64_MAX) continue;
             values[at] = is_low ? low - 1 : high + 1;
             if (random_below(&random, 2)) values[at] = is_low ? INT64_MIN : INT64_MAX;
             if (values[at] >= low && values[at] <= high) continue;
-            assert_int_equal(convert_int64(made, integers[kind].element, values, MOST), at);
+            assert_int_equal(convert_int64(made, integers[kind].element, values, LIMIT), at);
         }
     }
 }
@@ -180,11 +180,11 @@ static void test_short_floats(void **state) {
 
 static void test_runs_of_floats(void **state) {
     (void)state;
-    float values[MOST], same[MOST];
-    uint16_t halves[MOST];
-    double doubles[MOST];
-    for (size_t i = 0; i < MOST; i++) values[i] = (float)i / 8 - 3;
-    for (size_t count = 0; count <= MOST; count++) {
+    float values[LIMIT], same[LIMIT];
+    uint16_t halves[LIMIT];
+    double doubles[LIMIT];
+    for (size_t i = 0; i < LIMIT; i++) values[i] = (float)i / 8 - 3;
+    for (size_t count = 0; count <= LIMIT; count++) {
         assert_int_equal(convert_float(same, RECMAP_ELEMENT_FLOAT32, values, count), count);
         assert_memory_equal(same, values, 4 * count);
         assert_int_equal(convert_float(doubles, RECMAP_ELEMENT_FLOAT64, values, count), count);
@@ -196,15 +196,15 @@ static void test_runs_of_floats(void **state) {
             assert_true(half_value(halves[i]) == values[i]);
         }
     }
-    for (size_t at = 0; at < MOST; at++) {
+    for (size_t at = 0; at < LIMIT; at++) {
         float kept = values[at];
         values[at] = -65520;
-        assert_int_equal(convert_float(halves, RECMAP_ELEMENT_FLOAT16, values, MOST), at);
-        assert_int_equal(convert_float(halves, RECMAP_ELEMENT_BFLOAT16, values, MOST), MOST);
+        assert_int_equal(convert_float(halves, RECMAP_ELEMENT_FLOAT16, values, LIMIT), at);
+        assert_int_equal(convert_float(halves, RECMAP_ELEMENT_BFLOAT16, values, LIMIT), LIMIT);
         values[at] = FLT_MAX;
-        assert_int_equal(convert_float(halves, RECMAP_ELEMENT_BFLOAT16, values, MOST), at);
+        assert_int_equal(convert_float(halves, RECMAP_ELEMENT_BFLOAT16, values, LIMIT), at);
         values[at] = INFINITY;
-        assert_int_equal(convert_float(halves, RECMAP_ELEMENT_FLOAT16, values, MOST), MOST);
+        assert_int_equal(convert_float(halves, RECMAP_ELEMENT_FLOAT16, values, LIMIT), LIMIT);
         values[at] = kept;
     }
 }
@@ -241,14 +241,14 @@ static void test_raw(void **state) {
 
 static void test_raw_bools(void **state) {
     (void)state;
-    uint8_t data[MOST], made[MOST];
-    for (size_t i = 0; i < MOST; i++) data[i] = i % 3 == 0;
-    assert_int_equal(convert_raw(made, RECMAP_ELEMENT_BOOL, data, MOST), MOST);
-    assert_memory_equal(made, data, MOST);
-    for (size_t at = 0; at < MOST; at++) {
+    uint8_t data[LIMIT], made[LIMIT];
+    for (size_t i = 0; i < LIMIT; i++) data[i] = i % 3 == 0;
+    assert_int_equal(convert_raw(made, RECMAP_ELEMENT_BOOL, data, LIMIT), LIMIT);
+    assert_memory_equal(made, data, LIMIT);
+    for (size_t at = 0; at < LIMIT; at++) {
         uint8_t kept = data[at];
         data[at] = at % 2 ? 2 : 0xff;
-        assert_int_equal(convert_raw(made, RECMAP_ELEMENT_BOOL, data, MOST), at);
+        assert_int_equal(convert_raw(made, RECMAP_ELEMENT_BOOL, data, LIMIT), at);
         data[at] = kept;
     }
 }

@@ -98,7 +98,7 @@ static void test_values_that_do_not_do(void **state) {
     assert_feature_error(&features, "feature \"n\" has 2 values");
     features_add_float(&features, "id", 1);
     assert_feature_error(&features, "an id is bytes or int64");
-    char text[COLUMN_BYTES_MOST + 1];
+    char text[COLUMN_BYTES_MAX + 1];
     memset(text, 'x', sizeof text);
     features_add_bytes(&features, "word", text, sizeof text);
     assert_feature_error(&features, "longer than 255 bytes");

@@ -265,12 +265,12 @@ static void check_setting(const buffer *shards, size_t count, setting *how, uint
     story_free(&found);
 }
 
-enum { SHARDS_MOST = 4 };
+enum { SHARDS_MAX = 4 };
 
 static void check_layout(uint64_t seed, size_t size_most) {
     rng random = {seed};
-    size_t count = 1 + (size_t)rng_below(&random, rng_one_in(&random, 3) ? SHARDS_MOST : 1);
-    buffer shards[SHARDS_MOST] = {BUFFER_INIT};
+    size_t count = 1 + (size_t)rng_below(&random, rng_one_in(&random, 3) ? SHARDS_MAX : 1);
+    buffer shards[SHARDS_MAX] = {BUFFER_INIT};
     for (size_t i = 0; i < count; i++) {
         size_t size = (size_t)rng_below(&random, rng_one_in(&random, 4) ? 100 : size_most);
         layout_make(&shards[i], size, &random);

@@ -15,7 +15,7 @@
 #include "helpers/plain_tar.h"
 #include "support/random.h"
 
-enum { SIZE_MOST = 8000 };
+enum { TOTAL_SIZE_MAX = 8000 };
 
 /* A header of 512 bytes and its data, most of them as they should be. */
 static size_t add_member(uint8_t *to, char letter, rng *random) {
@@ -48,12 +48,12 @@ static size_t make_tar(uint8_t *data, rng *random) {
     size_t size = 0;
     char letter = 'a';
     /* A member and the zeros behind the last one fit. */
-    while (size + 2560 < SIZE_MOST && rng_below(random, 12)) {
+    while (size + 2560 < TOTAL_SIZE_MAX && rng_below(random, 12)) {
         if (rng_one_in(random, 3)) letter = (char)('a' + rng_below(random, 3));
         size += add_member(data + size, letter, random);
     }
     size_t zeros = rng_below(random, 3) * 512;
-    memset(data + size, 0, SIZE_MOST - size);
+    memset(data + size, 0, TOTAL_SIZE_MAX - size);
     if (rng_one_in(random, 30)) data[size + rng_below(random, 1024)] = 1;
     size += zeros;
     return rng_one_in(random, 8) && size ? size - rng_below(random, size) : size;
@@ -62,7 +62,7 @@ static size_t make_tar(uint8_t *data, rng *random) {
 /* Bytes that look like records of the kind, most of the time. */
 static size_t make(uint8_t *data, unsigned kind, rng *random) {
     if (kind == CHECK_TAR) return make_tar(data, random);
-    size_t size = rng_below(random, SIZE_MOST);
+    size_t size = rng_below(random, TOTAL_SIZE_MAX);
     for (size_t i = 0; i < size; i++) data[i] = (uint8_t)rng_below(random, 256);
     if (kind == CHECK_LINES)
         for (size_t i = 0; i < size; i++)
@@ -85,7 +85,7 @@ static size_t make(uint8_t *data, unsigned kind, rng *random) {
 static void test_scan_is_a_plain_walk(void **state) {
     (void)state;
     rng random = {11};
-    uint8_t *data = malloc(SIZE_MOST);
+    uint8_t *data = malloc(TOTAL_SIZE_MAX);
     assert_non_null(data);
     size_t records = 0;
     for (unsigned i = 0; i < 7000; i++) {
@@ -137,8 +137,8 @@ static void test_tar_is_guessed(void **state) {
     rng random = {14};
     struct framing by;
     assert_true(framing_make(&by, "tar"));
-    enum { SAMPLES = 200, SAMPLE_MOST = 4 * 1536 };
-    uint8_t *data = calloc(SAMPLES, SAMPLE_MOST);
+    enum { SAMPLES = 200, SAMPLE_MAX = 4 * 1536 };
+    uint8_t *data = calloc(SAMPLES, SAMPLE_MAX);
     uint64_t begins[SAMPLES], size = 0;
     assert_non_null(data);
     for (unsigned i = 0; i < SAMPLES; i++) {
@@ -155,7 +155,7 @@ static void test_tar_is_guessed(void **state) {
         }
     }
     struct search_budget budget = {1 << 17, 1 << 28};
-    for (uint64_t from = 0; from < size - 2 * SAMPLE_MOST; from += 100) {
+    for (uint64_t from = 0; from < size - 2 * SAMPLE_MAX; from += 100) {
         uint64_t found = by.guess(&by, data, size, from, size, budget, NULL);
         unsigned i = 0;
         while (i < SAMPLES && begins[i] < from) i++;

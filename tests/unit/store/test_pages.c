@@ -47,7 +47,7 @@ static struct page_source copy_pages(void) {
 }
 
 static void expect_sample(const struct page_listing *listing, const struct page_source *source) {
-    static uint8_t expected[SAMPLE_VALUE_MOST];
+    static uint8_t expected[SAMPLE_VALUE_MAX];
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         assert_int_equal(listing->tables[table].count, sample_count((store_table)table));
         for (size_t i = 0; i < listing->tables[table].count; i++) {

@@ -79,7 +79,7 @@ static recmap_error expect_refused(const struct store_options *options, recmap_s
 }
 
 static void expect_sample(struct store *opened) {
-    static uint8_t expected[SAMPLE_VALUE_MOST];
+    static uint8_t expected[SAMPLE_VALUE_MAX];
     recmap_error error = RECMAP_ERROR_INIT;
     for (int table = 0; table < STORE_TABLE_COUNT; table++) {
         size_t count;

@@ -79,7 +79,7 @@ static bool is_stated(recmap_status status, const recmap_error *error) {
 
 /* Whether the sample has this value at this key. */
 static bool is_true(store_table table, const struct store_value *value) {
-    static uint8_t expected[SAMPLE_VALUE_MOST];
+    static uint8_t expected[SAMPLE_VALUE_MAX];
     for (size_t i = 0; i < sample_count(table); i++) {
         struct store_key key = sample_key(table, i);
         if (key.chunk != value->key.chunk || key.series != value->key.series) continue;

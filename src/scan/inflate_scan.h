@@ -1,21 +1,21 @@
 /* Walking through a compressed shard while it is inflated, in one pass that takes its seek points
  * too. Of what it inflates to only the piece at hand is in memory: a few MiB, or as much as the
  * largest record needs; but all that follows damage, in which records are looked for. */
-#ifndef RECMAP_SCAN_INFLATE_WALK_H
-#define RECMAP_SCAN_INFLATE_WALK_H
+#ifndef RECMAP_SCAN_INFLATE_SCAN_H
+#define RECMAP_SCAN_INFLATE_SCAN_H
 
 #include "format/inflate.h"
 #include "index/points.h"
-#include "scan/walk.h"
+#include "scan/scanner.h"
 
 /* More than this of one shard is not held in memory, and not more records are. */
-#define INFLATED_HELD_MOST ((uint64_t)8 << 30)
-#define INFLATED_RECORDS_MOST ((uint64_t)1 << 28)
+#define INFLATED_HELD_MAX ((uint64_t)8 << 30)
+#define INFLATED_RECORDS_MAX ((uint64_t)1 << 28)
 
 enum { INFLATED_HEAD = 512 };
 
-struct inflate_walk {
-    const struct walker *walker;
+struct inflate_scan {
+    const struct scanner *scanner;
     struct inflate_source source;
     compression kind;
     const char *path;
@@ -33,7 +33,7 @@ struct inflate_walk {
  * returned is that of the compressed stream: under RAISE its damage is an error, else a stretch of
  * damage in the image: see docs/index-format.md.
  * Errors: CORRUPT naming the compressed byte; UNSUPPORTED over the limits; IO; NO_MEMORY. */
-recmap_status inflate_walk_shard(struct inflate_walk *walk, struct walk_findings *findings,
+recmap_status inflate_walk_shard(struct inflate_scan *walk, struct scan_findings *findings,
                                  recmap_error *error);
 
 #endif

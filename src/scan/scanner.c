@@ -1,4 +1,4 @@
-#include "scan/walk.h"
+#include "scan/scanner.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,59 +15,59 @@
 static const struct search_budget GUESS_BUDGET = {.place_count = 1 << 17,
                                                   .payload_size = (uint64_t)256 << 20};
 
-bool findings_init(struct walk_findings *findings, const struct extractor *extractor) {
-    *findings = (struct walk_findings){0};
+bool findings_init(struct scan_findings *findings, const struct extractor *extractor) {
+    *findings = (struct scan_findings){0};
     return run_init(&findings->run, extractor_has_ids(extractor),
                     extractor_column_count(extractor));
 }
 
-void findings_free(struct walk_findings *findings) {
+void findings_free(struct scan_findings *findings) {
     run_free(&findings->run);
     crc_sums_free(&findings->sums);
     free(findings->damages);
-    *findings = (struct walk_findings){0};
+    *findings = (struct scan_findings){0};
 }
 
-void findings_clear(struct walk_findings *findings) {
+void findings_clear(struct scan_findings *findings) {
     run_clear(&findings->run);
     findings->damage_count = 0;
     findings->status = RECMAP_OK;
 }
 
-static void stop(struct walk_findings *findings, uint64_t offset, recmap_status status) {
+static void stop(struct scan_findings *findings, uint64_t offset, recmap_status status) {
     findings->status = status;
     findings->stopped_at = offset;
 }
 
-static void stop_without_memory(struct walk_findings *findings, uint64_t offset) {
+static void stop_without_memory(struct scan_findings *findings, uint64_t offset) {
     stop(findings, offset, fail_memory(&findings->error));
 }
 
 /* Damage under RAISE ends the walk. */
-static void stop_at_damage(struct walk_findings *findings, uint64_t offset, const char *reason) {
+static void stop_at_damage(struct scan_findings *findings, uint64_t offset, const char *reason) {
     stop(findings, offset, fail(&findings->error, RECMAP_CORRUPT, "%s", reason));
 }
 
-static void add_damage(struct walk_findings *findings, uint64_t offset, uint64_t length,
+static void add_damage(struct scan_findings *findings, uint64_t offset, uint64_t length,
                        const char *reason) {
     if (!array_reserve(&findings->damages, &findings->damage_capacity, findings->damage_count + 1,
                        sizeof *findings->damages)) {
         stop_without_memory(findings, offset);
         return;
     }
-    struct walk_damage *damage = &findings->damages[findings->damage_count++];
+    struct scan_damage *damage = &findings->damages[findings->damage_count++];
     damage->offset = offset;
     damage->length = length;
     snprintf(damage->reason, sizeof damage->reason, "%s", reason);
 }
 
-static void add_record(const struct walker *walker, struct walk_findings *findings, uint64_t offset,
-                       const struct frame *found, const uint8_t *frame_bytes) {
+static void add_record(const struct scanner *scanner, struct scan_findings *findings,
+                       uint64_t offset, const struct frame *found, const uint8_t *frame_bytes) {
     if (!run_add(&findings->run, offset, found->data_size, found->check)) {
         stop_without_memory(findings, offset);
         return;
     }
-    recmap_status status = extractor_lift(walker->extractor, &findings->run,
+    recmap_status status = extractor_lift(scanner->extractor, &findings->run,
                                           frame_bytes + found->data_offset,
                                           (size_t)found->data_size, &findings->error);
     if (status == RECMAP_OK) return;
@@ -75,7 +75,7 @@ static void add_record(const struct walker *walker, struct walk_findings *findin
     stop(findings, offset, status);
 }
 
-static void get_lost(struct walk_state *state, const char *reason) {
+static void get_lost(struct scan_cursor *state, const char *reason) {
     state->is_lost = true;
     state->lost_since = state->position++;
     snprintf(state->reason, sizeof state->reason, "%s", reason);
@@ -83,16 +83,16 @@ static void get_lost(struct walk_state *state, const char *reason) {
 
 /* A place whose frame is bad. Where its length holds and a good header or the end stands behind it,
  * only this record is lost; else the walk must find its way back. */
-static void meet_damage(const struct walker *walker, struct walk_findings *findings,
-                        struct walk_state *state, frame_verdict verdict, const struct frame *found,
+static void meet_damage(const struct scanner *scanner, struct scan_findings *findings,
+                        struct scan_cursor *state, frame_verdict verdict, const struct frame *found,
                         const struct frame_fault *fault, const uint8_t *bytes, uint64_t size) {
-    if (walker->on_corrupt == RECMAP_ON_CORRUPT_RAISE) {
+    if (scanner->on_corrupt == RECMAP_ON_CORRUPT_RAISE) {
         stop_at_damage(findings, state->position, fault->reason);
         return;
     }
     if (verdict == FRAME_BAD_DATA) {
         uint64_t behind = state->position + found->size;
-        const struct framing *by = walker->framing;
+        const struct framing *by = scanner->framing;
         if (behind == size || by->begins_frame(by, bytes + behind, size - behind)) {
             add_damage(findings, state->position, found->size, fault->reason);
             state->position = behind;
@@ -102,9 +102,10 @@ static void meet_damage(const struct walker *walker, struct walk_findings *findi
     get_lost(state, fault->reason);
 }
 
-static void find_back(const struct walker *walker, struct walk_findings *findings,
-                      struct walk_state *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
-    const struct framing *framing = walker->framing;
+static void find_back(const struct scanner *scanner, struct scan_findings *findings,
+                      struct scan_cursor *state, const uint8_t *bytes, uint64_t size,
+                      uint64_t end) {
+    const struct framing *framing = scanner->framing;
     uint64_t at = !framing->find ? FRAME_NOWHERE
                                  : framing->find(framing, bytes, size, state->position, end,
                                                  SEARCH_UNBOUNDED, &findings->sums);
@@ -125,10 +126,10 @@ static frame_check check_of(const struct framing *by) {
 
 /* The frame at the walk's position. Before any damage every byte is met once. A walk that was lost
  * may meet frames that claim the same bytes over and over: then sums tell what was read before. */
-static frame_verdict parse_frame(struct frame *found, const struct walker *walker,
-                                 struct walk_findings *findings, const struct walk_state *state,
+static frame_verdict parse_frame(struct frame *found, const struct scanner *scanner,
+                                 struct scan_findings *findings, const struct scan_cursor *state,
                                  const uint8_t *bytes, uint64_t size, struct frame_fault *fault) {
-    const struct framing *framing = walker->framing;
+    const struct framing *framing = scanner->framing;
     const uint8_t *at = bytes + state->position;
     uint64_t left = size - state->position;
     if (framing->check_payload && !findings->sums.bytes)
@@ -138,101 +139,101 @@ static frame_verdict parse_frame(struct frame *found, const struct walker *walke
     return framing->check_payload(found, bytes, state->position, &findings->sums, fault);
 }
 
-static void walk_on(const struct walker *walker, struct walk_findings *findings,
-                    struct walk_state *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
+static void walk_on(const struct scanner *scanner, struct scan_findings *findings,
+                    struct scan_cursor *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
     while (findings->status == RECMAP_OK &&
            (state->position < end || (state->is_lost && end == size))) {
         if (state->is_lost) {
-            find_back(walker, findings, state, bytes, size, end);
+            find_back(scanner, findings, state, bytes, size, end);
             continue;
         }
         struct frame found;
         struct frame_fault fault;
-        frame_verdict verdict = parse_frame(&found, walker, findings, state, bytes, size, &fault);
+        frame_verdict verdict = parse_frame(&found, scanner, findings, state, bytes, size, &fault);
         if (verdict == FRAME_GOOD) {
-            add_record(walker, findings, state->position, &found, bytes + state->position);
+            add_record(scanner, findings, state->position, &found, bytes + state->position);
             state->position += found.size;
         } else if (verdict == FRAME_AT_END) {
             return;
         } else {
-            meet_damage(walker, findings, state, verdict, &found, &fault, bytes, size);
+            meet_damage(scanner, findings, state, verdict, &found, &fault, bytes, size);
         }
     }
 }
 
 /* Where the records of a file of that size end. */
-static uint64_t records_end(const struct walker *walker, uint64_t size) {
-    uint64_t footer = walker->framing->file_footer_size;
+static uint64_t records_end(const struct scanner *scanner, uint64_t size) {
+    uint64_t footer = scanner->framing->file_footer_size;
     return footer < size ? size - footer : 0;
 }
 
 /* Steps over the bytes at a file's beginning. False: it is too short to be what it should be. */
-static bool enter_file(const struct walker *walker, struct walk_findings *findings,
-                       struct walk_state *state, uint64_t size) {
-    const struct framing *framing = walker->framing;
+static bool enter_file(const struct scanner *scanner, struct scan_findings *findings,
+                       struct scan_cursor *state, uint64_t size) {
+    const struct framing *framing = scanner->framing;
     uint64_t header = framing->file_header_size, footer = framing->file_footer_size;
     if (!(header | footer) || state->position || state->is_lost) return true;
     state->position = header;
     if (bytes_fit(header, footer, size)) return true;
-    char reason[REASON_MOST];
+    char reason[REASON_MAX];
     snprintf(reason, sizeof reason,
              "the file has %" PRIu64 " bytes, less than its header of %" PRIu64
              " and its footer of %" PRIu64,
              size, header, footer);
     state->position = size;
-    if (walker->on_corrupt == RECMAP_ON_CORRUPT_RAISE) stop_at_damage(findings, 0, reason);
+    if (scanner->on_corrupt == RECMAP_ON_CORRUPT_RAISE) stop_at_damage(findings, 0, reason);
     else if (size) add_damage(findings, 0, size, reason);
     return false;
 }
 
-void walk_from(const struct walker *walker, struct walk_findings *findings,
-               struct walk_state *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
+void scan_from(const struct scanner *scanner, struct scan_findings *findings,
+               struct scan_cursor *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
     findings_clear(findings);
-    uint64_t last = records_end(walker, size);
-    if (enter_file(walker, findings, state, size))
-        walk_on(walker, findings, state, bytes, last, min_u64(end, last));
+    uint64_t last = records_end(scanner, size);
+    if (enter_file(scanner, findings, state, size))
+        walk_on(scanner, findings, state, bytes, last, min_u64(end, last));
 }
 
-bool walk_from_guess(const struct walker *walker, struct walk_findings *findings,
-                     struct walk_state *state, uint64_t *entry, const uint8_t *bytes, uint64_t size,
-                     uint64_t begin, uint64_t end) {
-    const struct framing *framing = walker->framing;
+bool scan_from_guess(const struct scanner *scanner, struct scan_findings *findings,
+                     struct scan_cursor *state, uint64_t *entry, const uint8_t *bytes,
+                     uint64_t size, uint64_t begin, uint64_t end) {
+    const struct framing *framing = scanner->framing;
     findings_clear(findings);
-    size = records_end(walker, size);
+    size = records_end(scanner, size);
     end = min_u64(end, size);
     if (!framing->guess || begin >= end) return false;
     uint64_t at = framing->guess(framing, bytes, size, begin, end, GUESS_BUDGET, NULL);
     if (at == FRAME_NOWHERE) return false;
     *entry = at;
-    *state = (struct walk_state){.position = at};
-    walk_on(walker, findings, state, bytes, size, end);
+    *state = (struct scan_cursor){.position = at};
+    walk_on(scanner, findings, state, bytes, size, end);
     return true;
 }
 
-frame_verdict walk_good(const struct walker *walker, struct walk_findings *findings,
-                        struct walk_state *state, const uint8_t *bytes, size_t size,
+frame_verdict scan_good(const struct scanner *scanner, struct scan_findings *findings,
+                        struct scan_cursor *state, const uint8_t *bytes, size_t size,
                         uint64_t origin) {
-    const struct framing *by = walker->framing;
+    const struct framing *by = scanner->framing;
     while (findings->status == RECMAP_OK) {
         size_t at = (size_t)(state->position - origin);
         struct frame found;
         frame_verdict verdict = by->parse(&found, by, bytes + at, size - at, check_of(by), NULL);
         /* One that ends with the bytes may end there only because they do. */
         if (verdict != FRAME_GOOD || found.size >= size - at) return verdict;
-        add_record(walker, findings, state->position, &found, bytes + at);
+        add_record(scanner, findings, state->position, &found, bytes + at);
         state->position += found.size;
     }
     return FRAME_GOOD;
 }
 
 /* Places in `bytes` are made places in the shard; those before the bytes wrap, and come back. */
-void walk_rest(const struct walker *walker, struct walk_findings *findings,
-               struct walk_state *state, const uint8_t *bytes, size_t size, uint64_t origin) {
+void scan_rest(const struct scanner *scanner, struct scan_findings *findings,
+               struct scan_cursor *state, const uint8_t *bytes, size_t size, uint64_t origin) {
     size_t records = findings->run.count, damages = findings->damage_count;
     state->position -= origin;
     state->lost_since -= origin;
     crc_sums_clear(&findings->sums);
-    walk_on(walker, findings, state, bytes, size, size);
+    walk_on(scanner, findings, state, bytes, size, size);
     crc_sums_clear(&findings->sums);
     state->position += origin;
     state->lost_since += origin;
@@ -241,7 +242,7 @@ void walk_rest(const struct walker *walker, struct walk_findings *findings,
     findings->stopped_at += origin;
 }
 
-void walk_add_damage(struct walk_findings *findings, uint64_t offset, uint64_t length,
+void scan_add_damage(struct scan_findings *findings, uint64_t offset, uint64_t length,
                      const char *reason) {
     add_damage(findings, offset, length, reason);
 }

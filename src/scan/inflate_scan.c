@@ -1,4 +1,4 @@
-#include "scan/inflate_walk.h"
+#include "scan/inflate_scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,17 +18,17 @@ enum {
 
 /* Points are this far apart in what is inflated, if the index can afford them: a 64th of the
  * compressed bytes. Never further, so that what one record costs is bounded. */
-#define APART_LEAST ((uint64_t)1 << 20)
-#define APART_MOST ((uint64_t)4 << 20)
+#define APART_MIN ((uint64_t)1 << 20)
+#define APART_MAX ((uint64_t)4 << 20)
 enum { SHARE_OF_FILE = 64 };
 
 static const char wrong_sum[] = "the checksum of a compressed member does not hold";
 
 /* A walk under way. */
-struct passage {
-    struct inflate_walk *walk;
-    struct walk_findings *findings;
-    struct walk_state state;
+struct inflate_pass {
+    struct inflate_scan *walk;
+    struct scan_findings *findings;
+    struct scan_cursor state;
     struct inflater *in;
     uint8_t *bytes; /* of the image, from `origin` on */
     size_t size, capacity;
@@ -44,7 +44,7 @@ struct passage {
     size_t next_known;         /* the point of the index that comes next */
 };
 
-static recmap_status fail_stream(const struct passage *at, const struct inflate_fault *fault,
+static recmap_status fail_stream(const struct inflate_pass *at, const struct inflate_fault *fault,
                                  recmap_error *error) {
     fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", compression_name(at->walk->kind),
          fault->reason);
@@ -57,7 +57,7 @@ static recmap_status fail_stream(const struct passage *at, const struct inflate_
     return RECMAP_CORRUPT;
 }
 
-static recmap_status fail_point(const struct passage *at, recmap_error *error) {
+static recmap_status fail_point(const struct inflate_pass *at, recmap_error *error) {
     fail(error, RECMAP_CORRUPT,
          "the index is damaged or forged: a point of this shard cannot be used");
     fail_at(error, at->walk->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
@@ -65,7 +65,8 @@ static recmap_status fail_point(const struct passage *at, recmap_error *error) {
     return RECMAP_CORRUPT;
 }
 
-static recmap_status fail_limit(const struct passage *at, const char *what, recmap_error *error) {
+static recmap_status fail_limit(const struct inflate_pass *at, const char *what,
+                                recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED, "the %s stream %s", compression_name(at->walk->kind), what);
     fail_at(error, at->walk->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "decompress the file and index the result");
@@ -74,7 +75,7 @@ static recmap_status fail_limit(const struct passage *at, const char *what, recm
 
 /* Room for one more chunk: what was walked over goes, and only if that is not enough the memory
  * grows. */
-static recmap_status make_room(struct passage *at, recmap_error *error) {
+static recmap_status make_room(struct inflate_pass *at, recmap_error *error) {
     size_t done = (size_t)(at->state.position - at->origin);
     if (at->state.is_lost) done = 0;
     if (at->capacity - at->size >= CHUNK) return RECMAP_OK;
@@ -84,7 +85,7 @@ static recmap_status make_room(struct passage *at, recmap_error *error) {
         at->origin += done;
     }
     if (at->capacity - at->size >= CHUNK) return RECMAP_OK;
-    if (at->capacity >= INFLATED_HELD_MOST)
+    if (at->capacity >= INFLATED_HELD_MAX)
         return fail_limit(at, "has a record, or damage, that takes over 8 GiB of memory", error);
     size_t capacity = at->capacity ? at->capacity * 2 : 2 * CHUNK;
     uint8_t *bytes = realloc(at->bytes, capacity);
@@ -94,25 +95,25 @@ static recmap_status make_room(struct passage *at, recmap_error *error) {
     return RECMAP_OK;
 }
 
-static bool point_is_due(const struct passage *at) {
+static bool point_is_due(const struct inflate_pass *at) {
     if (at->walk->known) return false;
     if (at->needs_point) return true;
     /* The last point may lie ahead of what has come out. */
     uint64_t end = at->origin + at->size, apart = end > at->apart_from ? end - at->apart_from : 0;
-    if (apart < APART_LEAST) return false;
-    if (apart >= APART_MOST) return true;
+    if (apart < APART_MIN) return false;
+    if (apart >= APART_MAX) return true;
     const struct point_list *points = &at->walk->points;
-    uint64_t next = points->count ? points_size(points) / points->count : INFLATE_WINDOW_MOST / 2;
+    uint64_t next = points->count ? points_size(points) / points->count : INFLATE_WINDOW_MAX / 2;
     return (points_size(points) + next) * SHARE_OF_FILE <= inflater_position(at->in);
 }
 
-static void ask_for_point(struct passage *at) {
+static void ask_for_point(struct inflate_pass *at) {
     if (at->unasked_size) return;
     at->unasked_size = ASKED_APART;
     at->is_point_due = point_is_due(at);
 }
 
-static recmap_status take_point(struct passage *at, recmap_error *error) {
+static recmap_status take_point(struct inflate_pass *at, recmap_error *error) {
     struct seek_point point = inflater_point(at->in);
     at->apart_from = point.offset;
     at->needs_point = false;
@@ -123,8 +124,8 @@ static recmap_status take_point(struct passage *at, recmap_error *error) {
     return points_add(&at->walk->points, &point) ? RECMAP_OK : fail_memory(error);
 }
 
-static void keep_head(struct passage *at) {
-    struct inflate_walk *walk = at->walk;
+static void keep_head(struct inflate_pass *at) {
+    struct inflate_scan *walk = at->walk;
     if (at->origin || walk->head_size == INFLATED_HEAD) return;
     walk->head_size = at->size < INFLATED_HEAD ? at->size : INFLATED_HEAD;
     memcpy(walk->head, at->bytes, walk->head_size);
@@ -132,37 +133,37 @@ static void keep_head(struct passage *at) {
 
 /* Steps over the bytes that a file begins with. False: they, or those that it ends with, may not be
  * all there. */
-static bool enter_file(struct passage *at) {
-    const struct framing *by = at->walk->walker->framing;
+static bool enter_file(struct inflate_pass *at) {
+    const struct framing *by = at->walk->scanner->framing;
     uint64_t header = by->file_header_size, end = at->origin + at->size;
     if (!bytes_fit(header, by->file_footer_size, end)) return false;
     if (!at->state.is_lost && at->state.position < header) at->state.position = header;
     return true;
 }
 
-static void walk_to_end(struct passage *at) {
-    const struct walker *walker = at->walk->walker;
+static void walk_to_end(struct inflate_pass *at) {
+    const struct scanner *scanner = at->walk->scanner;
     if (enter_file(at))
-        walk_rest(walker, at->findings, &at->state, at->bytes,
-                  at->size - (size_t)walker->framing->file_footer_size, at->origin);
-    else walk_from(walker, at->findings, &at->state, at->bytes, at->size, at->size);
+        scan_rest(scanner, at->findings, &at->state, at->bytes,
+                  at->size - (size_t)scanner->framing->file_footer_size, at->origin);
+    else scan_from(scanner, at->findings, &at->state, at->bytes, at->size, at->size);
 }
 
 /* Walks as far as frames are good and all there. What is not good is damaged, or not all there: to
  * tell, more bytes are waited for, at last all of them. */
-static void walk_some(struct passage *at) {
-    const struct walker *walker = at->walk->walker;
+static void walk_some(struct inflate_pass *at) {
+    const struct scanner *scanner = at->walk->scanner;
     if (at->state.is_lost || !enter_file(at)) return;
     /* What comes last may be what the file ends with. */
-    size_t size = at->size - (size_t)walker->framing->file_footer_size;
+    size_t size = at->size - (size_t)scanner->framing->file_footer_size;
     size_t left = (size_t)(at->origin + size - at->state.position);
     if (left < at->wait_size) return;
     frame_verdict verdict =
-        walk_good(walker, at->findings, &at->state, at->bytes, size, at->origin);
+        scan_good(scanner, at->findings, &at->state, at->bytes, size, at->origin);
     left = (size_t)(at->origin + size - at->state.position);
     at->wait_size = left > CHUNK ? 2 * left : 0;
-    if (walker->on_corrupt != RECMAP_ON_CORRUPT_RAISE || left < SURE_SIZE) return;
-    const struct framing *by = walker->framing;
+    if (scanner->on_corrupt != RECMAP_ON_CORRUPT_RAISE || left < SURE_SIZE) return;
+    const struct framing *by = scanner->framing;
     const uint8_t *bytes = at->bytes + (at->size - left);
     if (framing_is_tfrecord(by) &&
         (verdict == FRAME_BAD_DATA ||
@@ -170,26 +171,27 @@ static void walk_some(struct passage *at) {
         walk_to_end(at);
 }
 
-static bool has_known_point(const struct passage *at) {
+static bool has_known_point(const struct inflate_pass *at) {
     const struct point_list *known = at->walk->known;
     return known && at->next_known < known->count;
 }
 
 /* Where the next read ends: at the point that comes next. Whether the inflater is right where a
  * member begins can be told by one byte more. */
-static uint64_t read_limit(const struct passage *at) {
+static uint64_t read_limit(const struct inflate_pass *at) {
     const struct stored_point *next = &at->walk->known->at[at->next_known];
     return next->offset + !next->window_size;
 }
 
-static size_t room_to_read(const struct passage *at) {
+static size_t room_to_read(const struct inflate_pass *at) {
     uint64_t end = at->origin + at->size;
     return has_known_point(at) ? (size_t)min_u64(CHUNK, read_limit(at) - end) : CHUNK;
 }
 
 /* Starts at a point of the index. False where it cannot be used. */
-static bool start_at_known(struct passage *at, const struct stored_point *point, bool goes_on) {
-    uint8_t window[INFLATE_WINDOW_MOST];
+static bool start_at_known(struct inflate_pass *at, const struct stored_point *point,
+                           bool goes_on) {
+    uint8_t window[INFLATE_WINDOW_MAX];
     struct seek_point from = {point->bit, point->offset, window, point->window_size};
     points_verdict verdict = points_unpack(window, point);
     if (verdict == POINTS_NO_MEMORY) at->findings->status = fail_memory(&at->findings->error);
@@ -199,8 +201,8 @@ static bool start_at_known(struct passage *at, const struct stored_point *point,
 
 /* Records without a check of their own are only as good as the checksum of their member: what came
  * out of a damaged one may have been wrong before that was seen. */
-static void doubt(struct passage *at, uint64_t from, uint64_t end, const char *reason) {
-    if (at->walk->walker->framing->check_payload) return;
+static void doubt(struct inflate_pass *at, uint64_t from, uint64_t end, const char *reason) {
+    if (at->walk->scanner->framing->check_payload) return;
     if (!unsure_add(&at->unsure, from, end, reason))
         at->findings->status = fail_memory(&at->findings->error);
 }
@@ -209,7 +211,7 @@ static void doubt(struct passage *at, uint64_t from, uint64_t end, const char *r
  * begin at points, and so does this: what holds in the end, check by check or by the checksum of a
  * member, is what they get. Where one begins, that before was checked, unless its end was not met.
  */
-static recmap_status meet_known_point(struct passage *at, recmap_error *error) {
+static recmap_status meet_known_point(struct inflate_pass *at, recmap_error *error) {
     if (!has_known_point(at) || at->origin + at->size < read_limit(at)) return RECMAP_OK;
     const struct stored_point *point = &at->walk->known->at[at->next_known++];
     bool begins_here = inflater_member_size(at->in) == 1;
@@ -222,7 +224,7 @@ static recmap_status meet_known_point(struct passage *at, recmap_error *error) {
 }
 
 /* Where the index has the next point behind damage, everything that lies behind it is known. */
-static bool resume_at_point(struct passage *at, uint64_t end) {
+static bool resume_at_point(struct inflate_pass *at, uint64_t end) {
     const struct point_list *known = at->walk->known;
     while (at->next_known < known->count) {
         const struct stored_point *point = &known->at[at->next_known++];
@@ -234,7 +236,7 @@ static bool resume_at_point(struct passage *at, uint64_t end) {
 }
 
 /* The next member behind damage, which may have run over its beginning. */
-static uint64_t find_member(struct passage *at, uint64_t bad_at) {
+static uint64_t find_member(struct inflate_pass *at, uint64_t bad_at) {
     uint64_t from = bad_at > SEARCH_BACK ? bad_at - SEARCH_BACK : 0;
     /* Members before this one were read. */
     if (from <= inflater_member_at(at->in)) from = inflater_member_at(at->in) + 1;
@@ -242,7 +244,7 @@ static uint64_t find_member(struct passage *at, uint64_t bad_at) {
     return inflater_find_member(at->in, from);
 }
 
-static bool resume_at_member(struct passage *at, uint64_t end, uint64_t bad_at) {
+static bool resume_at_member(struct inflate_pass *at, uint64_t end, uint64_t bad_at) {
     uint64_t found = find_member(at, bad_at);
     if (found == UINT64_MAX) return false;
     at->tried_from = found + 1;
@@ -259,17 +261,17 @@ static bool can_find_back(const struct framing *by) {
 
 /* From where on what came out before damage cannot be believed. Where only what follows is missing,
  * that is a record that reaches to there; and no footer stood there. */
-static uint64_t doubtful_from(const struct passage *at) {
+static uint64_t doubtful_from(const struct inflate_pass *at) {
     uint64_t end = at->origin + at->size, from = inflater_unsure_from(at->in);
-    uint64_t footer = at->walk->walker->framing->file_footer_size;
+    uint64_t footer = at->walk->scanner->framing->file_footer_size;
     if (!inflater_fault(at->in)->is_cut && from < end) return from;
     return end > footer ? end - footer : 0;
 }
 
 /* Behind a wrong checksum lines are lines again, but for one that begins there by an LF that may be
  * wrong; and records of one size where the size held. */
-static void doubt_sum(struct passage *at) {
-    const struct framing *by = at->walk->walker->framing;
+static void doubt_sum(struct inflate_pass *at) {
+    const struct framing *by = at->walk->scanner->framing;
     uint64_t end = at->origin + at->size;
     if (by->begins_behind) end++;
     else if (!by->record_size || !inflater_fault(at->in)->has_size) end = UINT64_MAX;
@@ -279,10 +281,10 @@ static void doubt_sum(struct passage *at) {
 /* The stream is damaged here: what came before it is walked to its end, and what follows is looked
  * for. The lost stretch takes as many bytes of the image as it has compressed ones, since what it
  * was cannot be known. */
-static bool pass_damage(struct passage *at) {
+static bool pass_damage(struct inflate_pass *at) {
     const struct inflate_fault fault = *inflater_fault(at->in);
     uint64_t end = at->origin + at->size;
-    char reason[REASON_MOST];
+    char reason[REASON_MAX];
     snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %llu: %s",
              compression_name(at->walk->kind), (unsigned long long)fault.at, fault.reason);
     walk_to_end(at);
@@ -290,7 +292,7 @@ static bool pass_damage(struct passage *at) {
     /* What ended the records, an archive's zeros for one, would be its last bytes, but is not. */
     uint64_t lost_since = min_u64(at->state.position, end);
     uint64_t from = doubtful_from(at), member_from = inflater_unsure_from(at->in);
-    const struct framing *by = at->walk->walker->framing;
+    const struct framing *by = at->walk->scanner->framing;
     bool resumed = false, ran_over;
     if (can_find_back(by)) {
         resumed = at->walk->known ? resume_at_point(at, end) : resume_at_member(at, end, fault.at);
@@ -303,7 +305,7 @@ static bool pass_damage(struct passage *at) {
     at->size = 0;
     at->wait_size = 0;
     if (resumed) {
-        at->state = (struct walk_state){
+        at->state = (struct scan_cursor){
             .position = at->origin + by->begins_behind, .is_lost = true, .lost_since = lost_since};
         snprintf(at->state.reason, sizeof at->state.reason, "%s", reason);
         at->needs_point = true;
@@ -312,27 +314,27 @@ static bool pass_damage(struct passage *at) {
     uint64_t behind = at->walk->source.size > fault.at ? at->walk->source.size - fault.at : 1;
     at->origin = end + behind;
     if (at->walk->known) at->origin = at->walk->known_size;
-    at->state = (struct walk_state){.position = at->origin};
+    at->state = (struct scan_cursor){.position = at->origin};
     if (at->origin > lost_since)
-        walk_add_damage(at->findings, lost_since, at->origin - lost_since, reason);
+        scan_add_damage(at->findings, lost_since, at->origin - lost_since, reason);
     return false;
 }
 
 /* It takes nothing, and stands at the end, where it lies within no frame. */
-static void add_wrong_sum(struct passage *at) {
-    char reason[REASON_MOST];
+static void add_wrong_sum(struct inflate_pass *at) {
+    char reason[REASON_MAX];
     snprintf(reason, sizeof reason, "%s (byte %llu of the file)", wrong_sum,
              (unsigned long long)at->wrong_sum_at);
-    walk_add_damage(at->findings, at->origin + at->size, 0, reason);
+    scan_add_damage(at->findings, at->origin + at->size, 0, reason);
 }
 
 /* Takes what one read came to. False: the walk is at its end. */
-static bool take(struct passage *at, inflate_verdict verdict, recmap_status *status,
+static bool take(struct inflate_pass *at, inflate_verdict verdict, recmap_status *status,
                  recmap_error *error) {
-    bool skips = at->walk->walker->on_corrupt != RECMAP_ON_CORRUPT_RAISE;
+    bool skips = at->walk->scanner->on_corrupt != RECMAP_ON_CORRUPT_RAISE;
     const struct inflate_fault *fault = inflater_fault(at->in);
     keep_head(at);
-    if (at->findings->run.count > INFLATED_RECORDS_MOST) {
+    if (at->findings->run.count > INFLATED_RECORDS_MAX) {
         *status = fail_limit(at, "holds more than 2^28 records", error);
         return false;
     }
@@ -362,9 +364,9 @@ static bool take(struct passage *at, inflate_verdict verdict, recmap_status *sta
     return false;
 }
 
-recmap_status inflate_walk_shard(struct inflate_walk *walk, struct walk_findings *findings,
+recmap_status inflate_walk_shard(struct inflate_scan *walk, struct scan_findings *findings,
                                  recmap_error *error) {
-    struct passage at = {.walk = walk, .findings = findings};
+    struct inflate_pass at = {.walk = walk, .findings = findings};
     at.in = inflater_create(walk->kind, &walk->source);
     recmap_status status = at.in ? RECMAP_OK : fail_memory(error);
     findings_clear(findings);
@@ -385,7 +387,7 @@ recmap_status inflate_walk_shard(struct inflate_walk *walk, struct walk_findings
     points_end(&walk->points, walk->size);
     walk->end_of_records = at.state.position;
     if (status == RECMAP_OK && findings->status == RECMAP_OK)
-        unsure_take_back(findings, &at.unsure, walk->walker->framing, walk->size);
+        unsure_take_back(findings, &at.unsure, walk->scanner->framing, walk->size);
     unsure_free(&at.unsure);
     free(at.bytes);
     inflater_destroy(at.in);

@@ -1,0 +1,39 @@
+#include "loader/epoch_cursor.h"
+
+#include <recmap/state.h>
+
+#include "base/error.h"
+
+recmap_status epoch_cursor_init(struct epoch_cursor *begun, const recmap_order *order,
+                                uint64_t epoch, uint64_t position,
+                                const recmap_deal_options *options, recmap_error *error) {
+    if (epoch > RECMAP_STATE_NUMBER_MAX)
+        return fail(error, RECMAP_INVALID, "epoch %llu is above 2^62", (unsigned long long)epoch);
+    struct epoch_cursor made = {.step = 0};
+    recmap_status status = recmap_deal_init(&made.deal, order, epoch, position, options, error);
+    if (status == RECMAP_OK) *begun = made;
+    return status;
+}
+
+recmap_status epoch_cursor_next(struct epoch_step *at, struct epoch_cursor *walking,
+                                recmap_error *error) {
+    if (walking->is_over) {
+        const recmap_deal *deal = &walking->deal;
+        recmap_status status =
+            epoch_cursor_init(walking, deal->order, deal->epoch + 1, 0, &deal->options, error);
+        if (status != RECMAP_OK) return status;
+    }
+    *at = (struct epoch_step){walking->deal, walking->step,
+                              walking->step == walking->deal.step_count};
+    if (at->is_end) walking->is_over = true;
+    else walking->step++;
+    return RECMAP_OK;
+}
+
+recmap_status epoch_step_state(uint64_t *epoch, uint64_t *position, const struct epoch_step *at,
+                               recmap_error *error) {
+    if (!at->is_end) return recmap_deal_state(epoch, position, &at->deal, at->step + 1, error);
+    *epoch = at->deal.epoch + 1;
+    *position = 0;
+    return RECMAP_OK;
+}
