@@ -48,28 +48,28 @@ struct decimal {
 };
 
 /* The power of ten behind `e`: large ones are all alike. */
-static int64_t read_exponent(const char *at, const char *end) {
-    bool is_negative = at < end && *at == '-';
+static int64_t read_exponent(const char *text, const char *end) {
+    bool is_negative = text < end && *text == '-';
     int64_t value = 0;
-    if (at < end && (*at == '-' || *at == '+')) at++;
-    for (; at < end; at++)
-        if (value < INT64_MAX / 100) value = value * 10 + (*at - '0');
+    if (text < end && (*text == '-' || *text == '+')) text++;
+    for (; text < end; text++)
+        if (value < INT64_MAX / 100) value = value * 10 + (*text - '0');
     return is_negative ? -value : value;
 }
 
-static void take_digit(struct decimal *taken, char digit, bool is_fraction) {
-    taken->exponent -= is_fraction;
-    if (digit == '0' && !taken->digit_count) return;
-    if (taken->digit_count < DIGITS_MAX) {
-        taken->digits[taken->digit_count++] = digit;
+static void take_digit(struct decimal *decimal, char digit, bool is_fraction) {
+    decimal->exponent -= is_fraction;
+    if (digit == '0' && !decimal->digit_count) return;
+    if (decimal->digit_count < DIGITS_MAX) {
+        decimal->digits[decimal->digit_count++] = digit;
         return;
     }
-    taken->exponent++;
+    decimal->exponent++;
     if (digit == '0') return;
     /* One digit more stands for all that do not fit. */
-    if (taken->digit_count == DIGITS_MAX) {
-        taken->digits[taken->digit_count++] = '1';
-        taken->exponent--;
+    if (decimal->digit_count == DIGITS_MAX) {
+        decimal->digits[decimal->digit_count++] = '1';
+        decimal->exponent--;
     }
 }
 

@@ -61,7 +61,7 @@ void idsort_destroy(struct idsort *sorter) {
 }
 
 /* One pass of a stable radix sort by 16 bits of the hash. */
-static void sort_by(struct id_pair *to, const struct id_pair *from, size_t count, unsigned shift,
+static void sort_by(struct id_pair *pair, const struct id_pair *from, size_t count, unsigned shift,
                     size_t *starts) {
     memset(starts, 0, ((size_t)1 << 16) * sizeof *starts);
     for (size_t i = 0; i < count; i++) starts[from[i].hash >> shift & 0xffff]++;
@@ -71,7 +71,7 @@ static void sort_by(struct id_pair *to, const struct id_pair *from, size_t count
         starts[i] = sum;
         sum += here;
     }
-    for (size_t i = 0; i < count; i++) to[starts[from[i].hash >> shift & 0xffff]++] = from[i];
+    for (size_t i = 0; i < count; i++) pair[starts[from[i].hash >> shift & 0xffff]++] = from[i];
 }
 
 /* Stable, and numbers come ascending: so equal hashes stay in the order of their numbers. */

@@ -55,7 +55,7 @@ static bool allocate_parts(struct packer *packer, const struct packer_options *o
     return packer->manifest.id_name || !options->id_name;
 }
 
-recmap_status packer_create(struct packer **made, const char *path,
+recmap_status packer_create(struct packer **packer, const char *path,
                             const struct packer_options *options, recmap_error *error) {
     struct packer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
@@ -68,7 +68,7 @@ recmap_status packer_create(struct packer **made, const char *path,
     if (status == RECMAP_OK && !allocate_parts(fresh, options)) status = fail_memory(error);
     if (status == RECMAP_OK && options->id_name) status = idsort_create(&fresh->ids, path, error);
     if (status == RECMAP_OK) status = store_writer_create(&fresh->store, path, error);
-    if (status == RECMAP_OK) *made = fresh;
+    if (status == RECMAP_OK) *packer = fresh;
     else packer_destroy(fresh);
     return status;
 }
@@ -265,7 +265,7 @@ static recmap_status put_points(struct packer *packer, const struct point_list *
 }
 
 recmap_status packer_end_shard(struct packer *packer, const struct shard_end *end,
-                               const struct shard_identity *known, recmap_error *error) {
+                               const struct shard_identity *identity, recmap_error *error) {
     struct shard_entry *shard = current_shard(packer);
     shard->file_size = end->file_size;
     shard->size = end->size;
@@ -273,7 +273,7 @@ recmap_status packer_end_shard(struct packer *packer, const struct shard_end *en
     shard->mtime_ns = end->mtime_ns;
     shard->tail_size = end->tail_size;
     shard->point_count = end->points ? end->points->count : 0;
-    shard->identity = known ? *known : identity_end(packer->identity, end->size);
+    shard->identity = identity ? *identity : identity_end(packer->identity, end->size);
     packer->shard_base += end->size;
     packer->manifest.byte_count += end->file_size;
     if (packer->shard_base < end->size || packer->shard_base >> 62)

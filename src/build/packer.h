@@ -25,7 +25,7 @@ struct packer_options {
     size_t lift_count;
 };
 
-recmap_status packer_create(struct packer **made, const char *path,
+recmap_status packer_create(struct packer **packer, const char *path,
                             const struct packer_options *options, recmap_error *error);
 void packer_destroy(struct packer *packer);
 
@@ -48,7 +48,7 @@ recmap_status packer_add_damage(struct packer *packer, uint64_t offset, uint64_t
 
 /* Ends the shard. Where its identity is known already, the runs' checks were not looked at. */
 recmap_status packer_end_shard(struct packer *packer, const struct shard_end *end,
-                               const struct shard_identity *known, recmap_error *error);
+                               const struct shard_identity *identity, recmap_error *error);
 
 /* An id of a record that was or will be added; for who knows ids apart from their records. */
 recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_error *error);

@@ -11,9 +11,9 @@
  * part 5.5, and with memcpy 5.1 (Sapphire Rapids). */
 enum { LINE = 64, PARTS = 4, AHEAD = 512 };
 
-static inline void copy_line(uint8_t *to, const uint8_t *from) {
+static inline void copy_line(uint8_t *out, const uint8_t *from) {
     const __m128i *source = (const __m128i *)(const void *)from;
-    __m128i *target = (__m128i *)(void *)to;
+    __m128i *target = (__m128i *)(void *)out;
     __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
     __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
     __builtin_prefetch(from + AHEAD);
@@ -23,21 +23,21 @@ static inline void copy_line(uint8_t *to, const uint8_t *from) {
     _mm_stream_si128(target + 3, d);
 }
 
-void bulk_copy(uint8_t *to, const uint8_t *from, size_t size) {
-    size_t head = -(uintptr_t)to % LINE;
+void bulk_copy(uint8_t *out, const uint8_t *source, size_t size) {
+    size_t head = -(uintptr_t)out % LINE;
     if (size < PARTS * LINE + head) {
-        memcpy(to, from, size);
+        memcpy(out, source, size);
         return;
     }
-    memcpy(to, from, head);
-    to += head;
-    from += head;
+    memcpy(out, source, head);
+    out += head;
+    source += head;
     size -= head;
     size_t part = size / (PARTS * LINE) * LINE;
     for (size_t at = 0; at < part; at += LINE)
         for (size_t begin = 0; begin < PARTS * part; begin += part)
-            copy_line(to + begin + at, from + begin + at);
-    memcpy(to + PARTS * part, from + PARTS * part, size - PARTS * part);
+            copy_line(out + begin + at, source + begin + at);
+    memcpy(out + PARTS * part, source + PARTS * part, size - PARTS * part);
 }
 
 void bulk_copy_end(void) {

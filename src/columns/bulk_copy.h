@@ -10,7 +10,7 @@
 enum { BULK_COPY_MIN = 1 << 20, BULK_COPY_VALUE = 4096 };
 
 /* As memcpy. */
-void bulk_copy(uint8_t *to, const uint8_t *from, size_t size);
+void bulk_copy(uint8_t *out, const uint8_t *source, size_t size);
 
 /* Once behind all copies, before another thread may hear of them. */
 void bulk_copy_end(void);

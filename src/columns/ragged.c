@@ -14,15 +14,15 @@ struct cut {
     struct read_fault *fault;
 };
 
-static bool refuse(const struct cut *c, const char *format, ...) {
+static bool refuse(const struct cut *cut, const char *format, ...) {
     char why[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    fault_set(c->fault, RECMAP_FEATURE, SIZE_MAX, "feature '%s': its partition '%s' %s",
-              c->feature->name, c->partition->key ? c->partition->key : "uniform", why);
-    return fault_blame(c->fault, c->slot);
+    fault_set(cut->fault, RECMAP_FEATURE, SIZE_MAX, "feature '%s': its partition '%s' %s",
+              cut->feature->name, cut->partition->key ? cut->partition->key : "uniform", why);
+    return fault_blame(cut->fault, cut->slot);
 }
 
 size_t ragged_tail_count(const recmap_feature *feature) {
@@ -58,91 +58,93 @@ bool ragged_begin(struct batch_memory *memory, size_t column_index) {
 }
 
 /* Ascending from `least` on, and ending with the count where they must. */
-static bool check_ascent(const struct cut *c, int64_t least) {
-    for (int64_t i = 0; i < c->said_count; i++) {
-        if (c->said[i] < least)
-            return refuse(c, "does not ascend: %lld after %lld", (long long)c->said[i],
+static bool check_ascent(const struct cut *cut, int64_t least) {
+    for (int64_t i = 0; i < cut->said_count; i++) {
+        if (cut->said[i] < least)
+            return refuse(cut, "does not ascend: %lld after %lld", (long long)cut->said[i],
                           (long long)least);
-        least = c->said[i];
+        least = cut->said[i];
     }
     return true;
 }
 
-static bool check_end(const struct cut *c, int64_t end) {
-    if (end == c->count) return true;
-    return refuse(c, "ends with %lld where there are %lld to cut", (long long)end,
-                  (long long)c->count);
+static bool check_end(const struct cut *cut, int64_t end) {
+    if (end == cut->count) return true;
+    return refuse(cut, "ends with %lld where there are %lld to cut", (long long)end,
+                  (long long)cut->count);
 }
 
-static bool check_first(const struct cut *c) {
-    if (c->said_count == 0 || c->said[0] == 0) return true;
-    return refuse(c, "begins with %lld, not 0", (long long)c->said[0]);
+static bool check_first(const struct cut *cut) {
+    if (cut->said_count == 0 || cut->said[0] == 0) return true;
+    return refuse(cut, "begins with %lld, not 0", (long long)cut->said[0]);
 }
 
-static bool check_lengths(const struct cut *c) {
+static bool check_lengths(const struct cut *cut) {
     int64_t end = 0;
-    for (int64_t i = 0; i < c->said_count; i++) {
-        if (c->said[i] < 0) return refuse(c, "has the length %lld", (long long)c->said[i]);
-        if (c->said[i] > c->count - end)
-            return refuse(c, "has more than the %lld that there are to cut", (long long)c->count);
-        end += c->said[i];
+    for (int64_t i = 0; i < cut->said_count; i++) {
+        if (cut->said[i] < 0) return refuse(cut, "has the length %lld", (long long)cut->said[i]);
+        if (cut->said[i] > cut->count - end)
+            return refuse(cut, "has more than the %lld that there are to cut",
+                          (long long)cut->count);
+        end += cut->said[i];
     }
-    return check_end(c, end);
+    return check_end(cut, end);
 }
 
-static bool check_row_ids(const struct cut *c) {
-    if (c->said_count != c->count)
-        return refuse(c, "has %lld rows' numbers for %lld values", (long long)c->said_count,
-                      (long long)c->count);
-    if (!check_ascent(c, 0)) return false;
-    if (c->said_count && c->said[c->said_count - 1] - c->said_count >= RAGGED_EMPTY_ROW_LIMIT)
-        return refuse(c, "names row %lld, too far behind its %lld values",
-                      (long long)c->said[c->said_count - 1], (long long)c->count);
+static bool check_row_ids(const struct cut *cut) {
+    if (cut->said_count != cut->count)
+        return refuse(cut, "has %lld rows' numbers for %lld values", (long long)cut->said_count,
+                      (long long)cut->count);
+    if (!check_ascent(cut, 0)) return false;
+    if (cut->said_count &&
+        cut->said[cut->said_count - 1] - cut->said_count >= RAGGED_EMPTY_ROW_LIMIT)
+        return refuse(cut, "names row %lld, too far behind its %lld values",
+                      (long long)cut->said[cut->said_count - 1], (long long)cut->count);
     return true;
 }
 
 /* What `said` must be, and how many rows it makes. */
-static bool check_cut(const struct cut *c, int64_t *row_count) {
-    int64_t count = c->said_count, last = count ? c->said[count - 1] : 0;
+static bool check_cut(const struct cut *cut, int64_t *row_count) {
+    int64_t count = cut->said_count, last = count ? cut->said[count - 1] : 0;
     *row_count = count;
-    switch (c->partition->kind) {
+    switch (cut->partition->kind) {
     case RECMAP_PARTITION_ROW_SPLITS:
         *row_count = count ? count - 1 : 0;
-        return check_first(c) && check_ascent(c, 0) && check_end(c, last);
-    case RECMAP_PARTITION_ROW_LENGTHS: return check_lengths(c);
-    case RECMAP_PARTITION_ROW_LIMITS: return check_ascent(c, 0) && check_end(c, last);
+        return check_first(cut) && check_ascent(cut, 0) && check_end(cut, last);
+    case RECMAP_PARTITION_ROW_LENGTHS: return check_lengths(cut);
+    case RECMAP_PARTITION_ROW_LIMITS: return check_ascent(cut, 0) && check_end(cut, last);
     case RECMAP_PARTITION_ROW_STARTS:
-        if (count == 0) return check_end(c, 0);
-        if (!check_first(c) || !check_ascent(c, 0)) return false;
-        return last <= c->count || check_end(c, last);
+        if (count == 0) return check_end(cut, 0);
+        if (!check_first(cut) || !check_ascent(cut, 0)) return false;
+        return last <= cut->count || check_end(cut, last);
     case RECMAP_PARTITION_VALUE_ROW_IDS:
-        if (!check_row_ids(c)) return false;
+        if (!check_row_ids(cut)) return false;
         *row_count = count ? last + 1 : 0;
         return true;
     case RECMAP_PARTITION_UNIFORM: break;
     }
-    *row_count = c->count / (int64_t)c->partition->length;
-    if (c->count % (int64_t)c->partition->length == 0) return true;
-    return refuse(c, "of %llu does not divide the %lld that there are to cut",
-                  (unsigned long long)c->partition->length, (long long)c->count);
+    *row_count = cut->count / (int64_t)cut->partition->length;
+    if (cut->count % (int64_t)cut->partition->length == 0) return true;
+    return refuse(cut, "of %llu does not divide the %lld that there are to cut",
+                  (unsigned long long)cut->partition->length, (long long)cut->count);
 }
 
 /* The number of what is cut that lies before row ends: `ends[0]` is the end of the first row. */
-static void write_ends(const struct cut *c, int64_t *ends, int64_t row_count, int64_t base) {
+static void write_ends(const struct cut *cut, int64_t *ends, int64_t row_count, int64_t base) {
     int64_t end = 0, at = 0;
     for (int64_t i = 0; i < row_count; i++) {
-        switch (c->partition->kind) {
-        case RECMAP_PARTITION_ROW_SPLITS: end = c->said[i + 1]; break;
-        case RECMAP_PARTITION_ROW_LENGTHS: end += c->said[i]; break;
-        case RECMAP_PARTITION_ROW_LIMITS: end = c->said[i]; break;
+        switch (cut->partition->kind) {
+        case RECMAP_PARTITION_ROW_SPLITS: end = cut->said[i + 1]; break;
+        case RECMAP_PARTITION_ROW_LENGTHS: end += cut->said[i]; break;
+        case RECMAP_PARTITION_ROW_LIMITS: end = cut->said[i]; break;
         case RECMAP_PARTITION_ROW_STARTS:
-            end = i + 1 < row_count ? c->said[i + 1] : c->count;
+            end = i + 1 < row_count ? cut->said[i + 1] : cut->count;
             break;
         case RECMAP_PARTITION_VALUE_ROW_IDS:
-            while (at < c->count && c->said[at] <= i) at++;
+            while (at < cut->count && cut->said[at] <= i) at++;
             end = at;
             break;
-        case RECMAP_PARTITION_UNIFORM: end += (int64_t)c->partition->length; break;
+        case RECMAP_PARTITION_UNIFORM: end += (int64_t)cut->partition->length; break;
         }
         ends[i] = base + end;
     }
@@ -158,16 +160,16 @@ static int64_t count_before(struct batch_memory *memory, size_t column_index, si
 }
 
 /* Cuts what the partition cuts in this row into rows of level `index`. */
-static bool add_level(const struct cut *c, struct batch_memory *memory, size_t column_index,
+static bool add_level(const struct cut *cut, struct batch_memory *memory, size_t column_index,
                       size_t row, size_t index, int64_t *row_count) {
     struct buffer *offsets = batch_memory_part(memory, column_index, BATCH_PART_LEVELS + index);
     int64_t before = count_before(memory, column_index, row, index);
-    if (!check_cut(c, row_count)) return false;
+    if (!check_cut(cut, row_count)) return false;
     if (!buffer_reserve(offsets, (size_t)(before + 1) * sizeof(int64_t),
                         (size_t)(before + *row_count + 1) * sizeof(int64_t)))
-        return fault_memory(c->fault);
+        return fault_memory(cut->fault);
     int64_t *ends = buffer_int64(offsets) + before;
-    write_ends(c, ends + 1, *row_count, ends[0]);
+    write_ends(cut, ends + 1, *row_count, ends[0]);
     return true;
 }
 

@@ -34,12 +34,12 @@ static uint64_t measure(const struct assembly *a, int64_t *lengths) {
 }
 
 /* Fills `size` bytes, a multiple of the element's, doubling what is there. */
-static void fill(uint8_t *to, size_t size, const void *element, size_t element_size) {
+static void fill(uint8_t *out, size_t size, const void *element, size_t element_size) {
     size_t done = size < element_size ? size : element_size;
-    memcpy(to, element, done);
+    memcpy(out, element, done);
     while (done < size) {
         size_t more = done < size - done ? done : size - done;
-        memcpy(to + done, to, more);
+        memcpy(out + done, out, more);
         done += more;
     }
 }

@@ -50,36 +50,37 @@ struct sorting {
     size_t width;
 };
 
-static bool is_before(const struct sorting *s, int64_t a, int64_t b) {
-    const int64_t *left = s->indices + (size_t)a * s->width;
-    const int64_t *right = s->indices + (size_t)b * s->width;
-    for (size_t i = 1; i < s->width; i++)
+static bool is_before(const struct sorting *sorting, int64_t a, int64_t b) {
+    const int64_t *left = sorting->indices + (size_t)a * sorting->width;
+    const int64_t *right = sorting->indices + (size_t)b * sorting->width;
+    for (size_t i = 1; i < sorting->width; i++)
         if (left[i] != right[i]) return left[i] < right[i];
     return false;
 }
 
-static bool is_sorted(const struct sorting *s, int64_t begin, int64_t end) {
+static bool is_sorted(const struct sorting *sorting, int64_t begin, int64_t end) {
     for (int64_t i = begin + 1; i < end; i++)
-        if (is_before(s, i, i - 1)) return false;
+        if (is_before(sorting, i, i - 1)) return false;
     return true;
 }
 
-static void merge(const struct sorting *s, int64_t *to, const int64_t *from, size_t middle,
+static void merge(const struct sorting *sorting, int64_t *out, const int64_t *source, size_t middle,
                   size_t end) {
     size_t left = 0, right = middle;
     for (size_t i = 0; i < end; i++) {
-        bool takes_right = left == middle || (right < end && is_before(s, from[right], from[left]));
-        to[i] = from[takes_right ? right++ : left++];
+        bool takes_right = left == middle ||
+                           (right < end && is_before(sorting, source[right], source[left]));
+        out[i] = source[takes_right ? right++ : left++];
     }
 }
 
 /* Stable, bottom up: runs of 1, 2, 4, ... */
-static void sort(const struct sorting *s, int64_t *order, int64_t *other, size_t count) {
+static void sort(const struct sorting *sorting, int64_t *order, int64_t *other, size_t count) {
     int64_t *from = order, *to = other;
     for (size_t run = 1; run < count; run *= 2) {
         for (size_t begin = 0; begin < count; begin += 2 * run) {
             size_t end = begin + 2 * run < count ? 2 * run : count - begin;
-            merge(s, to + begin, from + begin, run < end ? run : end, end);
+            merge(sorting, to + begin, from + begin, run < end ? run : end, end);
         }
         int64_t *done = to;
         to = from;
@@ -105,38 +106,38 @@ static int64_t *make_indices(const struct assembly *a, size_t part) {
     return indices;
 }
 
-static bool is_all_sorted(const struct assembly *a, const struct sorting *s) {
+static bool is_all_sorted(const struct assembly *a, const struct sorting *sorting) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     for (uint64_t row = 0; row < a->memory->row_count; row++)
-        if (!is_sorted(s, rows[row], rows[row + 1])) return false;
+        if (!is_sorted(sorting, rows[row], rows[row + 1])) return false;
     return true;
 }
 
 /* Which value comes at each place, row by row. NULL when memory is out. */
-static const int64_t *make_order(const struct assembly *a, const struct sorting *s) {
+static const int64_t *make_order(const struct assembly *a, const struct sorting *sorting) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     uint64_t count = a->sink->value_count;
     int64_t *order = assembly_reserve(a, BATCH_PART_ORDER, count * 2, sizeof *order);
     if (!order) return NULL;
     for (uint64_t i = 0; i < count; i++) order[i] = (int64_t)i;
     for (uint64_t row = 0; row < a->memory->row_count; row++)
-        if (!is_sorted(s, rows[row], rows[row + 1]))
-            sort(s, order + rows[row], order + count, (size_t)(rows[row + 1] - rows[row]));
+        if (!is_sorted(sorting, rows[row], rows[row + 1]))
+            sort(sorting, order + rows[row], order + count, (size_t)(rows[row + 1] - rows[row]));
     return order;
 }
 
 /* Values and coordinates in their order. NULL for the values when memory is out. */
-static const void *sort_all(const struct assembly *a, const struct sorting *s) {
+static const void *sort_all(const struct assembly *a, const struct sorting *sorting) {
     uint64_t count = a->sink->value_count;
-    size_t size = recmap_element_size(a->plan->feature.element), width = s->width;
-    const int64_t *order = make_order(a, s);
+    size_t size = recmap_element_size(a->plan->feature.element), width = sorting->width;
+    const int64_t *order = make_order(a, sorting);
     int64_t *indices = assembly_reserve(a, BATCH_PART_INDICES, count * width, sizeof *indices);
     uint8_t *values = assembly_reserve(a, BATCH_PART_VALUES, count, size);
     if (!order || !indices || !values) return NULL;
     for (uint64_t i = 0; i < count; i++) {
         size_t from = (size_t)order[i];
         memcpy(values + i * size, a->sink->values.data + from * size, size);
-        memcpy(indices + i * width, s->indices + from * width, width * sizeof *indices);
+        memcpy(indices + i * width, sorting->indices + from * width, width * sizeof *indices);
     }
     a->column->indices = indices;
     return values;

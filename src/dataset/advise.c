@@ -22,32 +22,32 @@ struct advising {
     size_t asked_count;
 };
 
-static void ask(struct advising *with) {
-    const struct stretch *at = &with->at;
+static void ask(struct advising *advice) {
+    const struct stretch *at = &advice->at;
     if (!at->record_count) return;
-    if (with->looks && open_shard_is_resident(at->shard, at->offset, at->size)) return;
-    if (with->is_random) open_shard_expect_random(at->shard);
+    if (advice->looks && open_shard_is_resident(at->shard, at->offset, at->size)) return;
+    if (advice->is_random) open_shard_expect_random(at->shard);
     open_shard_will_need(at->shard, at->offset, at->size);
-    with->asked_count += at->record_count;
+    advice->asked_count += at->record_count;
 }
 
-static bool enter_shard(struct advising *with, uint32_t shard_index) {
-    struct stretch *at = &with->at;
+static bool enter_shard(struct advising *advice, uint32_t shard_index) {
+    struct stretch *at = &advice->at;
     if (at->shard && at->shard_index == shard_index) return true;
     if (at->shard) shard_cache_unpin(at->shard);
     at->shard = NULL;
     at->shard_index = shard_index;
-    return shard_cache_pin(&at->shard, with->dataset->shards, shard_index, NULL) == RECMAP_OK;
+    return shard_cache_pin(&at->shard, advice->dataset->shards, shard_index, NULL) == RECMAP_OK;
 }
 
-static void add(struct advising *with, const struct index_place *place) {
-    struct stretch *at = &with->at;
+static void add(struct advising *advice, const struct index_place *place) {
+    struct stretch *at = &advice->at;
     bool follows = at->record_count && place->shard_index == at->shard_index &&
                    place->offset == at->offset + at->size && at->size < STRETCH_MAX;
     if (!follows) {
-        ask(with);
+        ask(advice);
         at->record_count = 0;
-        if (!enter_shard(with, place->shard_index)) return;
+        if (!enter_shard(advice, place->shard_index)) return;
         at->offset = place->offset;
         at->size = 0;
     }

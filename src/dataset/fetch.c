@@ -61,10 +61,10 @@ struct fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth) {
     return NULL;
 }
 
-void fetcher_destroy(struct fetcher *ended) {
-    if (!ended) return;
-    ring_destroy(ended->ring);
-    free(ended);
+void fetcher_destroy(struct fetcher *fetcher) {
+    if (!fetcher) return;
+    ring_destroy(fetcher->ring);
+    free(fetcher);
 }
 
 static bool locate(recmap_batch *batch, const recmap_dataset *dataset, size_t count) {
@@ -167,8 +167,8 @@ static bool prepare(recmap_batch *batch, recmap_dataset *dataset, const uint64_t
 }
 
 /* The reads that are not handed over never will be. */
-static void give_up(struct fetcher *with, recmap_batch *batch) {
-    with->begun_count -= batch->read_count - batch->handed_count;
+static void give_up(struct fetcher *fetcher, recmap_batch *batch) {
+    fetcher->begun_count -= batch->read_count - batch->handed_count;
     batch->read_count = batch->handed_count;
     batch->has_failed = true;
 }
@@ -191,95 +191,98 @@ static bool check_read(const struct batch_read *read, const recmap_dataset *data
 }
 
 /* What one read came to: checked while it is still near the processor. */
-static void end_read(struct fetcher *with, const struct batch_read *read, int32_t result) {
+static void end_read(struct fetcher *fetcher, const struct batch_read *read, int32_t result) {
     recmap_batch *batch = read->batch;
     batch->done_count++;
-    with->begun_count--;
-    with->under_way--;
-    if (!batch->has_failed && !check_read(read, with->dataset, result)) batch->has_failed = true;
+    fetcher->begun_count--;
+    fetcher->under_way--;
+    if (!batch->has_failed && !check_read(read, fetcher->dataset, result)) batch->has_failed = true;
 }
 
 /* The next read that is to be handed over. Batches without one leave the list, and one that is
  * finished has left it: nothing behind it is handed over before, so that with its last read ended
  * nothing is under way, and keep_busy looks here. */
-static struct batch_read *next_read(struct fetcher *with) {
-    while (with->oldest && with->oldest->handed_count == with->oldest->read_count)
-        with->oldest = with->oldest->next;
-    return with->oldest ? &with->oldest->reads[with->oldest->handed_count] : NULL;
+static struct batch_read *next_read(struct fetcher *fetcher) {
+    while (fetcher->oldest && fetcher->oldest->handed_count == fetcher->oldest->read_count)
+        fetcher->oldest = fetcher->oldest->next;
+    return fetcher->oldest ? &fetcher->oldest->reads[fetcher->oldest->handed_count] : NULL;
 }
 
 /* Hands over some reads; their shards are pinned until the kernel has them. */
-static void hand_over(struct fetcher *with) {
+static void hand_over(struct fetcher *fetcher) {
     struct batch_read *handed[HANDED_AT_ONCE], *read;
     struct open_shard *pins[HANDED_AT_ONCE];
     unsigned count = 0;
-    while (count < HANDED_AT_ONCE && with->under_way < with->depth && (read = next_read(with))) {
+    while (count < HANDED_AT_ONCE && fetcher->under_way < fetcher->depth &&
+           (read = next_read(fetcher))) {
         uint32_t alignment, shard_index = read->batch->places[read->first].shard_index;
-        if (shard_cache_pin(&pins[count], with->dataset->shards, shard_index, NULL) != RECMAP_OK) {
-            give_up(with, read->batch);
+        if (shard_cache_pin(&pins[count], fetcher->dataset->shards, shard_index, NULL) !=
+            RECMAP_OK) {
+            give_up(fetcher, read->batch);
             continue;
         }
-        ring_add(with->ring, open_shard_direct(&alignment, pins[count]),
+        ring_add(fetcher->ring, open_shard_direct(&alignment, pins[count]),
                  read->batch->memory + read->memory_offset, read->size, read->offset, read);
         handed[count++] = read;
         read->batch->handed_count++;
-        with->under_way++;
+        fetcher->under_way++;
     }
-    unsigned refused = ring_submit(with->ring);
-    if (refused) fetcher_stop(with);
-    for (unsigned i = count - refused; i < count; i++) end_read(with, handed[i], -1);
+    unsigned refused = ring_submit(fetcher->ring);
+    if (refused) fetcher_stop(fetcher);
+    for (unsigned i = count - refused; i < count; i++) end_read(fetcher, handed[i], -1);
     for (unsigned i = 0; i < count; i++) shard_cache_unpin(pins[i]);
 }
 
 /* Keeps the ring full, without a call for each single read. */
-static void keep_busy(struct fetcher *with) {
-    unsigned few = with->depth - with->depth / 4;
-    if (with->under_way > few) return;
-    while (!with->is_stopped && with->under_way < with->depth && next_read(with)) hand_over(with);
+static void keep_busy(struct fetcher *fetcher) {
+    unsigned few = fetcher->depth - fetcher->depth / 4;
+    if (fetcher->under_way > few) return;
+    while (!fetcher->is_stopped && fetcher->under_way < fetcher->depth && next_read(fetcher))
+        hand_over(fetcher);
 }
 
-static void end_some(struct fetcher *with) {
+static void end_some(struct fetcher *fetcher) {
     void *tag;
     int32_t result;
-    for (bool waits = true; ring_take(&tag, &result, with->ring, waits); waits = false) {
-        end_read(with, tag, result);
-        keep_busy(with);
+    for (bool waits = true; ring_take(&tag, &result, fetcher->ring, waits); waits = false) {
+        end_read(fetcher, tag, result);
+        keep_busy(fetcher);
     }
 }
 
-bool fetcher_begin(struct fetcher *with, recmap_batch *batch, const uint64_t *numbers,
+bool fetcher_begin(struct fetcher *fetcher, recmap_batch *batch, const uint64_t *numbers,
                    size_t count) {
     recmap_batch_clear(batch);
-    if (with->is_stopped || !prepare(batch, with->dataset, numbers, count)) return false;
+    if (fetcher->is_stopped || !prepare(batch, fetcher->dataset, numbers, count)) return false;
     batch->handed_count = batch->done_count = 0;
     batch->request_count = count;
     batch->has_failed = false;
     batch->next = NULL;
-    if (next_read(with)) with->newest->next = batch;
-    else with->oldest = batch;
-    with->newest = batch;
-    with->begun_count += batch->read_count;
-    keep_busy(with);
+    if (next_read(fetcher)) fetcher->newest->next = batch;
+    else fetcher->oldest = batch;
+    fetcher->newest = batch;
+    fetcher->begun_count += batch->read_count;
+    keep_busy(fetcher);
     return true;
 }
 
-bool fetcher_wants_more(const struct fetcher *with, const recmap_batch *batch) {
-    if (with->is_stopped) return false;
-    return with->begun_count - (batch->read_count - batch->done_count) < with->depth;
+bool fetcher_wants_more(const struct fetcher *fetcher, const recmap_batch *batch) {
+    if (fetcher->is_stopped) return false;
+    return fetcher->begun_count - (batch->read_count - batch->done_count) < fetcher->depth;
 }
 
-bool fetcher_finish(struct fetcher *with, recmap_batch *batch) {
+bool fetcher_finish(struct fetcher *fetcher, recmap_batch *batch) {
     while (batch->done_count < batch->read_count) {
-        keep_busy(with);
-        if (with->under_way) end_some(with);
+        keep_busy(fetcher);
+        if (fetcher->under_way) end_some(fetcher);
     }
     batch->count = batch->request_count;
     if (batch->has_failed) recmap_batch_clear(batch);
     return !batch->has_failed;
 }
 
-void fetcher_stop(struct fetcher *with) {
-    with->is_stopped = true;
-    for (recmap_batch *batch = with->oldest; batch; batch = batch->next) give_up(with, batch);
-    with->oldest = NULL;
+void fetcher_stop(struct fetcher *fetcher) {
+    fetcher->is_stopped = true;
+    for (recmap_batch *batch = fetcher->oldest; batch; batch = batch->next) give_up(fetcher, batch);
+    fetcher->oldest = NULL;
 }

@@ -19,22 +19,22 @@ bool fetch_is_possible(recmap_dataset *dataset);
 struct fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth);
 
 /* Every batch that was begun must be finished. */
-void fetcher_destroy(struct fetcher *ended);
+void fetcher_destroy(struct fetcher *fetcher);
 
 /* Begins to fetch records into a batch; it is finished before it is used for anything else. False:
  * nothing is under way, and there is nothing to finish. */
-bool fetcher_begin(struct fetcher *with, recmap_batch *batch, const uint64_t *numbers,
+bool fetcher_begin(struct fetcher *fetcher, recmap_batch *batch, const uint64_t *numbers,
                    size_t count);
 
 /* Whether, while the batch is finished, there are too few reads behind it to keep the device
  * busy. */
-bool fetcher_wants_more(const struct fetcher *with, const recmap_batch *batch);
+bool fetcher_wants_more(const struct fetcher *fetcher, const recmap_batch *batch);
 
 /* Waits until the batch has its records, in the order asked. Of several that were begun the first
  * comes first. False: it is empty, and to be gathered. */
-bool fetcher_finish(struct fetcher *with, recmap_batch *batch);
+bool fetcher_finish(struct fetcher *fetcher, recmap_batch *batch);
 
 /* Reads nothing more that is not under way: what was begun is finished sooner, and empty. */
-void fetcher_stop(struct fetcher *with);
+void fetcher_stop(struct fetcher *fetcher);
 
 #endif

@@ -67,7 +67,7 @@ static recmap_status fail_span(const struct span_source *source, inflate_verdict
     return status;
 }
 
-static points_verdict start(struct inflater *in, const struct span_source *source,
+static points_verdict start(struct inflater *inflater, const struct span_source *source,
                             uint64_t span_index) {
     if (!span_index) return POINTS_OK;
     const struct stored_point *point = &source->points->at[span_index - 1];
@@ -75,36 +75,36 @@ static points_verdict start(struct inflater *in, const struct span_source *sourc
     struct seek_point from = {point->bit, point->offset, window, point->window_size};
     points_verdict verdict = points_unpack(window, point);
     if (verdict != POINTS_OK) return verdict;
-    return inflater_start_at(in, &from) ? POINTS_OK : POINTS_BAD;
+    return inflater_start_at(inflater, &from) ? POINTS_OK : POINTS_BAD;
 }
 
 /* Room for more, but never more than is due; what comes out sizes it, not what an index says. */
-static bool grow(struct span *filled, size_t *capacity, uint64_t due) {
+static bool grow(struct span *span, size_t *capacity, uint64_t due) {
     enum { FIRST = 8 << 20 };
     uint64_t wanted = *capacity ? (uint64_t)*capacity * 2 : FIRST;
     if (wanted > due) wanted = due;
     if (wanted > SIZE_MAX) return false;
-    uint8_t *data = realloc(filled->data, (size_t)wanted + 1);
+    uint8_t *data = realloc(span->data, (size_t)wanted + 1);
     if (!data) return false;
-    filled->data = data;
+    span->data = data;
     *capacity = (size_t)wanted;
     return true;
 }
 
-static void fail_without_memory(struct span *filled) {
-    fail_memory(&filled->error);
-    filled->is_passing = true;
+static void fail_without_memory(struct span *span) {
+    fail_memory(&span->error);
+    span->is_passing = true;
 }
 
-static void fail_point(struct span *filled, const struct span_source *source) {
-    fail(&filled->error, RECMAP_CORRUPT,
+static void fail_point(struct span *span, const struct span_source *source) {
+    fail(&span->error, RECMAP_CORRUPT,
          "the index is damaged or forged: a point of this shard cannot be used");
-    fail_at(&filled->error, source->entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
-    fail_advise(&filled->error, "build the index again with `recmap index`");
+    fail_at(&span->error, source->entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_advise(&span->error, "build the index again with `recmap index`");
 }
 
 /* An inflater that stands in the span, at or before the piece. */
-static struct inflater *start_before(struct span *filled, const struct span_source *source,
+static struct inflater *start_before(struct span *span, const struct span_source *source,
                                      struct span_piece piece) {
     struct inflate_source bytes = {.bytes = source->map ? source->map->data : NULL,
                                    .size = source->entry->file_size,
@@ -118,8 +118,8 @@ static struct inflater *start_before(struct span *filled, const struct span_sour
     in = inflater_create(source->entry->compression, &bytes);
     points_verdict started = in ? start(in, source, piece.span_index) : POINTS_NO_MEMORY;
     if (started == POINTS_OK) return in;
-    if (started == POINTS_BAD) fail_point(filled, source);
-    else fail_without_memory(filled);
+    if (started == POINTS_BAD) fail_point(span, source);
+    else fail_without_memory(span);
     inflater_destroy(in);
     return NULL;
 }
@@ -129,51 +129,51 @@ static bool goes_on(inflate_verdict verdict) {
 }
 
 /* Inflates what lies before the piece, into its own room. */
-static inflate_verdict pass_before(struct span *filled, struct inflater *in,
+static inflate_verdict pass_before(struct span *span, struct inflater *inflater,
                                    const struct span_source *source, struct span_piece piece) {
     inflate_verdict verdict = INFLATE_OK;
-    if (inflater_offset(in) >= piece.begin) return verdict;
-    filled->data = malloc(SPAN_PIECE + 1);
-    if (!filled->data) fail_without_memory(filled);
-    while (filled->data && goes_on(verdict) && inflater_offset(in) < piece.begin) {
-        uint64_t at = inflater_offset(in) - span_begin(source, piece.span_index);
+    if (inflater_offset(inflater) >= piece.begin) return verdict;
+    span->data = malloc(SPAN_PIECE + 1);
+    if (!span->data) fail_without_memory(span);
+    while (span->data && goes_on(verdict) && inflater_offset(inflater) < piece.begin) {
+        uint64_t at = inflater_offset(inflater) - span_begin(source, piece.span_index);
         size_t room =
-            (size_t)min_u64(piece.begin - inflater_offset(in), SPAN_PIECE - at % SPAN_PIECE);
+            (size_t)min_u64(piece.begin - inflater_offset(inflater), SPAN_PIECE - at % SPAN_PIECE);
         size_t size;
-        verdict = inflater_read(&size, in, filled->data, room, false);
-        filled->passed_size += size;
-        if (size == room) waypoints_add(source->waypoints, in);
+        verdict = inflater_read(&size, inflater, span->data, room, false);
+        span->passed_size += size;
+        if (size == room) waypoints_add(source->waypoints, inflater);
     }
     return verdict;
 }
 
-static inflate_verdict fill(struct span *filled, struct inflater *in, uint64_t due) {
-    size_t capacity = filled->data ? SPAN_PIECE : 0;
+static inflate_verdict fill(struct span *span, struct inflater *inflater, uint64_t due) {
+    size_t capacity = span->data ? SPAN_PIECE : 0;
     inflate_verdict verdict = INFLATE_OK;
-    while (filled->size < due && goes_on(verdict)) {
+    while (span->size < due && goes_on(verdict)) {
         size_t size;
-        if (filled->size == capacity && !grow(filled, &capacity, due)) {
-            fail_without_memory(filled);
+        if (span->size == capacity && !grow(span, &capacity, due)) {
+            fail_without_memory(span);
             break;
         }
-        verdict = inflater_read(&size, in, filled->data + filled->size,
-                                (size_t)min_u64(capacity, due) - filled->size, false);
-        filled->size += size;
+        verdict = inflater_read(&size, inflater, span->data + span->size,
+                                (size_t)min_u64(capacity, due) - span->size, false);
+        span->size += size;
     }
     return verdict;
 }
 
-void span_inflate(struct span *filled, const struct span_source *source, struct span_piece piece) {
+void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece) {
     uint64_t due = piece.end - piece.begin;
-    struct inflater *in = start_before(filled, source, piece);
+    struct inflater *in = start_before(span, source, piece);
     if (!in) return;
-    inflate_verdict verdict = pass_before(filled, in, source, piece);
-    if (filled->error.status == RECMAP_OK && goes_on(verdict)) verdict = fill(filled, in, due);
-    if (filled->size == due && piece.end < span_end(source, piece.span_index))
+    inflate_verdict verdict = pass_before(span, in, source, piece);
+    if (span->error.status == RECMAP_OK && goes_on(verdict)) verdict = fill(span, in, due);
+    if (span->size == due && piece.end < span_end(source, piece.span_index))
         waypoints_add(source->waypoints, in);
-    if (filled->size < due && filled->error.status == RECMAP_OK) {
-        recmap_status status = fail_span(source, verdict, inflater_fault(in), &filled->error);
-        filled->is_passing = status != RECMAP_CORRUPT;
+    if (span->size < due && span->error.status == RECMAP_OK) {
+        recmap_status status = fail_span(source, verdict, inflater_fault(in), &span->error);
+        span->is_passing = status != RECMAP_CORRUPT;
     }
     inflater_destroy(in);
 }

@@ -42,6 +42,6 @@ uint64_t span_file_end(const struct span_source *source, uint64_t span_index);
 
 /* Inflates it: data up to the first damage, and then an error that names file and compressed byte.
  */
-void span_inflate(struct span *filled, const struct span_source *source, struct span_piece piece);
+void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece);
 
 #endif

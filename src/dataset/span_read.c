@@ -19,9 +19,9 @@ struct span_request {
     struct span_piece piece;
 };
 
-static void fill_span(struct span *filled, void *context) {
+static void fill_span(struct span *span, void *context) {
     const struct span_request *request = context;
-    span_inflate(filled, request->source, request->piece);
+    span_inflate(span, request->source, request->piece);
 }
 
 static const struct span *pin_piece(const struct span_reader *reader, struct span_piece piece) {

@@ -44,39 +44,40 @@ struct verification {
     size_t lost_count, lost_capacity;
 };
 
-static const struct index_shard *shard_at(const struct verification *at) {
-    return &index_shards(at->dataset->index)[at->shard_index];
+static const struct index_shard *shard_at(const struct verification *verification) {
+    return &index_shards(verification->dataset->index)[verification->shard_index];
 }
 
-static recmap_status add_finding(struct verification *at, uint64_t record, uint64_t offset,
-                                 uint64_t length, const char *reason, recmap_error *error) {
-    recmap_report *report = at->report;
+static recmap_status add_finding(struct verification *verification, uint64_t record,
+                                 uint64_t offset, uint64_t length, const char *reason,
+                                 recmap_error *error) {
+    recmap_report *report = verification->report;
     if (!array_reserve(&report->findings, &report->capacity, report->count + 1,
                        sizeof *report->findings))
         return fail_memory(error);
     struct finding *added = &report->findings[report->count++];
-    *added = (struct finding){at->shard_index, record, offset, length, ""};
+    *added = (struct finding){verification->shard_index, record, offset, length, ""};
     snprintf(added->reason, sizeof added->reason, "%.*s", REASON_MAX - 1, reason);
     return RECMAP_OK;
 }
 
 /* The first record of the shard that the index has at `offset` or behind; RECMAP_NO_RECORD where
  * there is none before `limit`. */
-static recmap_status record_between(uint64_t *record, const struct verification *at,
+static recmap_status record_between(uint64_t *record, const struct verification *verification,
                                     uint64_t offset, uint64_t limit, recmap_error *error) {
-    const struct index_shard *shard = shard_at(at);
+    const struct index_shard *shard = shard_at(verification);
     uint64_t low = shard->first_record, end = low + shard->entry.record_count, high = end;
     struct index_place place;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        recmap_status status = index_locate(&place, at->dataset->index, middle, error);
+        recmap_status status = index_locate(&place, verification->dataset->index, middle, error);
         if (status != RECMAP_OK) return status;
         if (place.offset < offset) low = middle + 1;
         else high = middle;
     }
     *record = RECMAP_NO_RECORD;
     if (low == end) return RECMAP_OK;
-    recmap_status status = index_locate(&place, at->dataset->index, low, error);
+    recmap_status status = index_locate(&place, verification->dataset->index, low, error);
     if (status == RECMAP_OK && place.offset < limit) *record = low;
     return status;
 }
@@ -96,17 +97,20 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
 }
 
 /* In a plain shard the scan finds back to the frames of the index: its stretches say all. */
-static recmap_status add_lost(struct verification *at, uint64_t begin, uint64_t end,
+static recmap_status add_lost(struct verification *verification, uint64_t begin, uint64_t end,
                               recmap_error *error) {
-    if (shard_at(at)->entry.compression == COMPRESSION_NONE || begin == end) return RECMAP_OK;
-    struct record_range *last = at->lost_count ? &at->lost[at->lost_count - 1] : NULL;
+    if (shard_at(verification)->entry.compression == COMPRESSION_NONE || begin == end)
+        return RECMAP_OK;
+    struct record_range *last =
+        verification->lost_count ? &verification->lost[verification->lost_count - 1] : NULL;
     if (last && last->end == begin) {
         last->end = end;
         return RECMAP_OK;
     }
-    if (!array_reserve(&at->lost, &at->lost_capacity, at->lost_count + 1, sizeof *at->lost))
+    if (!array_reserve(&verification->lost, &verification->lost_capacity,
+                       verification->lost_count + 1, sizeof *verification->lost))
         return fail_memory(error);
-    at->lost[at->lost_count++] = (struct record_range){begin, end};
+    verification->lost[verification->lost_count++] = (struct record_range){begin, end};
     return RECMAP_OK;
 }
 
@@ -136,9 +140,10 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
 }
 
 /* The list is in the order of offsets. */
-static bool is_listed(const struct verification *at, uint64_t offset, uint64_t length) {
-    const struct index_shard *shard = shard_at(at);
-    const struct damage_entry *damages = index_damages(at->dataset->index) + shard->first_damage;
+static bool is_listed(const struct verification *verification, uint64_t offset, uint64_t length) {
+    const struct index_shard *shard = shard_at(verification);
+    const struct damage_entry *damages = index_damages(verification->dataset->index) +
+                                         shard->first_damage;
     uint64_t low = 0, high = shard->entry.damage_count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -167,11 +172,11 @@ static int compare_findings(const void *a, const void *b) {
 
 /* Lists a lost record that no stretch of the scan touches, joined to the one in front of it.
  * `*stretch` is the first of the scan's that may lie behind, `end` where they end. */
-static recmap_status list_lost(size_t *stretch, struct verification *at, size_t end,
+static recmap_status list_lost(size_t *stretch, struct verification *verification, size_t end,
                                uint64_t record, recmap_error *error) {
-    recmap_report *report = at->report;
+    recmap_report *report = verification->report;
     struct index_place place;
-    recmap_status status = index_locate(&place, at->dataset->index, record, error);
+    recmap_status status = index_locate(&place, verification->dataset->index, record, error);
     if (status != RECMAP_OK) return status;
     for (; *stretch < end; ++*stretch) {
         const struct finding *found = &report->findings[*stretch];
@@ -181,7 +186,7 @@ static recmap_status list_lost(size_t *stretch, struct verification *at, size_t 
         return RECMAP_OK;
     struct finding *last = report->count > end ? &report->findings[report->count - 1] : NULL;
     if (!last || last->offset + last->length != place.offset)
-        return add_finding(at, record, place.offset, place.frame_size,
+        return add_finding(verification, record, place.offset, place.frame_size,
                            "the records that were indexed here are not here any more", error);
     last->length += place.frame_size;
     return RECMAP_OK;
@@ -189,13 +194,14 @@ static recmap_status list_lost(size_t *stretch, struct verification *at, size_t 
 
 /* Behind damage that makes an image longer or shorter, good frames lie at other places than those
  * of the index. The scan has no fault to find there, but what the index has there is lost. */
-static recmap_status list_all_lost(struct verification *at, recmap_error *error) {
-    recmap_report *report = at->report;
-    size_t before = at->findings_before, end = report->count, stretch = before;
+static recmap_status list_all_lost(struct verification *verification, recmap_error *error) {
+    recmap_report *report = verification->report;
+    size_t before = verification->findings_before, end = report->count, stretch = before;
     recmap_status status = RECMAP_OK;
-    for (size_t i = 0; i < at->lost_count; i++)
-        for (uint64_t r = at->lost[i].begin; status == RECMAP_OK && r < at->lost[i].end; r++)
-            status = list_lost(&stretch, at, end, r, error);
+    for (size_t i = 0; i < verification->lost_count; i++)
+        for (uint64_t r = verification->lost[i].begin;
+             status == RECMAP_OK && r < verification->lost[i].end; r++)
+            status = list_lost(&stretch, verification, end, r, error);
     if (report->count > end)
         qsort(report->findings + before, report->count - before, sizeof *report->findings,
               compare_findings);
@@ -252,23 +258,23 @@ static recmap_status known_points(struct point_list *points, uint64_t *size, voi
     return index_points(points, dataset->index, shard_index, error);
 }
 
-static recmap_status scan_all(struct verification *at, const recmap_verify_options *options,
-                              recmap_error *error) {
-    size_t count = (size_t)at->dataset->info.shard_count;
+static recmap_status scan_all(struct verification *verification,
+                              const recmap_verify_options *options, recmap_error *error) {
+    size_t count = (size_t)verification->dataset->info.shard_count;
     const char **names = calloc(count + 1, sizeof *names);
     struct scan_form *forms = calloc(count + 1, sizeof *forms);
     struct extractor *nothing = NULL;
     recmap_status status = names && forms ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
-        const struct index_shard *shard = &index_shards(at->dataset->index)[i];
+        const struct index_shard *shard = &index_shards(verification->dataset->index)[i];
         names[i] = shard->entry.path;
         /* As readers inflate it, whatever its first bytes have become. */
         forms[i] = (struct scan_form){
             shard->framing,
             (recmap_compression)(RECMAP_COMPRESSION_NONE + shard->entry.compression)};
     }
-    struct scan_sink sink = {at, begin_shard, add_run, add_damage, end_shard, skip_shard};
+    struct scan_sink sink = {verification, begin_shard, add_run, add_damage, end_shard, skip_shard};
     recmap_progress progress = {0};
     struct scan_options scanning = {
         .forms = forms,
@@ -276,7 +282,7 @@ static recmap_status scan_all(struct verification *at, const recmap_verify_optio
         .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
         .extractor = nothing,
         .open = open_shard_by_name,
-        .open_context = at->dataset,
+        .open_context = verification->dataset,
         .known_points = known_points,
         .progress = options->progress,
         .progress_context = options->progress_context,

@@ -44,9 +44,9 @@ static void advance(struct list_decoder *decoder, uint64_t count) {
     if (decoder->room != UINT64_MAX) decoder->room -= count;
 }
 
-static bool out_of_range(struct list_decoder *decoder, const uint8_t *at, uint64_t index,
+static bool out_of_range(struct list_decoder *decoder, const uint8_t *bytes, uint64_t index,
                          recmap_value value) {
-    decoder->bad_at = at;
+    decoder->bad_at = bytes;
     decoder->bad_index = decoder->count + index;
     decoder->bad = value;
     return fail_list(decoder, LIST_RANGE);

@@ -33,10 +33,10 @@ struct list_decoder {
 };
 
 /* Elements go to the sink's values from index `at` on. */
-static inline struct list_decoder list_begin(struct sink *into, const struct slot *slot,
+static inline struct list_decoder list_begin(struct sink *sink, const struct slot *slot,
                                              uint64_t at) {
     return (struct list_decoder){
-        .sink = into, .slot = slot, .at = at, .room = slot->count ? slot->count : UINT64_MAX};
+        .sink = sink, .slot = slot, .at = at, .room = slot->count ? slot->count : UINT64_MAX};
 }
 
 /* Each decodes what is of the slot's list: a run of packed values, one bytes value, or all fields
@@ -55,7 +55,7 @@ bool list_is_whole(const struct list_decoder *decoder);
  * and returns the number of its elements. False with `fault` filled when it is not as the slot
  * asks: of another kind, of another count, ... `step` is the step of a feature list, whose
  * `entry` is the message Feature itself; SIZE_MAX where there is none. */
-bool list_read(uint64_t *count, struct sink *into, const struct slot *slot, uint64_t at,
+bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint64_t at,
                const struct example_feature *feature, const uint8_t *data, size_t step,
                struct read_fault *fault);
 

@@ -10,11 +10,11 @@ struct place {
     char text[PLACE_SIZE];
 };
 
-static struct place place_of(const struct slot *wanted, size_t step) {
+static struct place place_of(const struct slot *slot, size_t step) {
     struct place made;
-    const char *what = wanted->is_list ? "feature list" : "feature";
-    if (step == SIZE_MAX) snprintf(made.text, sizeof made.text, "%s '%.200s'", what, wanted->name);
-    else snprintf(made.text, sizeof made.text, "%s '%.200s', step %zu", what, wanted->name, step);
+    const char *what = slot->is_list ? "feature list" : "feature";
+    if (step == SIZE_MAX) snprintf(made.text, sizeof made.text, "%s '%.200s'", what, slot->name);
+    else snprintf(made.text, sizeof made.text, "%s '%.200s', step %zu", what, slot->name, step);
     return made;
 }
 
@@ -28,30 +28,30 @@ static const char *plural(uint64_t count) {
 }
 
 /* Whether the number of elements is as asked; `count` comes from a feature without a fault. */
-static bool check_count(uint64_t count, const struct slot *wanted, size_t offset, size_t step,
+static bool check_count(uint64_t count, const struct slot *slot, size_t offset, size_t step,
                         struct read_fault *fault) {
-    unsigned long long found = count, fixed = wanted->count, multiple = wanted->multiple;
+    unsigned long long found = count, fixed = slot->count, multiple = slot->multiple;
     if (fixed ? found == fixed : found % multiple == 0) return true;
-    struct place at = place_of(wanted, step);
+    struct place at = place_of(slot, step);
     if (fixed)
         return fault_set(fault, RECMAP_FEATURE, offset, "%s: %llu value%s where %s needs %llu",
-                         at.text, found, plural(found), wanted->shape, fixed);
+                         at.text, found, plural(found), slot->shape, fixed);
     return fault_set(fault, RECMAP_FEATURE, offset,
                      "%s: %llu value%s where steps of %s need a multiple of %llu", at.text, found,
-                     plural(found), wanted->shape, multiple);
+                     plural(found), slot->shape, multiple);
 }
 
 /* One bytes value that holds whole elements. */
-static bool check_raw(uint64_t *count, const struct slot *wanted,
+static bool check_raw(uint64_t *count, const struct slot *slot,
                       const struct example_feature *feature, size_t offset, size_t step,
                       struct read_fault *fault) {
     bool is_one = feature->count == 1;
     size_t size = is_one ? example_feature_first(feature).as.bytes.size : 0;
-    size_t element_size = recmap_element_size(wanted->element);
+    size_t element_size = recmap_element_size(slot->element);
     *count = size / element_size;
     if (is_one && size % element_size == 0) return true;
-    struct place at = place_of(wanted, step);
-    const char *element = recmap_element_name(wanted->element);
+    struct place at = place_of(slot, step);
+    const char *element = recmap_element_name(slot->element);
     if (!is_one)
         return fault_set(fault, RECMAP_FEATURE, offset,
                          "%s: %llu bytes values where one is needed that holds raw %s", at.text,
@@ -109,19 +109,19 @@ static bool tell_trouble(const struct list_decoder *decoder, size_t offset, cons
                      element);
 }
 
-bool list_read(uint64_t *count, struct sink *into, const struct slot *wanted, uint64_t at,
+bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint64_t at,
                const struct example_feature *feature, const uint8_t *data, size_t step,
                struct read_fault *fault) {
     size_t offset = (size_t)(feature->entry.at - data);
     uint64_t found = feature->count;
-    if (feature->kind != wanted->list) {
-        struct place here = place_of(wanted, step);
+    if (feature->kind != slot->list) {
+        struct place here = place_of(slot, step);
         return fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s where %s is asked for",
-                         here.text, kind_name(feature->kind), kind_name(wanted->list));
+                         here.text, kind_name(feature->kind), kind_name(slot->list));
     }
-    if (wanted->raw && !check_raw(&found, wanted, feature, offset, step, fault)) return false;
-    if (!check_count(found, wanted, offset, step, fault)) return false;
-    struct list_decoder decoder = list_begin(into, wanted, at);
+    if (slot->raw && !check_raw(&found, slot, feature, offset, step, fault)) return false;
+    if (!check_count(found, slot, offset, step, fault)) return false;
+    struct list_decoder decoder = list_begin(sink, slot, at);
     if (!decode_feature(&decoder, feature, step != SIZE_MAX))
         return tell_trouble(&decoder, offset, data, step, fault);
     *count = decoder.count;

@@ -6,9 +6,9 @@
 enum { ENTRY_TAG = 0x0a, KEY_TAG = 0x0a };
 
 /* The key and the value of an entry that has nothing else. */
-static bool open_entry(struct wire *key, struct wire *value, const uint8_t *at,
+static bool open_entry(struct wire *key, struct wire *value, const uint8_t *bytes,
                        const uint8_t *end) {
-    struct wire left = {at, end}, body;
+    struct wire left = {bytes, end}, body;
     struct wire_trace trace;
     uint32_t tag;
     return wire_read_tag(&tag, &left, &trace) && tag == ENTRY_TAG &&
@@ -26,8 +26,8 @@ static bool open_list(struct wire *list, recmap_type kind, struct wire value) {
            wire_read_bytes(list, &value, &trace) && wire_done(&value);
 }
 
-static struct list_decoder begin_row(struct sink *into, const struct slot *slot, size_t row) {
-    return list_begin(into, slot, slot->count ? row * slot->count : into->value_count);
+static struct list_decoder begin_row(struct sink *sink, const struct slot *slot, size_t row) {
+    return list_begin(sink, slot, slot->count ? row * slot->count : sink->value_count);
 }
 
 /* Ends the row, if it is whole. */
@@ -40,38 +40,38 @@ static bool end_row(const struct list_decoder *decoder, size_t row) {
     return true;
 }
 
-entry_outcome read_entry_any(struct sink *into, const struct slot *slot, const uint8_t *at,
+entry_outcome read_entry_any(struct sink *sink, const struct slot *slot, const uint8_t *bytes,
                              const uint8_t *end, size_t row) {
     struct wire key, value, list;
-    if (!open_entry(&key, &value, at, end)) return ENTRY_UNUSUAL;
+    if (!open_entry(&key, &value, bytes, end)) return ENTRY_UNUSUAL;
     if (wire_left(&key) != slot->name_size || memcmp(key.at, slot->name, slot->name_size) != 0)
         return ENTRY_OTHER;
-    if (wire_done(&value)) return read_entry_missing(into, slot, row) ? ENTRY_TAKEN : ENTRY_UNUSUAL;
+    if (wire_done(&value)) return read_entry_missing(sink, slot, row) ? ENTRY_TAKEN : ENTRY_UNUSUAL;
     if (!open_list(&list, slot->list, value)) return ENTRY_UNUSUAL;
-    struct list_decoder decoder = begin_row(into, slot, row);
+    struct list_decoder decoder = begin_row(sink, slot, row);
     return list_fields(&decoder, list) && end_row(&decoder, row) ? ENTRY_TAKEN : ENTRY_UNUSUAL;
 }
 
-bool read_entry_run(struct sink *into, const struct slot *slot, const uint8_t *data, size_t size,
+bool read_entry_run(struct sink *sink, const struct slot *slot, const uint8_t *data, size_t size,
                     size_t row) {
-    struct list_decoder decoder = begin_row(into, slot, row);
+    struct list_decoder decoder = begin_row(sink, slot, row);
     return list_run(&decoder, data, size) && end_row(&decoder, row);
 }
 
-bool read_entry_missing(struct sink *into, const struct slot *slot, size_t row) {
+bool read_entry_missing(struct sink *sink, const struct slot *slot, size_t row) {
     if (!slot->count) {
-        sink_put_nothing(into, slot, row);
+        sink_put_nothing(sink, slot, row);
         return true;
     }
     if (!slot->fill) return false;
     size_t size = slot->count * recmap_element_size(slot->element);
-    memcpy(into->values.data + row * size, slot->fill, size);
+    memcpy(sink->values.data + row * size, slot->fill, size);
     return true;
 }
 
-bool read_entry_is_unasked(const struct example_names *names, const uint8_t *at,
+bool read_entry_is_unasked(const struct example_names *names, const uint8_t *bytes,
                            const uint8_t *end) {
     struct wire key, value;
-    return open_entry(&key, &value, at, end) && example_name_is_utf8(key.at, wire_left(&key)) &&
+    return open_entry(&key, &value, bytes, end) && example_name_is_utf8(key.at, wire_left(&key)) &&
            example_names_find(names, key.at, wire_left(&key)) == SIZE_MAX;
 }

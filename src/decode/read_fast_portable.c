@@ -7,9 +7,9 @@
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 typedef uint64_t words16 __attribute__((vector_size(16)));
 
-static inline __attribute__((always_inline)) bytes16 load16_bytes(const uint8_t *at) {
+static inline __attribute__((always_inline)) bytes16 load16_bytes(const uint8_t *bytes) {
     bytes16 loaded;
-    memcpy(&loaded, at, sizeof loaded);
+    memcpy(&loaded, bytes, sizeof loaded);
     return loaded;
 }
 

@@ -13,13 +13,13 @@ struct lists_reader {
 };
 
 /* Goes on to the next field of this tag, whose bytes it gives; false at the end or a fault. */
-static bool next_field(struct wire *bytes, struct wire *from, uint32_t wanted, unsigned depth,
+static bool next_field(struct wire *bytes, struct wire *wire, uint32_t wanted, unsigned depth,
                        struct wire_trace *trace) {
-    while (!wire_done(from)) {
+    while (!wire_done(wire)) {
         uint32_t tag;
-        if (!wire_read_tag(&tag, from, trace)) return false;
-        if (tag == wanted) return wire_read_bytes(bytes, from, trace);
-        if (!wire_skip(from, tag, depth, trace)) return false;
+        if (!wire_read_tag(&tag, wire, trace)) return false;
+        if (tag == wanted) return wire_read_bytes(bytes, wire, trace);
+        if (!wire_skip(wire, tag, depth, trace)) return false;
     }
     return false;
 }
@@ -88,67 +88,67 @@ static bool tell_fault(const struct lists_reader *reader, const uint8_t *data,
 }
 
 /* One row more of step offsets. */
-static bool end_step(struct sink *into, struct read_fault *fault) {
-    size_t used = (into->step_count + 1) * sizeof(int64_t);
-    if (!buffer_reserve(&into->steps, used, used + sizeof(int64_t))) return fault_memory(fault);
-    buffer_int64(&into->steps)[++into->step_count] = (int64_t)into->value_count;
+static bool end_step(struct sink *sink, struct read_fault *fault) {
+    size_t used = (sink->step_count + 1) * sizeof(int64_t);
+    if (!buffer_reserve(&sink->steps, used, used + sizeof(int64_t))) return fault_memory(fault);
+    buffer_int64(&sink->steps)[++sink->step_count] = (int64_t)sink->value_count;
     return true;
 }
 
 /* A step of fixed count is decoded where room for it is. */
-static bool make_room(struct sink *into, const struct slot *wanted) {
-    size_t size = recmap_element_size(wanted->element), used = into->value_count * size, end;
-    return !__builtin_mul_overflow(into->value_count + wanted->count, size, &end) &&
-           buffer_reserve(&into->values, used, end);
+static bool make_room(struct sink *sink, const struct slot *slot) {
+    size_t size = recmap_element_size(slot->element), used = sink->value_count * size, end;
+    return !__builtin_mul_overflow(sink->value_count + slot->count, size, &end) &&
+           buffer_reserve(&sink->values, used, end);
 }
 
-static bool read_step(struct sink *into, const struct slot *wanted, struct wire body,
+static bool read_step(struct sink *sink, const struct slot *slot, struct wire body,
                       const uint8_t *data, size_t step, struct read_fault *fault) {
     struct example_feature feature = {.present = true, .entry = body};
     struct wire_trace trace = {0};
     uint64_t count = 0;
     feature_merge(&feature, body, &trace);
     if (feature.kind == RECMAP_TYPE_NONE) {
-        if (!wanted->count) return !wanted->steps || end_step(into, fault);
+        if (!slot->count) return !slot->steps || end_step(sink, fault);
         return fault_set(fault, RECMAP_FEATURE, (size_t)(body.at - data),
                          "feature list '%.200s', step %zu: no values where %s needs %llu",
-                         wanted->name, step, wanted->shape, (unsigned long long)wanted->count);
+                         slot->name, step, slot->shape, (unsigned long long)slot->count);
     }
-    if (wanted->count && !make_room(into, wanted)) return fault_memory(fault);
-    if (!list_read(&count, into, wanted, into->value_count, &feature, data, step, fault))
+    if (slot->count && !make_room(sink, slot)) return fault_memory(fault);
+    if (!list_read(&count, sink, slot, sink->value_count, &feature, data, step, fault))
         return false;
-    into->value_count += count;
-    return !wanted->steps || end_step(into, fault);
+    sink->value_count += count;
+    return !slot->steps || end_step(sink, fault);
 }
 
-static bool read_list(struct sink *into, const struct slot *wanted, struct wire entry,
+static bool read_list(struct sink *sink, const struct slot *slot, struct wire entry,
                       const uint8_t *data, size_t row, struct read_fault *fault) {
     struct wire_trace trace = {0};
     struct wire list, body;
     size_t step = 0;
     if (!entry.at) {
-        sink_put_nothing(into, wanted, row);
+        sink_put_nothing(sink, slot, row);
         return true;
     }
     while (next_field(&list, &entry, SEQUENCE_LIST_TAG, SEQUENCE_ENTRY_DEPTH, &trace))
         while (next_field(&body, &list, SEQUENCE_STEP_TAG, SEQUENCE_LIST_DEPTH, &trace))
-            if (!read_step(into, wanted, body, data, step++, fault)) return false;
-    uint64_t end = wanted->steps ? into->step_count : into->value_count;
-    buffer_int64(&into->rows)[row + 1] = (int64_t)end;
+            if (!read_step(sink, slot, body, data, step++, fault)) return false;
+    uint64_t end = slot->steps ? sink->step_count : sink->value_count;
+    buffer_int64(&sink->rows)[row + 1] = (int64_t)end;
     return true;
 }
 
-bool read_lists(struct sink *sinks, struct wire *found, const recmap_parser *plan,
+bool read_lists(struct sink *sinks, struct wire *wire, const recmap_parser *plan,
                 const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
     static const uint8_t nothing[1];
     const struct slot_set *set = &plan->lists;
-    struct lists_reader reader = {.names = set->names, .found = found};
+    struct lists_reader reader = {.names = set->names, .found = wire};
     if (!data) data = nothing;
-    for (size_t i = 0; i < set->count; i++) found[i] = (struct wire){0};
+    for (size_t i = 0; i < set->count; i++) wire[i] = (struct wire){0};
     if (!find_lists(&reader, (struct wire){data, data + size}))
         return tell_fault(&reader, data, fault);
     for (size_t i = 0; i < set->count; i++)
-        if (!read_list(&sinks[i], &set->slots[i], found[example_names_first(set->names, i)], data,
+        if (!read_list(&sinks[i], &set->slots[i], wire[example_names_first(set->names, i)], data,
                        row, fault))
             return false;
     return true;

@@ -15,33 +15,33 @@ static bool tell_fault(const recmap_parser *plan, const struct example_reader *r
 }
 
 /* The last entry of each name that is asked for. */
-static bool find_features(struct example_feature *found, const recmap_parser *plan,
+static bool find_features(struct example_feature *feature, const recmap_parser *plan,
                           const uint8_t *data, size_t size, struct read_fault *fault) {
     struct example_reader reader = example_reader_begin(data, size);
     struct example_entry entry;
     size_t index;
-    for (size_t i = 0; i < plan->features.count; i++) found[i] = (struct example_feature){0};
+    for (size_t i = 0; i < plan->features.count; i++) feature[i] = (struct example_feature){0};
     while (example_reader_next_asked(&entry, &index, &reader, plan->features.names))
-        found[index] = entry.feature;
+        feature[index] = entry.feature;
     return example_reader_end(&reader, NULL) || tell_fault(plan, &reader, &entry, fault);
 }
 
-static bool read_slot(struct sink *into, const struct slot *wanted,
-                      const struct example_feature *found, const uint8_t *data, size_t row,
+static bool read_slot(struct sink *sink, const struct slot *slot,
+                      const struct example_feature *feature, const uint8_t *data, size_t row,
                       struct read_fault *fault) {
-    bool is_fixed = wanted->count > 0;
+    bool is_fixed = slot->count > 0;
     uint64_t count;
-    if (found->kind == RECMAP_TYPE_NONE) {
-        if (read_entry_missing(into, wanted, row)) return true;
+    if (feature->kind == RECMAP_TYPE_NONE) {
+        if (read_entry_missing(sink, slot, row)) return true;
         return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                         "feature '%.200s' is missing and has no default", wanted->name);
+                         "feature '%.200s' is missing and has no default", slot->name);
     }
-    if (!list_read(&count, into, wanted, is_fixed ? row * wanted->count : into->value_count, found,
+    if (!list_read(&count, sink, slot, is_fixed ? row * slot->count : sink->value_count, feature,
                    data, SIZE_MAX, fault))
         return false;
     if (is_fixed) return true;
-    into->value_count += count;
-    ((int64_t *)(void *)into->rows.data)[row + 1] = (int64_t)into->value_count;
+    sink->value_count += count;
+    ((int64_t *)(void *)sink->rows.data)[row + 1] = (int64_t)sink->value_count;
     return true;
 }
 

@@ -27,19 +27,19 @@ typedef enum entry_outcome {
     ENTRY_OTHER,   /* it has another name */
     ENTRY_UNUSUAL, /* the slow way must look at it */
 } entry_outcome;
-entry_outcome read_entry_any(struct sink *into, const struct slot *slot, const uint8_t *at,
+entry_outcome read_entry_any(struct sink *sink, const struct slot *slot, const uint8_t *bytes,
                              const uint8_t *end, size_t row);
 
 /* The values of the slot alone, in one run: packed, or one bytes value. Whether they are taken. */
-bool read_entry_run(struct sink *into, const struct slot *slot, const uint8_t *data, size_t size,
+bool read_entry_run(struct sink *sink, const struct slot *slot, const uint8_t *data, size_t size,
                     size_t row);
 
 /* Row `row` has no such feature. False when it must have it. */
-bool read_entry_missing(struct sink *into, const struct slot *slot, size_t row);
+bool read_entry_missing(struct sink *sink, const struct slot *slot, size_t row);
 
 /* Whether the entry at `at` is of a name that is not among `names`, and well-formed but for its
  * value. */
-bool read_entry_is_unasked(const struct example_names *names, const uint8_t *at,
+bool read_entry_is_unasked(const struct example_names *names, const uint8_t *bytes,
                            const uint8_t *end);
 
 #endif

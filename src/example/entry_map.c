@@ -43,13 +43,13 @@ static int compare(const struct map_entry *a, const struct map_entry *b, const u
 }
 
 /* Merges the sorted runs [0, middle) and [middle, count). */
-static void merge(struct map_entry *to, const struct map_entry *from, size_t middle, size_t count,
-                  const uint8_t *arena) {
+static void merge(struct map_entry *entry, const struct map_entry *from, size_t middle,
+                  size_t count, const uint8_t *arena) {
     size_t left = 0, right = middle;
     for (size_t i = 0; i < count; i++) {
         bool takes_left = right == count ||
                           (left < middle && compare(&from[left], &from[right], arena) <= 0);
-        to[i] = takes_left ? from[left++] : from[right++];
+        entry[i] = takes_left ? from[left++] : from[right++];
     }
 }
 

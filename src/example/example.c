@@ -5,19 +5,19 @@
 
 #include "base/array.h"
 
-bool example_lookup(struct example_feature *found, const struct example_names *names,
+bool example_lookup(struct example_feature *feature, const struct example_names *names,
                     const uint8_t *data, size_t size, struct example_fault *fault) {
     size_t name_count = example_names_count(names);
-    for (size_t i = 0; i < name_count; i++) found[i] = (struct example_feature){0};
+    for (size_t i = 0; i < name_count; i++) feature[i] = (struct example_feature){0};
     struct example_reader reader = example_reader_begin(data, size);
     struct example_entry entry;
     while (example_reader_next(&entry, &reader)) {
         size_t index = example_names_find(names, entry.name, entry.name_size);
-        if (index != SIZE_MAX) found[index] = entry.feature;
+        if (index != SIZE_MAX) feature[index] = entry.feature;
     }
     if (!example_reader_end(&reader, fault)) return false;
     if (example_names_repeat(names))
-        for (size_t i = 0; i < name_count; i++) found[i] = found[example_names_first(names, i)];
+        for (size_t i = 0; i < name_count; i++) feature[i] = feature[example_names_first(names, i)];
     return true;
 }
 

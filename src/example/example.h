@@ -13,7 +13,7 @@
 /* Looks the names up: found[i] tells of name i; there is room for all. False when the record is no
  * Example; `fault` (or NULL) then says why, and `found` holds nothing of use.
  * Cost: one pass over the record; nothing is allocated. */
-bool example_lookup(struct example_feature *found, const struct example_names *names,
+bool example_lookup(struct example_feature *feature, const struct example_names *names,
                     const uint8_t *data, size_t size, struct example_fault *fault);
 
 /* All features of a record, sorted by the bytes of their names, each name once. To be used again

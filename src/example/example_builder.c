@@ -160,11 +160,11 @@ static uint8_t list_tag(recmap_type kind) {
 }
 
 /* What comes before the values. */
-static void put_heads(struct message_writer *to, const struct feature_sizes *sizes) {
+static void put_heads(struct message_writer *writer, const struct feature_sizes *sizes) {
     if (sizes->kind == RECMAP_TYPE_NONE) return;
-    message_put_head(to, list_tag(sizes->kind), sizes->list);
+    message_put_head(writer, list_tag(sizes->kind), sizes->list);
     if (sizes->kind != RECMAP_TYPE_BYTES && sizes->packed)
-        message_put_head(to, FIRST_TAG, sizes->packed);
+        message_put_head(writer, FIRST_TAG, sizes->packed);
 }
 
 static recmap_status check_begun(const recmap_example_builder *builder, recmap_error *error) {
@@ -344,34 +344,35 @@ void recmap_example_builder_end_list(recmap_example_builder *builder) {
 }
 
 /* The head and the name of an entry whose body has this size. */
-static void put_entry_head(struct message_writer *to, const struct map_entry *entry,
+static void put_entry_head(struct message_writer *writer, const struct map_entry *entry,
                            uint64_t body_size, const uint8_t *arena) {
-    message_put_head(to, FIRST_TAG, field_size(entry->name_size) + field_size(body_size));
-    message_put_head(to, FIRST_TAG, entry->name_size);
-    message_put_bytes(to, arena + entry->name, entry->name_size);
-    message_put_head(to, SECOND_TAG, body_size);
+    message_put_head(writer, FIRST_TAG, field_size(entry->name_size) + field_size(body_size));
+    message_put_head(writer, FIRST_TAG, entry->name_size);
+    message_put_bytes(writer, arena + entry->name, entry->name_size);
+    message_put_head(writer, SECOND_TAG, body_size);
 }
 
-static void put_features(struct message_writer *to, const struct entry_map *map,
+static void put_features(struct message_writer *writer, const struct entry_map *map,
                          const uint8_t *arena) {
     if (!map->is_there) return;
-    message_put_head(to, FIRST_TAG, map->size);
+    message_put_head(writer, FIRST_TAG, map->size);
     for (size_t i = 0; i < map->count; i++) {
         const struct map_entry *entry = &map->entries[i];
-        put_entry_head(to, entry, entry->body_size, arena);
-        message_put_bytes(to, arena + entry->body, entry->body_size);
+        put_entry_head(writer, entry, entry->body_size, arena);
+        message_put_bytes(writer, arena + entry->body, entry->body_size);
     }
 }
 
-static void put_lists(struct message_writer *to, const struct entry_map *map,
+static void put_lists(struct message_writer *writer, const struct entry_map *map,
                       const uint8_t *arena) {
     if (!map->is_there) return;
-    message_put_head(to, SECOND_TAG, map->size);
+    message_put_head(writer, SECOND_TAG, map->size);
     for (size_t i = 0, count; i < map->count; i += count) {
         count = entry_map_run(map, i, arena);
-        put_entry_head(to, &map->entries[i], steps_size(map, i, count), arena);
+        put_entry_head(writer, &map->entries[i], steps_size(map, i, count), arena);
         for (size_t part = i; part < i + count; part++)
-            message_put_bytes(to, arena + map->entries[part].body, map->entries[part].body_size);
+            message_put_bytes(writer, arena + map->entries[part].body,
+                              map->entries[part].body_size);
     }
 }
 

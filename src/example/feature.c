@@ -195,12 +195,12 @@ static bool next_packed(recmap_value *value, struct example_values *values,
 }
 
 /* One field of the list: `found` says whether it was a value; a packed chunk is opened. */
-static bool step_list(recmap_value *value, bool *found, struct example_values *values,
+static bool step_list(recmap_value *value, bool *is_found, struct example_values *values,
                       struct wire_trace *trace) {
     uint32_t tag, bits32;
     uint64_t bits;
     struct wire bytes;
-    *found = false;
+    *is_found = false;
     if (!wire_read_tag(&tag, &values->list, trace)) return false;
     if (values->kind == RECMAP_TYPE_BYTES && tag == BYTES_TAG) {
         if (!wire_read_bytes(&bytes, &values->list, trace)) return false;
@@ -216,7 +216,7 @@ static bool step_list(recmap_value *value, bool *found, struct example_values *v
     } else {
         return wire_skip(&values->list, tag, EXAMPLE_LIST_DEPTH, trace);
     }
-    *found = true;
+    *is_found = true;
     return true;
 }
 

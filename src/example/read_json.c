@@ -23,47 +23,50 @@ struct reading {
     bool is_base64;   /* the record came as it is */
 };
 
-static bool refuse(struct reading *r, const char *at, const char *format, ...)
+static bool refuse(struct reading *reading, const char *text, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Sets the error, at a byte of the text. Returns false. */
-static bool refuse(struct reading *r, const char *at, const char *format, ...) {
+static bool refuse(struct reading *reading, const char *at, const char *format, ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    r->status = RECMAP_INVALID;
-    int shown = r->name_size < 200 ? (int)r->name_size : 200;
-    if (r->name) fail(r->error, RECMAP_INVALID, "feature '%.*s': %s", shown, r->name, text);
-    else fail(r->error, RECMAP_INVALID, "%s", text);
-    fail_at(r->error, NULL, RECMAP_NO_RECORD, (uint64_t)(at - r->text));
+    reading->status = RECMAP_INVALID;
+    int shown = reading->name_size < 200 ? (int)reading->name_size : 200;
+    if (reading->name)
+        fail(reading->error, RECMAP_INVALID, "feature '%.*s': %s", shown, reading->name, text);
+    else fail(reading->error, RECMAP_INVALID, "%s", text);
+    fail_at(reading->error, NULL, RECMAP_NO_RECORD, (uint64_t)(at - reading->text));
     return false;
 }
 
-static bool run_out(struct reading *r) {
-    r->status = fail_memory(r->error);
+static bool run_out(struct reading *reading) {
+    reading->status = fail_memory(reading->error);
     return false;
 }
 
-static bool take(struct reading *r, char wanted) {
-    return json_take(&r->reader, wanted) || refuse(r, r->reader.at, "'%c' is expected", wanted);
+static bool take(struct reading *reading, char wanted) {
+    return json_take(&reading->reader, wanted) ||
+           refuse(reading, reading->reader.at, "'%c' is expected", wanted);
 }
 
-static bool read_string(struct json_string *string, struct reading *r) {
-    if (json_peek(&r->reader) != '"') return refuse(r, r->reader.at, "a string is expected");
-    return json_read_string(string, &r->reader) ||
-           refuse(r, r->reader.at, "the string is not whole, or not UTF-8");
+static bool read_string(struct json_string *string, struct reading *reading) {
+    if (json_peek(&reading->reader) != '"')
+        return refuse(reading, reading->reader.at, "a string is expected");
+    return json_read_string(string, &reading->reader) ||
+           refuse(reading, reading->reader.at, "the string is not whole, or not UTF-8");
 }
 
 /* What a string means, without its escapes: into `room` where there are any. */
 static bool plain_text(const char **text, size_t *size, struct message_writer *room,
-                       const struct json_string *string, struct reading *r) {
+                       const struct json_string *string, struct reading *reading) {
     *text = string->data;
     *size = string->size;
     if (!string->has_escapes) return true;
     room->size = 0;
-    if (!message_reserve(room, string->size)) return run_out(r);
+    if (!message_reserve(room, string->size)) return run_out(reading);
     *text = (const char *)room->data;
     *size = json_string_decode((char *)room->data, string->size, string);
     return true;
@@ -72,14 +75,15 @@ static bool plain_text(const char **text, size_t *size, struct message_writer *r
 /* Reads an object or an array: calls `read` for each of its items. */
 typedef bool (*read_fn)(struct reading *r, void *context);
 
-static bool read_items(struct reading *r, const char brackets[2], read_fn read, void *context) {
-    if (!take(r, brackets[0])) return false;
-    if (json_take(&r->reader, brackets[1])) return true;
+static bool read_items(struct reading *reading, const char brackets[2], read_fn read,
+                       void *context) {
+    if (!take(reading, brackets[0])) return false;
+    if (json_take(&reading->reader, brackets[1])) return true;
     do
-        if (!read(r, context)) return false;
-    while (json_take(&r->reader, ','));
-    return json_take(&r->reader, brackets[1]) ||
-           refuse(r, r->reader.at, "',' or '%c' is expected", brackets[1]);
+        if (!read(reading, context)) return false;
+    while (json_take(&reading->reader, ','));
+    return json_take(&reading->reader, brackets[1]) ||
+           refuse(reading, reading->reader.at, "',' or '%c' is expected", brackets[1]);
 }
 
 /* A field of a message: both spellings of its name. */
@@ -87,7 +91,7 @@ struct json_field {
     const char *name;
     const char *other;
     int group; /* fields of different groups do not go together */
-    bool (*read)(struct reading *r);
+    bool (*read)(struct reading *reading);
 };
 
 /* A message: its fields, which end with a row of zeros, and which of them came. */
@@ -97,44 +101,45 @@ struct json_message {
     int group;
 };
 
-static bool read_field(struct reading *r, void *context) {
+static bool read_field(struct reading *reading, void *context) {
     struct json_message *message = context;
     struct json_string key = {0};
-    json_peek(&r->reader);
-    const char *at = r->reader.at;
-    if (!read_string(&key, r)) return false;
+    json_peek(&reading->reader);
+    const char *at = reading->reader.at;
+    if (!read_string(&key, reading)) return false;
     unsigned i = 0;
     const struct json_field *field = message->fields;
     while (field->name && !json_string_is(&key, field->name) && !json_string_is(&key, field->other))
         i++, field++;
     int shown = key.size < 64 ? (int)key.size : 64;
-    if (!field->name) return refuse(r, at, "unknown field '%.*s'", shown, key.data);
-    if (message->seen >> i & 1) return refuse(r, at, "field '%s' comes twice", field->name);
+    if (!field->name) return refuse(reading, at, "unknown field '%.*s'", shown, key.data);
+    if (message->seen >> i & 1) return refuse(reading, at, "field '%s' comes twice", field->name);
     if (message->seen && message->group != field->group)
-        return refuse(r, at, "field '%s' belongs to another message", field->name);
+        return refuse(reading, at, "field '%s' belongs to another message", field->name);
     message->seen |= 1u << i;
     message->group = field->group;
-    if (!take(r, ':')) return false;
+    if (!take(reading, ':')) return false;
     /* As if it were not there. */
-    if (json_take_word(&r->reader, "null")) return true;
-    return field->read(r);
+    if (json_take_word(&reading->reader, "null")) return true;
+    return field->read(reading);
 }
 
-static bool read_message(struct reading *r, const struct json_field *fields) {
+static bool read_message(struct reading *reading, const struct json_field *fields) {
     struct json_message message = {.fields = fields};
-    return read_items(r, "{}", read_field, &message);
+    return read_items(reading, "{}", read_field, &message);
 }
 
 /* A number, or what a string in its place says: which is a number too, or a name. */
-static bool read_number(struct json_number *number, bool *is_quoted, struct reading *r) {
+static bool read_number(struct json_number *number, bool *is_quoted, struct reading *reading) {
     struct json_string string = {0};
-    char first = json_peek(&r->reader);
-    const char *at = r->reader.at;
+    char first = json_peek(&reading->reader);
+    const char *at = reading->reader.at;
     *is_quoted = first == '"';
     if (!*is_quoted)
-        return json_read_number(number, &r->reader) || refuse(r, at, "a number is expected");
-    return read_string(&string, r) &&
-           plain_text(&number->data, &number->size, &r->builder->plain, &string, r);
+        return json_read_number(number, &reading->reader) ||
+               refuse(reading, at, "a number is expected");
+    return read_string(&string, reading) &&
+           plain_text(&number->data, &number->size, &reading->builder->plain, &string, reading);
 }
 
 static bool is_number(const struct json_number *text) {
@@ -143,19 +148,19 @@ static bool is_number(const struct json_number *text) {
     return json_read_number(&found, &inside) && found.size == text->size;
 }
 
-static bool read_int64(struct reading *r, void *context) {
+static bool read_int64(struct reading *reading, void *context) {
     (void)context;
-    struct message_writer *values = &r->builder->values;
+    struct message_writer *values = &reading->builder->values;
     struct json_number number;
     bool is_quoted;
     int64_t value;
-    json_peek(&r->reader);
-    const char *at = r->reader.at;
-    if (!read_number(&number, &is_quoted, r)) return false;
-    if (is_quoted && !is_number(&number)) return refuse(r, at, "the string is no number");
+    json_peek(&reading->reader);
+    const char *at = reading->reader.at;
+    if (!read_number(&number, &is_quoted, reading)) return false;
+    if (is_quoted && !is_number(&number)) return refuse(reading, at, "the string is no number");
     if (!json_number_to_int64(&value, &number))
-        return refuse(r, at, "the number is no whole one of 64 bits");
-    if (!message_reserve(values, 10)) return run_out(r);
+        return refuse(reading, at, "the number is no whole one of 64 bits");
+    if (!message_reserve(values, 10)) return run_out(reading);
     message_put_varint(values, (uint64_t)value);
     return true;
 }
@@ -175,50 +180,50 @@ static bool find_named_float(uint32_t *bits, const struct json_number *text) {
     return false;
 }
 
-static bool read_float(struct reading *r, void *context) {
+static bool read_float(struct reading *reading, void *context) {
     (void)context;
-    struct message_writer *values = &r->builder->values;
+    struct message_writer *values = &reading->builder->values;
     struct json_number number;
     bool is_quoted;
     uint32_t bits;
-    json_peek(&r->reader);
-    const char *at = r->reader.at;
-    if (!read_number(&number, &is_quoted, r)) return false;
+    json_peek(&reading->reader);
+    const char *at = reading->reader.at;
+    if (!read_number(&number, &is_quoted, reading)) return false;
     if (!is_quoted || !find_named_float(&bits, &number)) {
-        if (is_quoted && !is_number(&number)) return refuse(r, at, "the string is no number");
+        if (is_quoted && !is_number(&number)) return refuse(reading, at, "the string is no number");
         double value = json_number_to_double(&number);
         /* Half way from the largest float to the next power of two. */
         if (fabs(value) >= 0x1.ffffffp127)
-            return refuse(r, at, "the number is too large for a float");
+            return refuse(reading, at, "the number is too large for a float");
         memcpy(&bits, &(float){(float)value}, sizeof bits);
     }
-    if (!message_reserve(values, 4)) return run_out(r);
+    if (!message_reserve(values, 4)) return run_out(reading);
     store32(values->data + values->size, bits);
     values->size += 4;
     return true;
 }
 
 /* Decodes a string of base64 behind what `to` holds; `head_size` bytes are left for a head. */
-static bool read_base64(struct message_writer *to, size_t head_size, size_t *size,
-                        struct reading *r) {
+static bool read_base64(struct message_writer *writer, size_t head_size, size_t *size,
+                        struct reading *reading) {
     struct json_string string = {0};
     const char *text;
     size_t text_size, fault;
-    if (!read_string(&string, r)) return false;
-    if (!plain_text(&text, &text_size, &r->builder->plain, &string, r)) return false;
-    if (!message_reserve(to, head_size + base64_capacity(text_size))) return run_out(r);
-    *size = base64_decode(to->data + to->size + head_size, &fault, text, text_size);
+    if (!read_string(&string, reading)) return false;
+    if (!plain_text(&text, &text_size, &reading->builder->plain, &string, reading)) return false;
+    if (!message_reserve(writer, head_size + base64_capacity(text_size))) return run_out(reading);
+    *size = base64_decode(writer->data + writer->size + head_size, &fault, text, text_size);
     if (*size != SIZE_MAX) return true;
-    return refuse(r, string.data + (string.has_escapes ? 0 : fault), "this is no base64");
+    return refuse(reading, string.data + (string.has_escapes ? 0 : fault), "this is no base64");
 }
 
 /* The head's size is known when the bytes are there. */
-static bool read_bytes(struct reading *r, void *context) {
+static bool read_bytes(struct reading *reading, void *context) {
     (void)context;
     enum { HEAD_MAX = 11 };
-    struct message_writer *values = &r->builder->values;
+    struct message_writer *values = &reading->builder->values;
     size_t size;
-    if (!read_base64(values, HEAD_MAX, &size, r)) return false;
+    if (!read_base64(values, HEAD_MAX, &size, reading)) return false;
     const uint8_t *decoded = values->data + values->size + HEAD_MAX;
     message_put_head(values, 1 << 3 | 2, size);
     if (size) memmove(values->data + values->size, decoded, size);
@@ -226,121 +231,128 @@ static bool read_bytes(struct reading *r, void *context) {
     return true;
 }
 
-static bool read_value(struct reading *r) {
-    switch (r->kind) {
-    case RECMAP_TYPE_BYTES: return read_items(r, "[]", read_bytes, NULL);
-    case RECMAP_TYPE_FLOAT: return read_items(r, "[]", read_float, NULL);
-    default: return read_items(r, "[]", read_int64, NULL);
+static bool read_value(struct reading *reading) {
+    switch (reading->kind) {
+    case RECMAP_TYPE_BYTES: return read_items(reading, "[]", read_bytes, NULL);
+    case RECMAP_TYPE_FLOAT: return read_items(reading, "[]", read_float, NULL);
+    default: return read_items(reading, "[]", read_int64, NULL);
     }
 }
 
-static bool read_list(struct reading *r, recmap_type kind) {
+static bool read_list(struct reading *reading, recmap_type kind) {
     static const struct json_field fields[] = {{"value", "value", 0, read_value},
                                                {NULL, NULL, 0, NULL}};
-    if (r->kind != RECMAP_TYPE_NONE) return refuse(r, r->reader.at, "a feature has one kind");
-    r->kind = kind;
-    return read_message(r, fields);
+    if (reading->kind != RECMAP_TYPE_NONE)
+        return refuse(reading, reading->reader.at, "a feature has one kind");
+    reading->kind = kind;
+    return read_message(reading, fields);
 }
 
-static bool read_bytes_list(struct reading *r) {
-    return read_list(r, RECMAP_TYPE_BYTES);
+static bool read_bytes_list(struct reading *reading) {
+    return read_list(reading, RECMAP_TYPE_BYTES);
 }
 
-static bool read_float_list(struct reading *r) {
-    return read_list(r, RECMAP_TYPE_FLOAT);
+static bool read_float_list(struct reading *reading) {
+    return read_list(reading, RECMAP_TYPE_FLOAT);
 }
 
-static bool read_int64_list(struct reading *r) {
-    return read_list(r, RECMAP_TYPE_INT64);
+static bool read_int64_list(struct reading *reading) {
+    return read_list(reading, RECMAP_TYPE_INT64);
 }
 
 /* A feature, into the features, or as a step of the list that is open. */
-static bool read_feature(struct reading *r, void *context) {
+static bool read_feature(struct reading *reading, void *context) {
     static const struct json_field fields[] = {{"bytesList", "bytes_list", 0, read_bytes_list},
                                                {"floatList", "float_list", 0, read_float_list},
                                                {"int64List", "int64_list", 0, read_int64_list},
                                                {NULL, NULL, 0, NULL}};
     (void)context;
-    recmap_example_builder *builder = r->builder;
-    r->kind = RECMAP_TYPE_NONE;
+    recmap_example_builder *builder = reading->builder;
+    reading->kind = RECMAP_TYPE_NONE;
     builder->values.size = 0;
-    if (!read_message(r, fields)) return false;
-    r->status = builder_add_packed(builder, r->name, r->name_size, r->origin, r->kind,
-                                   &builder->values, r->error);
-    if (r->status == RECMAP_INVALID)
-        fail_at(r->error, NULL, RECMAP_NO_RECORD, (uint64_t)(r->reader.at - r->text));
-    return r->status == RECMAP_OK;
+    if (!read_message(reading, fields)) return false;
+    reading->status = builder_add_packed(builder, reading->name, reading->name_size,
+                                         reading->origin, reading->kind, &builder->values,
+                                         reading->error);
+    if (reading->status == RECMAP_INVALID)
+        fail_at(reading->error, NULL, RECMAP_NO_RECORD,
+                (uint64_t)(reading->reader.at - reading->text));
+    return reading->status == RECMAP_OK;
 }
 
-static bool read_steps(struct reading *r) {
-    return read_items(r, "[]", read_feature, NULL);
+static bool read_steps(struct reading *reading) {
+    return read_items(reading, "[]", read_feature, NULL);
 }
 
-static bool read_feature_list(struct reading *r, void *context) {
+static bool read_feature_list(struct reading *reading, void *context) {
     static const struct json_field fields[] = {{"feature", "feature", 0, read_steps},
                                                {NULL, NULL, 0, NULL}};
     (void)context;
-    r->status = builder_begin_list(r->builder, r->name, r->name_size, r->origin, r->error);
-    if (r->status != RECMAP_OK) return false;
-    bool is_read = read_message(r, fields);
-    recmap_example_builder_end_list(r->builder);
+    reading->status = builder_begin_list(reading->builder, reading->name, reading->name_size,
+                                         reading->origin, reading->error);
+    if (reading->status != RECMAP_OK) return false;
+    bool is_read = read_message(reading, fields);
+    recmap_example_builder_end_list(reading->builder);
     return is_read;
 }
 
 /* An entry of a map: its name, then what `context` reads. */
-static bool read_entry(struct reading *r, void *context) {
+static bool read_entry(struct reading *reading, void *context) {
     const read_fn *read = context;
     struct json_string key = {0};
-    json_peek(&r->reader);
-    r->origin = (size_t)(r->reader.at - r->text);
-    if (!read_string(&key, r)) return false;
-    if (!plain_text(&r->name, &r->name_size, &r->builder->name, &key, r)) return false;
-    if (!take(r, ':') || !(*read)(r, NULL)) return false;
-    r->name = NULL;
+    json_peek(&reading->reader);
+    reading->origin = (size_t)(reading->reader.at - reading->text);
+    if (!read_string(&key, reading)) return false;
+    if (!plain_text(&reading->name, &reading->name_size, &reading->builder->name, &key, reading))
+        return false;
+    if (!take(reading, ':') || !(*read)(reading, NULL)) return false;
+    reading->name = NULL;
     return true;
 }
 
-static bool read_feature_map(struct reading *r) {
+static bool read_feature_map(struct reading *reading) {
     read_fn read = read_feature;
-    return read_items(r, "{}", read_entry, &read);
+    return read_items(reading, "{}", read_entry, &read);
 }
 
-static bool read_list_map(struct reading *r) {
+static bool read_list_map(struct reading *reading) {
     read_fn read = read_feature_list;
-    return read_items(r, "{}", read_entry, &read);
+    return read_items(reading, "{}", read_entry, &read);
 }
 
-static bool read_features(struct reading *r) {
+static bool read_features(struct reading *reading) {
     static const struct json_field fields[] = {{"feature", "feature", 0, read_feature_map},
                                                {NULL, NULL, 0, NULL}};
-    r->builder->features.is_there = true;
-    return read_message(r, fields);
+    reading->builder->features.is_there = true;
+    return read_message(reading, fields);
 }
 
-static bool read_lists(struct reading *r) {
+static bool read_lists(struct reading *reading) {
     static const struct json_field fields[] = {{"featureList", "feature_list", 0, read_list_map},
                                                {NULL, NULL, 0, NULL}};
-    r->builder->lists.is_there = true;
-    return read_message(r, fields);
+    reading->builder->lists.is_there = true;
+    return read_message(reading, fields);
 }
 
-static bool read_record_number(struct reading *r) {
+static bool read_record_number(struct reading *reading) {
     uint64_t number;
-    const char *at = r->reader.at;
-    return json_read_uint64(&r->reader, &number) || refuse(r, at, "a record number is expected");
+    const char *at = reading->reader.at;
+    return json_read_uint64(&reading->reader, &number) ||
+           refuse(reading, at, "a record number is expected");
 }
 
-static bool read_record_bytes(struct reading *r) {
-    struct message_writer *output = &r->builder->output;
+static bool read_record_bytes(struct reading *reading) {
+    struct message_writer *output = &reading->builder->output;
     output->size = 0;
-    const char *at = r->reader.at;
-    if (!read_base64(output, 0, &output->size, r)) return false;
-    if (output->size > r->builder->size_limit) return refuse(r, at, "the record is too large");
-    r->is_base64 = true;
+    const char *at = reading->reader.at;
+    if (!read_base64(output, 0, &output->size, reading)) return false;
+    if (output->size > reading->builder->size_limit)
+        return refuse(reading, at, "the record is too large");
+    reading->is_base64 = true;
     return true;
 }
 
-static bool read_record(struct reading *r) {
+static bool read_record(struct reading *reading) {
     static const struct json_field fields[] = {{"features", "features", 1, read_features},
                                                {"context", "context", 2, read_features},
                                                {"featureLists", "feature_lists", 2, read_lists},
@@ -348,23 +360,25 @@ static bool read_record(struct reading *r) {
                                                {"base64", "base64", 3, read_record_bytes},
                                                {NULL, NULL, 0, NULL}};
     struct json_message message = {.fields = fields};
-    if (!read_items(r, "{}", read_field, &message)) return false;
-    if (!json_at_end(&r->reader)) return refuse(r, r->reader.at, "there is more behind the object");
-    if (message.group == 3 && !r->is_base64)
-        return refuse(r, r->reader.at, "the record has no field 'base64'");
+    if (!read_items(reading, "{}", read_field, &message)) return false;
+    if (!json_at_end(&reading->reader))
+        return refuse(reading, reading->reader.at, "there is more behind the object");
+    if (message.group == 3 && !reading->is_base64)
+        return refuse(reading, reading->reader.at, "the record has no field 'base64'");
     return true;
 }
 
 /* A name that comes twice in one map. What was found of it is known when all is in order. */
-static bool check_names(struct reading *r) {
-    const recmap_example_builder *builder = r->builder;
+static bool check_names(struct reading *reading) {
+    const recmap_example_builder *builder = reading->builder;
     const struct entry_map *lists = &builder->lists;
     size_t origin = builder->features.repeated;
     for (size_t i = 0, count; !origin && i < lists->count; i += count) {
         count = entry_map_run(lists, i, builder->arena.data);
         if (count > 1) origin = lists->entries[i + 1].origin;
     }
-    return !origin || refuse(r, r->text + origin, "a feature of this name was there already");
+    return !origin ||
+           refuse(reading, reading->text + origin, "a feature of this name was there already");
 }
 
 recmap_status recmap_example_builder_read_json(const uint8_t **data, size_t *size,

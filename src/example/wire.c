@@ -1,18 +1,18 @@
 #include "example/wire.h"
 
-bool wire_fail(struct wire_trace *trace, const uint8_t *at, const char *reason) {
-    trace->fault_at = at;
+bool wire_fail(struct wire_trace *trace, const uint8_t *bytes, const char *reason) {
+    trace->fault_at = bytes;
     trace->reason = reason;
     return false;
 }
 
 /* Reads 7 bits a byte. Returns how many bytes, or 0 when none of the first `most` is the last. */
-static size_t decode(uint64_t *value, const struct wire *w, size_t most) {
+static size_t decode(uint64_t *value, const struct wire *wire, size_t most) {
     uint64_t result = 0;
-    if (most > wire_left(w)) most = wire_left(w);
+    if (most > wire_left(wire)) most = wire_left(wire);
     for (size_t i = 0; i < most; i++) {
-        result |= (uint64_t)(w->at[i] & 0x7f) << (7 * i);
-        if (w->at[i] < 0x80) {
+        result |= (uint64_t)(wire->at[i] & 0x7f) << (7 * i);
+        if (wire->at[i] < 0x80) {
             *value = result;
             return i + 1;
         }
@@ -21,70 +21,72 @@ static size_t decode(uint64_t *value, const struct wire *w, size_t most) {
 }
 
 /* A varint of at most `most` bytes; what is wrong with one is `cut` or `longer`. */
-static inline bool take(uint64_t *value, struct wire *w, size_t most, const char *cut,
+static inline bool take(uint64_t *value, struct wire *wire, size_t most, const char *cut,
                         const char *longer, struct wire_trace *trace) {
-    size_t size = decode(value, w, most);
-    if (!size) return wire_fail(trace, w->at, wire_left(w) < most ? cut : longer);
-    w->at += size;
+    size_t size = decode(value, wire, most);
+    if (!size) return wire_fail(trace, wire->at, wire_left(wire) < most ? cut : longer);
+    wire->at += size;
     return true;
 }
 
-bool wire_read_varint_long(uint64_t *value, struct wire *w, struct wire_trace *trace) {
-    return take(value, w, 10, "varint runs past the end", "varint is longer than ten bytes", trace);
+bool wire_read_varint_long(uint64_t *value, struct wire *wire, struct wire_trace *trace) {
+    return take(value, wire, 10, "varint runs past the end", "varint is longer than ten bytes",
+                trace);
 }
 
-bool wire_read_tag_long(uint32_t *tag, struct wire *w, struct wire_trace *trace) {
+bool wire_read_tag_long(uint32_t *tag, struct wire *wire, struct wire_trace *trace) {
     uint64_t value;
-    if (!take(&value, w, 5, "tag runs past the end", "tag is longer than five bytes", trace))
+    if (!take(&value, wire, 5, "tag runs past the end", "tag is longer than five bytes", trace))
         return false;
     *tag = (uint32_t)value;
     return true;
 }
 
-bool wire_read_bytes_long(struct wire *bytes, struct wire *w, struct wire_trace *trace) {
-    const uint8_t *start = w->at;
+bool wire_read_bytes_long(struct wire *bytes, struct wire *wire, struct wire_trace *trace) {
+    const uint8_t *start = wire->at;
     uint64_t length;
-    if (!take(&length, w, 5, "length runs past the end", "length is longer than five bytes", trace))
+    if (!take(&length, wire, 5, "length runs past the end", "length is longer than five bytes",
+              trace))
         return false;
-    if (length > wire_left(w)) return wire_fail(trace, start, "length reaches past the end");
-    *bytes = (struct wire){w->at, w->at + length};
-    w->at = bytes->end;
+    if (length > wire_left(wire)) return wire_fail(trace, start, "length reaches past the end");
+    *bytes = (struct wire){wire->at, wire->at + length};
+    wire->at = bytes->end;
     return true;
 }
 
-static bool advance(struct wire *w, size_t size, struct wire_trace *trace) {
-    if (size > wire_left(w)) return wire_fail(trace, w->at, "number runs past the end");
-    w->at += size;
+static bool advance(struct wire *wire, size_t size, struct wire_trace *trace) {
+    if (size > wire_left(wire)) return wire_fail(trace, wire->at, "number runs past the end");
+    wire->at += size;
     return true;
 }
 
-bool wire_read_fixed32(uint32_t *value, struct wire *w, struct wire_trace *trace) {
-    const uint8_t *at = w->at;
-    if (!advance(w, 4, trace)) return false;
+bool wire_read_fixed32(uint32_t *value, struct wire *wire, struct wire_trace *trace) {
+    const uint8_t *at = wire->at;
+    if (!advance(wire, 4, trace)) return false;
     *value = load32(at);
     return true;
 }
 
 /* Passes over a field that is no group. */
-static bool skip_plain(struct wire *w, uint32_t tag, struct wire_trace *trace) {
+static bool skip_plain(struct wire *wire, uint32_t tag, struct wire_trace *trace) {
     uint64_t value;
     struct wire bytes;
     switch (tag & 7) {
-    case WIRE_VARINT: return wire_read_varint(&value, w, trace);
-    case WIRE_FIXED64: return advance(w, 8, trace);
-    case WIRE_BYTES: return wire_read_bytes(&bytes, w, trace);
-    case WIRE_FIXED32: return advance(w, 4, trace);
-    default: return wire_fail(trace, w->at - 1, "no such wire type");
+    case WIRE_VARINT: return wire_read_varint(&value, wire, trace);
+    case WIRE_FIXED64: return advance(wire, 8, trace);
+    case WIRE_BYTES: return wire_read_bytes(&bytes, wire, trace);
+    case WIRE_FIXED32: return advance(wire, 4, trace);
+    default: return wire_fail(trace, wire->at - 1, "no such wire type");
     }
 }
 
 /* Groups are followed without recursion; `open` remembers whose end must come next. */
-bool wire_skip(struct wire *w, uint32_t tag, unsigned depth, struct wire_trace *trace) {
+bool wire_skip(struct wire *wire, uint32_t tag, unsigned depth, struct wire_trace *trace) {
     uint32_t open[WIRE_DEPTH_LIMIT];
     unsigned open_count = 0;
     trace->saw_unknown = true;
     for (;;) {
-        const uint8_t *at = w->at - 1;
+        const uint8_t *at = wire->at - 1;
         if (tag >> 3 == 0) return wire_fail(trace, at, "field number is 0");
         if ((tag & 7) == WIRE_GROUP) {
             if (depth + trace->deeper + open_count >= WIRE_DEPTH_LIMIT)
@@ -94,12 +96,12 @@ bool wire_skip(struct wire *w, uint32_t tag, unsigned depth, struct wire_trace *
             if (open_count == 0 || open[open_count - 1] != tag - 1)
                 return wire_fail(trace, at, "a group ends that is not open");
             open_count--;
-        } else if (!skip_plain(w, tag, trace)) {
+        } else if (!skip_plain(wire, tag, trace)) {
             return false;
         }
         if (open_count == 0) return true;
-        if (wire_done(w)) return wire_fail(trace, w->at, "group does not end");
-        if (!wire_read_tag(&tag, w, trace)) return false;
+        if (wire_done(wire)) return wire_fail(trace, wire->at, "group does not end");
+        if (!wire_read_tag(&tag, wire, trace)) return false;
     }
 }
 
@@ -109,10 +111,10 @@ static unsigned count_marked(uint64_t bits) {
 }
 
 /* 1 to 7 bytes as load64 would have them, with zeros behind. */
-static uint64_t load_few(const uint8_t *at, size_t size) {
-    if (size >= 4) return load32(at) | (uint64_t)load32(at + size - 4) << (8 * size - 32);
-    return at[0] | (uint64_t)at[size / 2] << (8 * (size / 2)) |
-           (uint64_t)at[size - 1] << (8 * size - 8);
+static uint64_t load_few(const uint8_t *bytes, size_t size) {
+    if (size >= 4) return load32(bytes) | (uint64_t)load32(bytes + size - 4) << (8 * size - 32);
+    return bytes[0] | (uint64_t)bytes[size / 2] << (8 * (size / 2)) |
+           (uint64_t)bytes[size - 1] << (8 * size - 8);
 }
 
 /* Every varint has one byte whose highest bit is clear, its last; ten bytes that all have it set

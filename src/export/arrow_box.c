@@ -38,11 +38,11 @@ bool arrow_node_add_buffers(struct arrow_node *node, struct arrow_box *box, size
     return node->buffers != NULL;
 }
 
-static uint8_t *put_text(uint8_t *to, const char *text) {
+static uint8_t *put_text(uint8_t *out, const char *text) {
     int32_t size = (int32_t)strlen(text);
-    memcpy(to, &size, sizeof size);
-    memcpy(to + sizeof size, text, (size_t)size);
-    return to + sizeof size + size;
+    memcpy(out, &size, sizeof size);
+    memcpy(out + sizeof size, text, (size_t)size);
+    return out + sizeof size + size;
 }
 
 /* The number of pairs, then each text with its size before it, as the machine writes numbers. */

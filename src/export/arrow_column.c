@@ -30,8 +30,8 @@ static const char *const formats[] = {
     [RECMAP_ELEMENT_BFLOAT16] = "S", [RECMAP_ELEMENT_FLOAT64] = "g",
 };
 
-static bool is_copied(const struct maker *m) {
-    return m->plan->feature.bytes_mode == RECMAP_BYTES_COPY;
+static bool is_copied(const struct maker *maker) {
+    return maker->plan->feature.bytes_mode == RECMAP_BYTES_COPY;
 }
 
 /* Where the elements of a row end, for views: in the sink, whose order of rows is the column's. */
@@ -42,25 +42,26 @@ static uint64_t row_end(const void *context, uint64_t row) {
     return (uint64_t)(m->slot->steps ? buffer_int64(&m->sink->steps)[end] : end);
 }
 
-static bool make_bits(const struct maker *m, struct arrow_node *node) {
-    const uint8_t *values = m->elements;
-    uint8_t *bits = arena_allocate_zeros(&m->box->memory, m->element_count / 8 + 1, 1);
+static bool make_bits(const struct maker *maker, struct arrow_node *node) {
+    const uint8_t *values = maker->elements;
+    uint8_t *bits = arena_allocate_zeros(&maker->box->memory, maker->element_count / 8 + 1, 1);
     if (!bits) return false;
-    for (uint64_t i = 0; i < m->element_count; i++)
+    for (uint64_t i = 0; i < maker->element_count; i++)
         bits[i / 8] |= (uint8_t)((unsigned)values[i] << i % 8);
     node->buffers[1] = bits;
     return true;
 }
 
 /* A padded column's copied bytes have pads among them: the others are copied once more. */
-static bool copy_views(const struct maker *m, struct arrow_node *node) {
-    const recmap_bytes *views = m->elements;
+static bool copy_views(const struct maker *maker, struct arrow_node *node) {
+    const recmap_bytes *views = maker->elements;
     uint64_t total = 0;
-    int64_t *offsets = arena_allocate_zeros(&m->box->memory, m->element_count + 1, sizeof *offsets);
-    for (uint64_t i = 0; i < m->element_count; i++) total += views[i].size;
-    uint8_t *bytes = arena_allocate(&m->box->memory, total);
+    int64_t *offsets =
+        arena_allocate_zeros(&maker->box->memory, maker->element_count + 1, sizeof *offsets);
+    for (uint64_t i = 0; i < maker->element_count; i++) total += views[i].size;
+    uint8_t *bytes = arena_allocate(&maker->box->memory, total);
     if (!offsets || !bytes) return false;
-    for (uint64_t i = 0; i < m->element_count; i++) {
+    for (uint64_t i = 0; i < maker->element_count; i++) {
         if (views[i].size) memcpy(bytes + offsets[i], views[i].data, views[i].size);
         offsets[i + 1] = offsets[i] + (int64_t)views[i].size;
     }
@@ -69,186 +70,187 @@ static bool copy_views(const struct maker *m, struct arrow_node *node) {
     return true;
 }
 
-static bool add_bytes(const struct maker *m, struct arrow_node *node) {
+static bool add_bytes(const struct maker *maker, struct arrow_node *node) {
     /* A function of the user's may have taken the bytes of a row from anywhere. */
-    if (!is_copied(m) && m->is_own)
-        return arrow_views_make(node, m->box, m->elements, m->element_count, m->element_count,
-                                arrow_view_alone, NULL);
-    if (!is_copied(m))
-        return arrow_views_make(node, m->box, m->elements, m->element_count, m->column->row_count,
-                                row_end, m);
-    if (!arrow_node_add_buffers(node, m->box, 3)) return false;
-    if (m->column->lengths) return copy_views(m, node);
-    node->buffers[1] = m->column->bytes_offsets;
-    node->buffers[2] = m->column->values;
+    if (!is_copied(maker) && maker->is_own)
+        return arrow_views_make(node, maker->box, maker->elements, maker->element_count,
+                                maker->element_count, arrow_view_alone, NULL);
+    if (!is_copied(maker))
+        return arrow_views_make(node, maker->box, maker->elements, maker->element_count,
+                                maker->column->row_count, row_end, maker);
+    if (!arrow_node_add_buffers(node, maker->box, 3)) return false;
+    if (maker->column->lengths) return copy_views(maker, node);
+    node->buffers[1] = maker->column->bytes_offsets;
+    node->buffers[2] = maker->column->values;
     return true;
 }
 
-static bool make_elements(const struct maker *m, struct arrow_node *node) {
-    recmap_element element = m->plan->feature.element;
+static bool make_elements(const struct maker *maker, struct arrow_node *node) {
+    recmap_element element = maker->plan->feature.element;
     bool is_bytes = element == RECMAP_ELEMENT_BYTES;
-    node->format = is_bytes && is_copied(m) ? "Z" : formats[element];
+    node->format = is_bytes && is_copied(maker) ? "Z" : formats[element];
     if (element == RECMAP_ELEMENT_BFLOAT16 &&
-        !arrow_node_add_metadata(node, m->box, "recmap:element", "bfloat16"))
+        !arrow_node_add_metadata(node, maker->box, "recmap:element", "bfloat16"))
         return false;
-    if (!m->column) return true;
-    if (is_bytes) return add_bytes(m, node);
-    if (!arrow_node_add_buffers(node, m->box, 2)) return false;
-    if (element == RECMAP_ELEMENT_BOOL) return make_bits(m, node);
-    node->buffers[1] = m->elements;
+    if (!maker->column) return true;
+    if (is_bytes) return add_bytes(maker, node);
+    if (!arrow_node_add_buffers(node, maker->box, 2)) return false;
+    if (element == RECMAP_ELEMENT_BOOL) return make_bits(maker, node);
+    node->buffers[1] = maker->elements;
     return true;
 }
 
-static const char *fixed_size_format(const struct maker *m, uint64_t size) {
+static const char *fixed_size_format(const struct maker *maker, uint64_t size) {
     char text[32];
     snprintf(text, sizeof text, "+w:%llu", (unsigned long long)size);
-    return arena_copy_text(&m->box->memory, text);
+    return arena_copy_text(&maker->box->memory, text);
 }
 
 /* A fixed_size_list of so many items, whose only child is still to be made. */
-static bool begin_fixed_size(const struct maker *m, struct arrow_node *node, uint64_t size) {
-    node->format = fixed_size_format(m, size);
-    if (!node->format || !arrow_node_add_children(node, m->box, 1)) return false;
+static bool begin_fixed_size(const struct maker *maker, struct arrow_node *node, uint64_t size) {
+    node->format = fixed_size_format(maker, size);
+    if (!node->format || !arrow_node_add_children(node, maker->box, 1)) return false;
     node->children[0].name = "item";
     node->children[0].length = node->length * (int64_t)size;
-    return !m->column || arrow_node_add_buffers(node, m->box, 1);
+    return !maker->column || arrow_node_add_buffers(node, maker->box, 1);
 }
 
 /* Items of the dimensions from `dimension` on. */
-static bool make_dense(const struct maker *m, struct arrow_node *node, size_t dimension) {
-    if (dimension == m->dimension_count) return make_elements(m, node);
-    return begin_fixed_size(m, node, m->dimensions[dimension]) &&
-           make_dense(m, node->children, dimension + 1);
+static bool make_dense(const struct maker *maker, struct arrow_node *node, size_t dimension) {
+    if (dimension == maker->dimension_count) return make_elements(maker, node);
+    return begin_fixed_size(maker, node, maker->dimensions[dimension]) &&
+           make_dense(maker, node->children, dimension + 1);
 }
 
-static bool make_tensors(const struct maker *m, struct arrow_node *node) {
+static bool make_tensors(const struct maker *maker, struct arrow_node *node) {
     char metadata[1024];
     size_t size = (size_t)snprintf(metadata, sizeof metadata, "{\"shape\":[");
-    for (size_t i = 0; i < m->dimension_count; i++)
+    for (size_t i = 0; i < maker->dimension_count; i++)
         size += (size_t)snprintf(metadata + size, sizeof metadata - size, "%s%llu", i ? "," : "",
-                                 (unsigned long long)m->dimensions[i]);
+                                 (unsigned long long)maker->dimensions[i]);
     snprintf(metadata + size, sizeof metadata - size, "]}");
-    return arrow_node_add_metadata(node, m->box, "ARROW:extension:name",
+    return arrow_node_add_metadata(node, maker->box, "ARROW:extension:name",
                                    "arrow.fixed_shape_tensor") &&
-           arrow_node_add_metadata(node, m->box, "ARROW:extension:metadata", metadata) &&
-           begin_fixed_size(m, node, m->plan->stride) && make_elements(m, node->children);
+           arrow_node_add_metadata(node, maker->box, "ARROW:extension:metadata", metadata) &&
+           begin_fixed_size(maker, node, maker->plan->stride) &&
+           make_elements(maker, node->children);
 }
 
-static bool make_fixed(const struct maker *m, struct arrow_node *node) {
-    recmap_element element = m->plan->feature.element;
+static bool make_fixed(const struct maker *maker, struct arrow_node *node) {
+    recmap_element element = maker->plan->feature.element;
     bool has_tensors = element != RECMAP_ELEMENT_BYTES && element != RECMAP_ELEMENT_BOOL;
     /* 2^31 elements have at most 31 dimensions above 1; the text of more is long. */
-    if (has_tensors && m->dimension_count > 1 && m->dimension_count <= 32)
-        return make_tensors(m, node);
-    return make_dense(m, node, 0);
+    if (has_tensors && maker->dimension_count > 1 && maker->dimension_count <= 32)
+        return make_tensors(maker, node);
+    return make_dense(maker, node, 0);
 }
 
 /* The coordinates without the row, which a list tells by itself. */
-static bool make_indices(const struct maker *m, struct arrow_node *node) {
-    size_t width = m->plan->feature.index_count;
-    if (!begin_fixed_size(m, node, width)) return false;
+static bool make_indices(const struct maker *maker, struct arrow_node *node) {
+    size_t width = maker->plan->feature.index_count;
+    if (!begin_fixed_size(maker, node, width)) return false;
     node->children[0].format = "l";
-    if (!m->column) return true;
-    uint64_t count = m->element_count;
-    int64_t *indices = arena_allocate_zeros(&m->box->memory, count, width * sizeof *indices);
-    if (!indices || !arrow_node_add_buffers(node->children, m->box, 2)) return false;
+    if (!maker->column) return true;
+    uint64_t count = maker->element_count;
+    int64_t *indices = arena_allocate_zeros(&maker->box->memory, count, width * sizeof *indices);
+    if (!indices || !arrow_node_add_buffers(node->children, maker->box, 2)) return false;
     for (uint64_t i = 0; i < count; i++)
-        memcpy(indices + i * width, m->column->indices + i * (width + 1) + 1,
+        memcpy(indices + i * width, maker->column->indices + i * (width + 1) + 1,
                width * sizeof *indices);
     node->children[0].buffers[1] = indices;
     return true;
 }
 
-static bool make_points(const struct maker *m, struct arrow_node *node) {
+static bool make_points(const struct maker *maker, struct arrow_node *node) {
     node->format = "+s";
-    if (!arrow_node_add_children(node, m->box, 2)) return false;
-    if (m->column && !arrow_node_add_buffers(node, m->box, 1)) return false;
+    if (!arrow_node_add_children(node, maker->box, 2)) return false;
+    if (maker->column && !arrow_node_add_buffers(node, maker->box, 1)) return false;
     struct arrow_node *indices = &node->children[0], *value = &node->children[1];
     indices->name = "indices";
     value->name = "value";
     indices->length = value->length = node->length;
-    return make_indices(m, indices) && make_elements(m, value);
+    return make_indices(maker, indices) && make_elements(maker, value);
 }
 
 /* Lists of lists of items, from level `level` on. */
-static bool make_lists(const struct maker *m, struct arrow_node *node, size_t level) {
-    if (level == m->level_count)
-        return m->plan->feature.kind == RECMAP_FEATURE_SPARSE ? make_points(m, node)
-                                                              : make_dense(m, node, 0);
+static bool make_lists(const struct maker *maker, struct arrow_node *node, size_t level) {
+    if (level == maker->level_count)
+        return maker->plan->feature.kind == RECMAP_FEATURE_SPARSE ? make_points(maker, node)
+                                                                  : make_dense(maker, node, 0);
     node->format = "+L";
-    if (!arrow_node_add_children(node, m->box, 1)) return false;
+    if (!arrow_node_add_children(node, maker->box, 1)) return false;
     node->children[0].name = "item";
-    if (m->column) {
-        if (!arrow_node_add_buffers(node, m->box, 2)) return false;
-        node->buffers[1] = m->offsets[level];
-        node->children[0].length = m->offsets[level][node->length];
+    if (maker->column) {
+        if (!arrow_node_add_buffers(node, maker->box, 2)) return false;
+        node->buffers[1] = maker->offsets[level];
+        node->children[0].length = maker->offsets[level][node->length];
     }
-    return make_lists(m, node->children, level + 1);
+    return make_lists(maker, node->children, level + 1);
 }
 
 /* Uniform partitions at the inner end are dimensions. */
-static bool find_tail(struct maker *m) {
-    const recmap_feature *feature = &m->plan->feature;
+static bool find_tail(struct maker *maker) {
+    const recmap_feature *feature = &maker->plan->feature;
     size_t count = ragged_tail_count(feature);
-    uint64_t *lengths = arena_allocate_zeros(&m->box->memory, count, sizeof *lengths);
+    uint64_t *lengths = arena_allocate_zeros(&maker->box->memory, count, sizeof *lengths);
     if (!lengths) return false;
     for (size_t i = 0; i < count; i++)
         lengths[i] = feature->partitions[feature->partition_count - count + i].length;
-    m->dimensions = lengths;
-    m->dimension_count = count;
-    m->level_count = 1 + feature->partition_count - count;
+    maker->dimensions = lengths;
+    maker->dimension_count = count;
+    maker->level_count = 1 + feature->partition_count - count;
     return true;
 }
 
 /* Sequences come from their sink, which has no pads. */
-static bool find_steps(struct maker *m) {
-    if (!m->column) return true;
-    m->elements = m->sink->values.data;
-    m->element_count = m->sink->value_count;
-    const int64_t *rows = buffer_int64(&m->sink->rows);
-    uint64_t count = m->column->row_count + 1;
-    int64_t *steps = arena_allocate(&m->box->memory, count * sizeof *steps);
-    const int64_t **offsets = arena_allocate(&m->box->memory, sizeof *offsets);
+static bool find_steps(struct maker *maker) {
+    if (!maker->column) return true;
+    maker->elements = maker->sink->values.data;
+    maker->element_count = maker->sink->value_count;
+    const int64_t *rows = buffer_int64(&maker->sink->rows);
+    uint64_t count = maker->column->row_count + 1;
+    int64_t *steps = arena_allocate(&maker->box->memory, count * sizeof *steps);
+    const int64_t **offsets = arena_allocate(&maker->box->memory, sizeof *offsets);
     if (!steps || !offsets) return false;
-    for (uint64_t i = 0; i < count; i++) steps[i] = rows[i] / (int64_t)m->plan->stride;
+    for (uint64_t i = 0; i < count; i++) steps[i] = rows[i] / (int64_t)maker->plan->stride;
     offsets[0] = steps;
-    m->offsets = offsets;
+    maker->offsets = offsets;
     return true;
 }
 
-static bool add_sizes(const struct maker *m, struct arrow_node *node) {
-    const recmap_feature *feature = &m->plan->feature;
+static bool add_sizes(const struct maker *maker, struct arrow_node *node) {
+    const recmap_feature *feature = &maker->plan->feature;
     size_t capacity = feature->index_count * 22 + 3, size = 1;
-    char *text = arena_allocate_zeros(&m->box->memory, capacity, 1);
+    char *text = arena_allocate_zeros(&maker->box->memory, capacity, 1);
     if (!text) return false;
     text[0] = '[';
     for (size_t i = 0; i < feature->index_count; i++)
         size += (size_t)snprintf(text + size, capacity - size, "%s%llu", i ? ", " : "",
                                  (unsigned long long)feature->sizes[i]);
     snprintf(text + size, capacity - size, "]");
-    return arrow_node_add_metadata(node, m->box, "recmap:sizes", text);
+    return arrow_node_add_metadata(node, maker->box, "recmap:sizes", text);
 }
 
-static bool make_column(struct maker *m, struct arrow_node *node) {
-    switch (m->plan->feature.kind) {
-    case RECMAP_FEATURE_FIXED_LEN: return make_fixed(m, node);
+static bool make_column(struct maker *maker, struct arrow_node *node) {
+    switch (maker->plan->feature.kind) {
+    case RECMAP_FEATURE_FIXED_LEN: return make_fixed(maker, node);
     case RECMAP_FEATURE_VAR_LEN:
-        m->dimension_count = 0;
-        m->level_count = m->plan->is_list ? 2 : 1;
+        maker->dimension_count = 0;
+        maker->level_count = maker->plan->is_list ? 2 : 1;
         break;
     case RECMAP_FEATURE_FIXED_LEN_SEQUENCE:
-        m->level_count = 1;
-        if (!find_steps(m)) return false;
+        maker->level_count = 1;
+        if (!find_steps(maker)) return false;
         break;
     case RECMAP_FEATURE_RAGGED:
-        if (!find_tail(m)) return false;
+        if (!find_tail(maker)) return false;
         break;
     case RECMAP_FEATURE_SPARSE:
-        m->level_count = 1;
-        if (!add_sizes(m, node)) return false;
+        maker->level_count = 1;
+        if (!add_sizes(maker, node)) return false;
         break;
     }
-    return make_lists(m, node, 0);
+    return make_lists(maker, node, 0);
 }
 
 bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const recmap_parser *plan,

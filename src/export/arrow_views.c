@@ -33,7 +33,7 @@ static struct extent measure(const recmap_bytes *views, uint64_t count) {
     return found;
 }
 
-static void write_view(union binary_view *to, const recmap_bytes *view, const struct extent *in,
+static void write_view(union binary_view *to, const recmap_bytes *view, const struct extent *extent,
                        int32_t buffer) {
     *to = (union binary_view){.small = {.size = (int32_t)view->size}};
     if (view->size <= INLINE_SIZE) {
@@ -42,7 +42,7 @@ static void write_view(union binary_view *to, const recmap_bytes *view, const st
     }
     memcpy(to->large.prefix, view->data, PREFIX_SIZE);
     to->large.buffer = buffer;
-    to->large.offset = (int32_t)(view->data - in->begin);
+    to->large.offset = (int32_t)(view->data - extent->begin);
 }
 
 uint64_t arrow_view_alone(const void *context, uint64_t row) {

@@ -15,12 +15,12 @@ static frame_verdict pass_on(struct frame_fault *fault, recmap_frame_fault *said
     return frame_is_bad(fault, FRAME_BAD_LENGTH, "%s", reason);
 }
 
-static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault) {
     recmap_frame_fault said = {""};
     recmap_frame_place made = {0};
     if (size == 0) return FRAME_AT_END;
-    switch (by->custom->parse(&made, bytes, (size_t)size, &said, by->custom->context)) {
+    switch (framing->custom->parse(&made, bytes, (size_t)size, &said, framing->custom->context)) {
     case RECMAP_FRAME_GOOD: break;
     case RECMAP_FRAME_END: return FRAME_AT_END;
     default: return pass_on(fault, &said);
@@ -28,25 +28,26 @@ static frame_verdict parse(struct frame *found, const struct framing *by, const 
     if (!made.size || made.size > size || !bytes_fit(made.data_offset, made.data_size, made.size))
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
                             "the framing \"%s\" gives a record outside of its frame or of the file",
-                            by->name);
-    *found = (struct frame){made.size, made.data_offset, made.data_size, 0};
+                            framing->name);
+    *frame = (struct frame){made.size, made.data_offset, made.data_size, 0};
     if (check == FRAME_CHECK_STORED)
-        found->check = framing_hash(bytes + made.data_offset, made.data_size);
+        frame->check = framing_hash(bytes + made.data_offset, made.data_size);
     return FRAME_GOOD;
 }
 
-static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
+static bool begins_frame(const struct framing *framing, const uint8_t *bytes, uint64_t size) {
     struct frame found;
-    return parse(&found, by, bytes, size, FRAME_CHECK_HEADER, NULL) == FRAME_GOOD;
+    return parse(&found, framing, bytes, size, FRAME_CHECK_HEADER, NULL) == FRAME_GOOD;
 }
 
-static uint64_t find(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
+static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64_t size,
+                     uint64_t from, uint64_t limit, struct search_budget budget,
+                     struct crc_sums *sums) {
     (void)budget;
     (void)sums;
     limit = min_u64(limit, size);
     if (from >= limit) return FRAME_NOWHERE;
-    uint64_t at = by->custom->find(bytes, (size_t)size, from, limit, by->custom->context);
+    uint64_t at = framing->custom->find(bytes, (size_t)size, from, limit, framing->custom->context);
     return at >= from && at < limit ? at : FRAME_NOWHERE;
 }
 

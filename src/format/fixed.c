@@ -5,30 +5,31 @@
 
 #include "base/bytes.h"
 
-static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault) {
-    uint64_t record = by->record_size;
+    uint64_t record = framing->record_size;
     if (size == 0) return FRAME_AT_END;
     if (size < record)
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
                             "%" PRIu64 " bytes are left, too few for a record of %" PRIu64, size,
                             record);
-    *found = (struct frame){.size = record, .data_size = record};
-    if (check == FRAME_CHECK_STORED) found->check = framing_hash(bytes, record);
+    *frame = (struct frame){.size = record, .data_size = record};
+    if (check == FRAME_CHECK_STORED) frame->check = framing_hash(bytes, record);
     return FRAME_GOOD;
 }
 
-static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
+static bool begins_frame(const struct framing *framing, const uint8_t *bytes, uint64_t size) {
     (void)bytes;
-    return size >= by->record_size;
+    return size >= framing->record_size;
 }
 
-static uint64_t find(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
+static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64_t size,
+                     uint64_t from, uint64_t limit, struct search_budget budget,
+                     struct crc_sums *sums) {
     (void)bytes;
     (void)budget;
     (void)sums;
-    uint64_t first = by->file_header_size, record = by->record_size;
+    uint64_t first = framing->file_header_size, record = framing->record_size;
     uint64_t into = from > first ? (from - first) % record : 0;
     uint64_t at = from > first ? from : first;
     uint64_t step = into ? record - into : 0;

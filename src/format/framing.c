@@ -5,9 +5,9 @@
 
 #include <xxhash.h>
 
-bool framing_fits(const struct framing *by, uint64_t frame_size, uint64_t data_size) {
-    if (frame_size < by->overhead || frame_size - by->overhead < data_size) return false;
-    return by->overhead_varies || frame_size - by->overhead == data_size;
+bool framing_fits(const struct framing *framing, uint64_t frame_size, uint64_t data_size) {
+    if (frame_size < framing->overhead || frame_size - framing->overhead < data_size) return false;
+    return framing->overhead_varies || frame_size - framing->overhead == data_size;
 }
 
 uint32_t framing_hash(const uint8_t *data, uint64_t size) {

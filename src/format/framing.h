@@ -73,36 +73,38 @@ struct framing {
     const recmap_framing *custom; /* where a user wrote it */
 
     /* Looks at the frame that begins at bytes[0]. `fault` may be NULL. */
-    frame_verdict (*parse)(struct frame *found, const struct framing *by, const uint8_t *bytes,
+    frame_verdict (*parse)(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault);
 
     /* Whether the payload of `found`, parsed at bytes[at] with FRAME_CHECK_STORED, holds. With
      * `sums` bytes that were read for another frame are not read again. NULL: no check is stored,
      * so any payload holds. */
-    frame_verdict (*check_payload)(const struct frame *found, const uint8_t *bytes, uint64_t at,
+    frame_verdict (*check_payload)(const struct frame *frame, const uint8_t *bytes, uint64_t at,
                                    struct crc_sums *sums, struct frame_fault *fault);
 
     /* Whether the bytes begin like a frame: its header holds, whatever follows. */
-    bool (*begins_frame)(const struct framing *by, const uint8_t *bytes, uint64_t size);
+    bool (*begins_frame)(const struct framing *framing, const uint8_t *bytes, uint64_t size);
 
     /* The first place in [from, limit) of `size` bytes where a whole good frame begins, or
      * FRAME_NOWHERE. It gives up rather than go over its budget; with `sums` (of the same bytes as
      * before) it reads no payload twice. NULL: nothing tells; what follows damage is lost. */
-    uint64_t (*find)(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, struct search_budget budget, struct crc_sums *sums);
+    uint64_t (*find)(const struct framing *framing, const uint8_t *bytes, uint64_t size,
+                     uint64_t from, uint64_t limit, struct search_budget budget,
+                     struct crc_sums *sums);
 
     /* The same where a wrong answer does no harm, since it is only believed when the frames before
      * lead there. NULL: a file is walked from its beginning only. */
-    uint64_t (*guess)(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                      uint64_t limit, struct search_budget budget, struct crc_sums *sums);
+    uint64_t (*guess)(const struct framing *framing, const uint8_t *bytes, uint64_t size,
+                      uint64_t from, uint64_t limit, struct search_budget budget,
+                      struct crc_sums *sums);
 };
 
 /* The framing that recmap has under that name, parameters included: "tfrecord", "ofrecord",
  * "lines", "tar", "fixed:HEADER,RECORD,FOOTER". False: it has none. */
-bool framing_make(struct framing *made, const char *name);
+bool framing_make(struct framing *framing, const char *name);
 
 /* Whether a frame of that size may hold a payload of that size. */
-bool framing_fits(const struct framing *by, uint64_t frame_size, uint64_t data_size);
+bool framing_fits(const struct framing *framing, uint64_t frame_size, uint64_t data_size);
 
 /* What stands for the check of a payload where none is stored: 32 bits of its XXH3. */
 uint32_t framing_hash(const uint8_t *data, uint64_t size);

@@ -24,25 +24,25 @@ static bool read_number(uint64_t *number, const char **text) {
 }
 
 /* HEADER,RECORD,FOOTER */
-static bool make_fixed(struct framing *made, const char *sizes) {
+static bool make_fixed(struct framing *framing, const char *sizes) {
     uint64_t numbers[3];
     for (int i = 0; i < 3; i++) {
         if (i && *sizes++ != ',') return false;
         if (!read_number(&numbers[i], &sizes)) return false;
     }
     if (*sizes || !numbers[1]) return false;
-    *made = fixed_framing(numbers[0], numbers[1], numbers[2]);
+    *framing = fixed_framing(numbers[0], numbers[1], numbers[2]);
     return true;
 }
 
-bool framing_make(struct framing *made, const char *name) {
+bool framing_make(struct framing *framing, const char *name) {
     static const char fixed[] = "fixed:";
     static const struct framing *const framings[] = {&tfrecord_framing, &ofrecord_framing,
                                                      &lines_framing, &tar_framing};
     for (size_t i = 0; i < sizeof framings / sizeof *framings; i++) {
         if (strcmp(framings[i]->name, name)) continue;
-        *made = *framings[i];
+        *framing = *framings[i];
         return true;
     }
-    return !strncmp(name, fixed, sizeof fixed - 1) && make_fixed(made, name + sizeof fixed - 1);
+    return !strncmp(name, fixed, sizeof fixed - 1) && make_fixed(framing, name + sizeof fixed - 1);
 }

@@ -66,22 +66,24 @@ struct inflater *inflater_create(compression kind, const struct inflate_source *
     return made;
 }
 
-void inflater_destroy(struct inflater *ended) {
-    if (!ended) return;
-    free(ended->input);
-    free(ended);
+void inflater_destroy(struct inflater *inflater) {
+    if (!inflater) return;
+    free(inflater->input);
+    free(inflater);
 }
 
-struct inflater *inflater_copy(const struct inflater *in, const struct inflate_source *source) {
-    bool reads = !in->source.bytes;
+struct inflater *inflater_copy(const struct inflater *inflater,
+                               const struct inflate_source *source) {
+    bool reads = !inflater->source.bytes;
     struct inflater *made = malloc(sizeof *made);
     if (!made) return NULL;
-    *made = *in;
+    *made = *inflater;
     made->input = NULL;
-    made->taken -= in->state.avail_in;
+    made->taken -= inflater->state.avail_in;
     made->state.avail_in = 0;
     made->state.next_in = NULL;
-    if (reads && in->input) memcpy(made->lead, in->state.next_in - INPUT_LEAD, INPUT_LEAD);
+    if (reads && inflater->input)
+        memcpy(made->lead, inflater->state.next_in - INPUT_LEAD, INPUT_LEAD);
     if (!source) return made;
     made->source = *source;
     if (source->bytes) {
@@ -99,130 +101,133 @@ struct inflater *inflater_copy(const struct inflater *in, const struct inflate_s
 }
 
 /* Goes to a byte of the source. */
-static void go_to(struct inflater *in, uint64_t at) {
-    in->taken = at;
-    in->state.avail_in = 0;
-    in->state.next_in = in->input ? in->input + INPUT_LEAD : NULL;
+static void go_to(struct inflater *inflater, uint64_t at) {
+    inflater->taken = at;
+    inflater->state.avail_in = 0;
+    inflater->state.next_in = inflater->input ? inflater->input + INPUT_LEAD : NULL;
 }
 
-static void begin_member(struct inflater *in) {
-    isal_inflate_reset(&in->state);
-    isal_gzip_header_init(&in->gzip);
-    in->zlib = (struct isal_zlib_header){0};
-    in->phase = PHASE_HEADER;
-    in->member_size = 0;
-    in->unsure_from = in->offset;
-    in->sum = in->kind == COMPRESSION_ZLIB;
+static void begin_member(struct inflater *inflater) {
+    isal_inflate_reset(&inflater->state);
+    isal_gzip_header_init(&inflater->gzip);
+    inflater->zlib = (struct isal_zlib_header){0};
+    inflater->phase = PHASE_HEADER;
+    inflater->member_size = 0;
+    inflater->unsure_from = inflater->offset;
+    inflater->sum = inflater->kind == COMPRESSION_ZLIB;
 }
 
-static void start(struct inflater *in, uint64_t at, uint64_t offset) {
-    isal_inflate_init(&in->state);
-    in->fault = (struct inflate_fault){.error = RECMAP_ERROR_INIT};
-    in->is_bad = in->is_unreadable = false;
-    in->offset = offset;
-    begin_member(in);
-    in->member_at = at;
-    go_to(in, at);
+static void start(struct inflater *inflater, uint64_t at, uint64_t offset) {
+    isal_inflate_init(&inflater->state);
+    inflater->fault = (struct inflate_fault){.error = RECMAP_ERROR_INIT};
+    inflater->is_bad = inflater->is_unreadable = false;
+    inflater->offset = offset;
+    begin_member(inflater);
+    inflater->member_at = at;
+    go_to(inflater, at);
 }
 
-void inflater_start(struct inflater *in, uint64_t at, uint64_t offset) {
-    start(in, at, offset);
-    in->checks = true;
+void inflater_start(struct inflater *inflater, uint64_t at, uint64_t offset) {
+    start(inflater, at, offset);
+    inflater->checks = true;
 }
 
-static bool fail_source(struct inflater *in) {
-    in->is_bad = in->is_unreadable = true;
-    in->fault.at = in->taken;
-    in->fault.reason = in->fault.error.message;
+static bool fail_source(struct inflater *inflater) {
+    inflater->is_bad = inflater->is_unreadable = true;
+    inflater->fault.at = inflater->taken;
+    inflater->fault.reason = inflater->fault.error.message;
     return false;
 }
 
 /* More input, where there is none left. False when it cannot be read. */
-static bool refill(struct inflater *in) {
-    uint64_t left = in->taken < in->source.size ? in->source.size - in->taken : 0;
-    if (in->state.avail_in || !left) return true;
-    if (in->source.bytes) {
-        in->state.next_in = (uint8_t *)in->source.bytes + in->taken;
-        in->state.avail_in = (uint32_t)min_u64(left, PIECE_MAX);
+static bool refill(struct inflater *inflater) {
+    uint64_t left =
+        inflater->taken < inflater->source.size ? inflater->source.size - inflater->taken : 0;
+    if (inflater->state.avail_in || !left) return true;
+    if (inflater->source.bytes) {
+        inflater->state.next_in = (uint8_t *)inflater->source.bytes + inflater->taken;
+        inflater->state.avail_in = (uint32_t)min_u64(left, PIECE_MAX);
     } else {
         size_t size = (size_t)min_u64(left, INPUT_SIZE);
-        uint8_t *begin = in->input + INPUT_LEAD;
-        memmove(in->input, in->state.next_in - INPUT_LEAD, INPUT_LEAD);
-        in->state.next_in = begin;
-        if (in->source.read(in->source.context, begin, size, in->taken, &in->fault.error) !=
-            RECMAP_OK)
-            return fail_source(in);
-        in->state.avail_in = (uint32_t)size;
+        uint8_t *begin = inflater->input + INPUT_LEAD;
+        memmove(inflater->input, inflater->state.next_in - INPUT_LEAD, INPUT_LEAD);
+        inflater->state.next_in = begin;
+        if (inflater->source.read(inflater->source.context, begin, size, inflater->taken,
+                                  &inflater->fault.error) != RECMAP_OK)
+            return fail_source(inflater);
+        inflater->state.avail_in = (uint32_t)size;
     }
-    in->taken += in->state.avail_in;
+    inflater->taken += inflater->state.avail_in;
     return true;
 }
 
-uint64_t inflater_offset(const struct inflater *in) {
-    return in->offset;
+uint64_t inflater_offset(const struct inflater *inflater) {
+    return inflater->offset;
 }
 
-uint64_t inflater_position(const struct inflater *in) {
-    int32_t unused = in->state.read_in_length > 0 ? in->state.read_in_length / 8 : 0;
-    return in->taken - in->state.avail_in - (uint32_t)unused;
+uint64_t inflater_position(const struct inflater *inflater) {
+    int32_t unused = inflater->state.read_in_length > 0 ? inflater->state.read_in_length / 8 : 0;
+    return inflater->taken - inflater->state.avail_in - (uint32_t)unused;
 }
 
 /* How many of the next `wanted` bytes there are, in one piece. Only between members. */
-static uint32_t have(struct inflater *in, uint32_t wanted) {
-    if (in->state.avail_in < wanted && in->taken < in->source.size) {
-        go_to(in, in->taken - in->state.avail_in);
-        refill(in);
+static uint32_t have(struct inflater *inflater, uint32_t wanted) {
+    if (inflater->state.avail_in < wanted && inflater->taken < inflater->source.size) {
+        go_to(inflater, inflater->taken - inflater->state.avail_in);
+        refill(inflater);
     }
-    return in->state.avail_in < wanted ? in->state.avail_in : wanted;
+    return inflater->state.avail_in < wanted ? inflater->state.avail_in : wanted;
 }
 
-static void skip(struct inflater *in, uint32_t size) {
-    in->state.next_in += size;
-    in->state.avail_in -= size;
+static void skip(struct inflater *inflater, uint32_t size) {
+    inflater->state.next_in += size;
+    inflater->state.avail_in -= size;
 }
 
-bool inflater_start_at(struct inflater *in, const struct seek_point *point) {
-    if (point->bit / 8 >= in->source.size || point->window_size > INFLATE_WINDOW_MAX) return false;
-    start(in, point->bit / 8, point->offset);
+bool inflater_start_at(struct inflater *inflater, const struct seek_point *point) {
+    if (point->bit / 8 >= inflater->source.size || point->window_size > INFLATE_WINDOW_MAX)
+        return false;
+    start(inflater, point->bit / 8, point->offset);
     /* Without a window nothing came out of the member before. */
-    in->checks = !point->window_size;
-    in->phase = PHASE_BODY;
+    inflater->checks = !point->window_size;
+    inflater->phase = PHASE_BODY;
     unsigned odd = point->bit % 8;
-    if (odd && have(in, 1)) {
-        in->state.read_in = *in->state.next_in >> odd;
-        in->state.read_in_length = 8 - (int32_t)odd;
-        skip(in, 1);
+    if (odd && have(inflater, 1)) {
+        inflater->state.read_in = *inflater->state.next_in >> odd;
+        inflater->state.read_in_length = 8 - (int32_t)odd;
+        skip(inflater, 1);
     }
     if (point->window_size)
-        isal_inflate_set_dict(&in->state, (uint8_t *)point->window, point->window_size);
+        isal_inflate_set_dict(&inflater->state, (uint8_t *)point->window, point->window_size);
     return true;
 }
 
-bool inflater_go_on_at(struct inflater *in, const struct seek_point *point) {
-    const uint64_t member_at = in->member_at, size = in->member_size, unsure = in->unsure_from;
-    const uint32_t sum = in->sum;
-    const bool checks = in->checks;
-    if (!inflater_start_at(in, point)) return false;
+bool inflater_go_on_at(struct inflater *inflater, const struct seek_point *point) {
+    const uint64_t member_at = inflater->member_at, size = inflater->member_size,
+                   unsure = inflater->unsure_from;
+    const uint32_t sum = inflater->sum;
+    const bool checks = inflater->checks;
+    if (!inflater_start_at(inflater, point)) return false;
     if (!point->window_size) return true;
-    in->member_at = member_at;
-    in->member_size = size;
-    in->unsure_from = unsure;
-    in->sum = sum;
-    in->checks = checks;
+    inflater->member_at = member_at;
+    inflater->member_size = size;
+    inflater->unsure_from = unsure;
+    inflater->sum = sum;
+    inflater->checks = checks;
     return true;
 }
 
-const struct inflate_fault *inflater_fault(const struct inflater *in) {
-    return &in->fault;
+const struct inflate_fault *inflater_fault(const struct inflater *inflater) {
+    return &inflater->fault;
 }
 
-struct seek_point inflater_point(const struct inflater *in) {
-    const struct inflate_state *state = &in->state;
+struct seek_point inflater_point(const struct inflater *inflater) {
+    const struct inflate_state *state = &inflater->state;
     uint32_t end = state->tmp_out_valid < 0 ? 0 : (uint32_t)state->tmp_out_valid;
     uint32_t size = end < INFLATE_WINDOW_MAX ? end : INFLATE_WINDOW_MAX;
     return (struct seek_point){
-        .bit = (in->taken - state->avail_in) * 8 - (uint32_t)state->read_in_length,
-        .offset = in->offset + (uint32_t)(state->tmp_out_valid - state->tmp_out_processed),
+        .bit = (inflater->taken - state->avail_in) * 8 - (uint32_t)state->read_in_length,
+        .offset = inflater->offset + (uint32_t)(state->tmp_out_valid - state->tmp_out_processed),
         .window = state->tmp_out_buffer + (end - size),
         .window_size = size,
     };
@@ -230,10 +235,10 @@ struct seek_point inflater_point(const struct inflater *in) {
 
 /* As files do whose last bytes never reached the device: they inflate to anything, up to the end.
  */
-static bool ends_in_zeros(const struct inflater *in) {
+static bool ends_in_zeros(const struct inflater *inflater) {
     enum { ZEROS = 16 };
     static const uint8_t zeros[ZEROS];
-    const struct inflate_source *source = &in->source;
+    const struct inflate_source *source = &inflater->source;
     uint8_t last[ZEROS];
     if (source->size < ZEROS) return false;
     uint64_t at = source->size - ZEROS;
@@ -242,11 +247,11 @@ static bool ends_in_zeros(const struct inflater *in) {
            !memcmp(last, zeros, ZEROS);
 }
 
-static void set_bad(struct inflater *in, uint64_t at, const char *reason) {
-    in->is_bad = true;
-    in->fault.at = at;
-    in->fault.reason = reason;
-    in->fault.is_cut = reason == ends_inside && !ends_in_zeros(in);
+static void set_bad(struct inflater *inflater, uint64_t at, const char *reason) {
+    inflater->is_bad = true;
+    inflater->fault.at = at;
+    inflater->fault.reason = reason;
+    inflater->fault.is_cut = reason == ends_inside && !ends_in_zeros(inflater);
 }
 
 static const char *reason_of(int result) {
@@ -265,47 +270,49 @@ static const char *reason_of(int result) {
 enum { RESERVED_FLAGS = 0xe0 };
 
 /* Reads a member's header, which may come in pieces. */
-static void read_header(struct inflater *in) {
+static void read_header(struct inflater *inflater) {
     for (;;) {
-        if (!refill(in)) return;
-        bool was_empty = !in->state.avail_in;
-        int result = in->kind == COMPRESSION_GZIP ? isal_read_gzip_header(&in->state, &in->gzip)
-                                                  : isal_read_zlib_header(&in->state, &in->zlib);
+        if (!refill(inflater)) return;
+        bool was_empty = !inflater->state.avail_in;
+        int result = inflater->kind == COMPRESSION_GZIP
+                         ? isal_read_gzip_header(&inflater->state, &inflater->gzip)
+                         : isal_read_zlib_header(&inflater->state, &inflater->zlib);
         if (result == ISAL_DECOMP_OK) break;
         if (result != ISAL_END_INPUT) {
-            set_bad(in, inflater_position(in), reason_of(result));
+            set_bad(inflater, inflater_position(inflater), reason_of(result));
             return;
         }
         if (was_empty) {
-            set_bad(in, in->source.size, ends_inside);
+            set_bad(inflater, inflater->source.size, ends_inside);
             return;
         }
     }
-    if (in->kind == COMPRESSION_GZIP && in->gzip.flags & RESERVED_FLAGS)
-        set_bad(in, inflater_position(in), "a header has flags that are reserved");
-    if (in->kind == COMPRESSION_ZLIB && in->zlib.dict_flag)
-        set_bad(in, inflater_position(in), "it needs a dictionary that it does not hold");
-    in->phase = PHASE_BODY;
+    if (inflater->kind == COMPRESSION_GZIP && inflater->gzip.flags & RESERVED_FLAGS)
+        set_bad(inflater, inflater_position(inflater), "a header has flags that are reserved");
+    if (inflater->kind == COMPRESSION_ZLIB && inflater->zlib.dict_flag)
+        set_bad(inflater, inflater_position(inflater),
+                "it needs a dictionary that it does not hold");
+    inflater->phase = PHASE_BODY;
 }
 
-static uint32_t pending(const struct inflater *in) {
-    return (uint32_t)(in->state.tmp_out_valid - in->state.tmp_out_processed);
+static uint32_t pending(const struct inflater *inflater) {
+    return (uint32_t)(inflater->state.tmp_out_valid - inflater->state.tmp_out_processed);
 }
 
-static void take_output(struct inflater *in, const uint8_t *out, size_t size) {
-    in->offset += size;
-    in->member_size += size;
-    if (!in->checks || !size) return;
-    in->sum = in->kind == COMPRESSION_GZIP ? crc32_gzip_refl(in->sum, out, size)
-                                           : isal_adler32(in->sum, out, size);
+static void take_output(struct inflater *inflater, const uint8_t *out, size_t size) {
+    inflater->offset += size;
+    inflater->member_size += size;
+    if (!inflater->checks || !size) return;
+    inflater->sum = inflater->kind == COMPRESSION_GZIP ? crc32_gzip_refl(inflater->sum, out, size)
+                                                       : isal_adler32(inflater->sum, out, size);
 }
 
 /* Hands out what ISA-L has already, once nothing more comes. */
-static size_t drain(struct inflater *in, uint8_t *out, size_t room) {
-    size_t size = pending(in) < room ? pending(in) : room;
-    memcpy(out, in->state.tmp_out_buffer + in->state.tmp_out_processed, size);
-    in->state.tmp_out_processed += (int32_t)size;
-    take_output(in, out, size);
+static size_t drain(struct inflater *inflater, uint8_t *out, size_t room) {
+    size_t size = pending(inflater) < room ? pending(inflater) : room;
+    memcpy(out, inflater->state.tmp_out_buffer + inflater->state.tmp_out_processed, size);
+    inflater->state.tmp_out_processed += (int32_t)size;
+    take_output(inflater, out, size);
     return size;
 }
 
@@ -327,12 +334,12 @@ static void forget_beyond(struct inflate_state *state, uint32_t input) {
 }
 
 /* One call of ISA-L. With `stops` it goes no further than the end of the block at hand. */
-static size_t call(struct inflater *in, uint8_t *out, size_t room, bool stops) {
-    struct inflate_state *state = &in->state;
+static size_t call(struct inflater *inflater, uint8_t *out, size_t room, bool stops) {
+    struct inflate_state *state = &inflater->state;
     bool marks = stops &&
                  (state->block_state == ISAL_BLOCK_CODED || state->block_state == ISAL_BLOCK_TYPE0);
-    uint32_t is_last = state->bfinal, had = pending(in);
-    if (!refill(in)) return 0;
+    uint32_t is_last = state->bfinal, had = pending(inflater);
+    if (!refill(inflater)) return 0;
     uint32_t input = state->avail_in;
     uint32_t given = (uint32_t)(room < BULK ? room : BULK);
     if (marks) state->bfinal = 1;
@@ -345,144 +352,150 @@ static size_t call(struct inflater *in, uint8_t *out, size_t room, bool stops) {
         state->block_state = ISAL_BLOCK_NEW_HDR;
     if (marks) state->bfinal = is_last;
     size_t size = given - state->avail_out;
-    take_output(in, out, size);
+    take_output(inflater, out, size);
     if (result < 0) {
-        set_bad(in, inflater_position(in), reason_of(result));
+        set_bad(inflater, inflater_position(inflater), reason_of(result));
     } else if (state->block_state == ISAL_BLOCK_FINISH) {
         give_back(state);
-        in->phase = PHASE_TRAILER;
-    } else if (!input && in->taken >= in->source.size && !size && had == pending(in) &&
-               before == state->block_state && state->block_state != ISAL_BLOCK_INPUT_DONE &&
-               (room || !marks)) {
-        set_bad(in, in->source.size, ends_inside);
+        inflater->phase = PHASE_TRAILER;
+    } else if (!input && inflater->taken >= inflater->source.size && !size &&
+               had == pending(inflater) && before == state->block_state &&
+               state->block_state != ISAL_BLOCK_INPUT_DONE && (room || !marks)) {
+        set_bad(inflater, inflater->source.size, ends_inside);
     }
     return size;
 }
 
 /* Goes on towards the end of the block, without handing out the last byte there is. */
-static size_t call_towards_point(struct inflater *in, uint8_t *out, size_t room) {
-    struct inflate_state *state = &in->state;
+static size_t call_towards_point(struct inflater *inflater, uint8_t *out, size_t room) {
+    struct inflate_state *state = &inflater->state;
     enum { FULL = 2 * INFLATE_WINDOW_MAX };
-    if (state->tmp_out_valid >= FULL && pending(in) > 1) {
-        size_t held = pending(in) - 1;
-        return call(in, out, room < held ? room : held, true);
+    if (state->tmp_out_valid >= FULL && pending(inflater) > 1) {
+        size_t held = pending(inflater) - 1;
+        return call(inflater, out, room < held ? room : held, true);
     }
     if (state->tmp_out_valid == 0 || state->tmp_out_valid >= FULL)
-        return call(in, out, room, false);
-    bool holds = !pending(in);
+        return call(inflater, out, room, false);
+    bool holds = !pending(inflater);
     int32_t valid = state->tmp_out_valid;
-    uint64_t at = in->taken - state->avail_in;
+    uint64_t at = inflater->taken - state->avail_in;
     enum isal_block_state before = state->block_state;
     if (holds) state->tmp_out_processed--;
-    call(in, out, 0, true);
+    call(inflater, out, 0, true);
     if (holds) state->tmp_out_processed++;
-    bool is_stuck = state->tmp_out_valid == valid && in->taken - state->avail_in == at &&
+    bool is_stuck = state->tmp_out_valid == valid && inflater->taken - state->avail_in == at &&
                     state->block_state == before;
-    return is_stuck && !in->is_bad ? call(in, out, room, false) : 0;
+    return is_stuck && !inflater->is_bad ? call(inflater, out, room, false) : 0;
 }
 
-static void read_trailer(struct inflater *in, bool *is_wrong) {
-    uint32_t size = in->kind == COMPRESSION_GZIP ? 8 : 4;
-    if (have(in, size) < size) {
-        if (!in->is_bad) set_bad(in, in->source.size, ends_inside);
+static void read_trailer(struct inflater *inflater, bool *is_wrong) {
+    uint32_t size = inflater->kind == COMPRESSION_GZIP ? 8 : 4;
+    if (have(inflater, size) < size) {
+        if (!inflater->is_bad) set_bad(inflater, inflater->source.size, ends_inside);
         return;
     }
-    const uint8_t *at = in->state.next_in;
-    if (in->checks && in->kind == COMPRESSION_GZIP)
-        *is_wrong = load32(at) != in->sum || load32(at + 4) != (uint32_t)in->member_size;
-    else if (in->checks) *is_wrong = __builtin_bswap32(load32(at)) != in->sum;
-    if (!*is_wrong) in->unsure_from = in->offset;
+    const uint8_t *at = inflater->state.next_in;
+    if (inflater->checks && inflater->kind == COMPRESSION_GZIP)
+        *is_wrong = load32(at) != inflater->sum ||
+                    load32(at + 4) != (uint32_t)inflater->member_size;
+    else if (inflater->checks) *is_wrong = __builtin_bswap32(load32(at)) != inflater->sum;
+    if (!*is_wrong) inflater->unsure_from = inflater->offset;
     if (*is_wrong) {
-        in->fault.has_size = in->kind == COMPRESSION_GZIP &&
-                             load32(at + 4) == (uint32_t)in->member_size;
-        in->fault.at = inflater_position(in);
-        in->fault.reason = "its checksum does not hold";
+        inflater->fault.has_size = inflater->kind == COMPRESSION_GZIP &&
+                                   load32(at + 4) == (uint32_t)inflater->member_size;
+        inflater->fault.at = inflater_position(inflater);
+        inflater->fault.reason = "its checksum does not hold";
     }
-    skip(in, size);
-    in->phase = PHASE_NEXT;
+    skip(inflater, size);
+    inflater->phase = PHASE_NEXT;
 }
 
 /* Zeros that pad a GZIP file end it, as for gzip(1); else another member follows. */
-static void look_behind(struct inflater *in) {
+static void look_behind(struct inflater *inflater) {
     enum { MAGIC = 4 };
-    uint64_t at = inflater_position(in);
-    if (have(in, MAGIC) && compression_begins(in->kind, in->state.next_in, have(in, MAGIC))) {
-        begin_member(in);
-        in->member_at = at;
+    uint64_t at = inflater_position(inflater);
+    if (have(inflater, MAGIC) &&
+        compression_begins(inflater->kind, inflater->state.next_in, have(inflater, MAGIC))) {
+        begin_member(inflater);
+        inflater->member_at = at;
         return;
     }
-    while (have(in, 1) && !*in->state.next_in) skip(in, 1);
-    if (in->is_bad) return;
-    if (have(in, 1)) set_bad(in, at, "other bytes follow the compressed stream");
-    else in->phase = PHASE_DONE;
+    while (have(inflater, 1) && !*inflater->state.next_in) skip(inflater, 1);
+    if (inflater->is_bad) return;
+    if (have(inflater, 1)) set_bad(inflater, at, "other bytes follow the compressed stream");
+    else inflater->phase = PHASE_DONE;
 }
 
-inflate_verdict inflater_read(size_t *size, struct inflater *in, uint8_t *out, size_t room,
+inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint8_t *out, size_t room,
                               bool wants_point) {
     size_t count = 0;
     bool is_wrong = false;
     inflate_verdict verdict = INFLATE_OK;
     while (verdict == INFLATE_OK && !is_wrong) {
-        if (in->is_bad) {
-            count += drain(in, out + count, room - count);
-            if (!pending(in)) verdict = in->is_unreadable ? INFLATE_UNREADABLE : INFLATE_BAD;
+        if (inflater->is_bad) {
+            count += drain(inflater, out + count, room - count);
+            if (!pending(inflater))
+                verdict = inflater->is_unreadable ? INFLATE_UNREADABLE : INFLATE_BAD;
             else break;
-        } else if (in->phase == PHASE_HEADER) {
-            read_header(in);
-        } else if (in->phase == PHASE_TRAILER) {
-            read_trailer(in, &is_wrong);
-        } else if (in->phase == PHASE_NEXT) {
-            look_behind(in);
-        } else if (in->phase == PHASE_DONE) {
+        } else if (inflater->phase == PHASE_HEADER) {
+            read_header(inflater);
+        } else if (inflater->phase == PHASE_TRAILER) {
+            read_trailer(inflater, &is_wrong);
+        } else if (inflater->phase == PHASE_NEXT) {
+            look_behind(inflater);
+        } else if (inflater->phase == PHASE_DONE) {
             verdict = INFLATE_END;
-        } else if (wants_point && in->state.block_state == ISAL_BLOCK_NEW_HDR) {
+        } else if (wants_point && inflater->state.block_state == ISAL_BLOCK_NEW_HDR) {
             verdict = INFLATE_AT_POINT;
         } else if (count == room) {
             break;
         } else {
-            count += wants_point ? call_towards_point(in, out + count, room - count)
-                                 : call(in, out + count, room - count, false);
+            count += wants_point ? call_towards_point(inflater, out + count, room - count)
+                                 : call(inflater, out + count, room - count, false);
         }
     }
     *size = count;
     return is_wrong ? INFLATE_WRONG_SUM : verdict;
 }
 
-uint64_t inflater_member_size(const struct inflater *in) {
-    return in->member_size;
+uint64_t inflater_member_size(const struct inflater *inflater) {
+    return inflater->member_size;
 }
 
-uint64_t inflater_member_at(const struct inflater *in) {
-    return in->member_at;
+uint64_t inflater_member_at(const struct inflater *inflater) {
+    return inflater->member_at;
 }
 
-uint64_t inflater_unsure_from(const struct inflater *in) {
-    return in->unsure_from;
+uint64_t inflater_unsure_from(const struct inflater *inflater) {
+    return inflater->unsure_from;
 }
 
 /* Whether a member that begins there goes on for a while, or ends well. */
-static bool is_member(struct inflater *in, uint64_t at) {
+static bool is_member(struct inflater *inflater, uint64_t at) {
     uint8_t *out = malloc(TRIED_SIZE);
     if (!out) return false;
     size_t size;
-    inflater_start(in, at, 0);
-    inflate_verdict verdict = inflater_read(&size, in, out, TRIED_SIZE, false);
+    inflater_start(inflater, at, 0);
+    inflate_verdict verdict = inflater_read(&size, inflater, out, TRIED_SIZE, false);
     free(out);
     return verdict == INFLATE_OK || verdict == INFLATE_END ||
-           (verdict == INFLATE_BAD && in->phase >= PHASE_NEXT);
+           (verdict == INFLATE_BAD && inflater->phase >= PHASE_NEXT);
 }
 
-uint64_t inflater_find_member(struct inflater *in, uint64_t from) {
-    if (in->kind != COMPRESSION_GZIP) return UINT64_MAX;
-    start(in, from, 0);
-    for (uint64_t at = from; have(in, 4) == 4;) {
-        const uint8_t *found = memchr(in->state.next_in, 0x1f, in->state.avail_in);
-        uint32_t before = found ? (uint32_t)(found - in->state.next_in) : in->state.avail_in;
+uint64_t inflater_find_member(struct inflater *inflater, uint64_t from) {
+    if (inflater->kind != COMPRESSION_GZIP) return UINT64_MAX;
+    start(inflater, from, 0);
+    for (uint64_t at = from; have(inflater, 4) == 4;) {
+        const uint8_t *found = memchr(inflater->state.next_in, 0x1f, inflater->state.avail_in);
+        uint32_t before = found ? (uint32_t)(found - inflater->state.next_in)
+                                : inflater->state.avail_in;
         at += before;
-        skip(in, before);
-        if (!found || have(in, 4) < 4) continue;
-        if (compression_begins(in->kind, in->state.next_in, 4) && is_member(in, at)) return at;
-        start(in, ++at, 0);
+        skip(inflater, before);
+        if (!found || have(inflater, 4) < 4) continue;
+        if (compression_begins(inflater->kind, inflater->state.next_in, 4) &&
+            is_member(inflater, at))
+            return at;
+        start(inflater, ++at, 0);
     }
     return UINT64_MAX;
 }

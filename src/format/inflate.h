@@ -43,37 +43,38 @@ struct inflater;
 
 /* NULL when memory is out. Nothing is started. */
 struct inflater *inflater_create(compression kind, const struct inflate_source *source);
-void inflater_destroy(struct inflater *ended);
+void inflater_destroy(struct inflater *inflater);
 
 /* Another that stands where this one does, between reads, to go on by itself. With `source` NULL it
  * only keeps the place, to be copied from. NULL when memory is out. */
-struct inflater *inflater_copy(const struct inflater *in, const struct inflate_source *source);
+struct inflater *inflater_copy(const struct inflater *inflater,
+                               const struct inflate_source *source);
 
 /* Starts at a member (or ZLIB stream) whose header is at byte `at`; what comes out is counted from
  * `offset` on. Checksums are checked. */
-void inflater_start(struct inflater *in, uint64_t at, uint64_t offset);
+void inflater_start(struct inflater *inflater, uint64_t at, uint64_t offset);
 
 /* Starts at a point. The checksum of its member is checked only if the point is that member's
  * beginning. False for a point
  * that lies nowhere. */
-bool inflater_start_at(struct inflater *in, const struct seek_point *point);
+bool inflater_start_at(struct inflater *inflater, const struct seek_point *point);
 
 /* The same for one that came to the point's offset by inflating, well or not: its member goes on,
  * and is checked at its end if it was before. */
-bool inflater_go_on_at(struct inflater *in, const struct seek_point *point);
+bool inflater_go_on_at(struct inflater *inflater, const struct seek_point *point);
 
 /* How much of the member at hand came out. */
-uint64_t inflater_member_size(const struct inflater *in);
+uint64_t inflater_member_size(const struct inflater *inflater);
 
 /* Inflates up to `room` bytes; `size` is how many came out, whatever the verdict. Members follow
  * each other as if they were one. With `wants_point` it stops at the next point, which may be
  * where it stands. */
-inflate_verdict inflater_read(size_t *size, struct inflater *in, uint8_t *out, size_t room,
+inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint8_t *out, size_t room,
                               bool wants_point);
 
 /* The point at which it stopped. Up to 64 KiB before it may not have come out yet, and come with
  * the next reads. The window lives until then. */
-struct seek_point inflater_point(const struct inflater *in);
+struct seek_point inflater_point(const struct inflater *inflater);
 
 /* What is wrong, and at which byte of the compressed ones. */
 struct inflate_fault {
@@ -84,23 +85,23 @@ struct inflate_fault {
     bool has_size; /* of a wrong sum: as many bytes came out as there should */
     recmap_error error; /* of the source */
 };
-const struct inflate_fault *inflater_fault(const struct inflater *in);
+const struct inflate_fault *inflater_fault(const struct inflater *inflater);
 
 /* How far what came out reaches. */
-uint64_t inflater_offset(const struct inflater *in);
+uint64_t inflater_offset(const struct inflater *inflater);
 
 /* The byte that is read next: bytes before were used. */
-uint64_t inflater_position(const struct inflater *in);
+uint64_t inflater_position(const struct inflater *inflater);
 
 /* The byte at which the member at hand, or the last one, began. */
-uint64_t inflater_member_at(const struct inflater *in);
+uint64_t inflater_member_at(const struct inflater *inflater);
 
 /* No checksum that holds vouches for what came out from there on. */
-uint64_t inflater_unsure_from(const struct inflater *in);
+uint64_t inflater_unsure_from(const struct inflater *inflater);
 
 /* The first byte from `from` on at which a member begins that can be inflated for a while, or to
  * its good end; UINT64_MAX where there is none. What is started now is given up. Only GZIP's
  * headers can be told from other bytes. */
-uint64_t inflater_find_member(struct inflater *in, uint64_t from);
+uint64_t inflater_find_member(struct inflater *inflater, uint64_t from);
 
 #endif

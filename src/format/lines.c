@@ -4,30 +4,31 @@
 
 #include "base/bytes.h"
 
-static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault) {
-    (void)by;
+    (void)framing;
     (void)fault;
     if (size == 0) return FRAME_AT_END;
     const uint8_t *end = memchr(bytes, '\n', (size_t)size);
     uint64_t data_size = end ? (uint64_t)(end - bytes) : size;
-    *found = (struct frame){.size = data_size + (end != NULL)};
+    *frame = (struct frame){.size = data_size + (end != NULL)};
     if (end && data_size && end[-1] == '\r') data_size--;
-    found->data_size = data_size;
-    if (check == FRAME_CHECK_STORED) found->check = framing_hash(bytes, data_size);
+    frame->data_size = data_size;
+    if (check == FRAME_CHECK_STORED) frame->check = framing_hash(bytes, data_size);
     return FRAME_GOOD;
 }
 
-static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
-    (void)by;
+static bool begins_frame(const struct framing *framing, const uint8_t *bytes, uint64_t size) {
+    (void)framing;
     (void)bytes;
     return size > 0;
 }
 
 /* A line begins behind every LF. */
-static uint64_t find(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
-    (void)by;
+static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64_t size,
+                     uint64_t from, uint64_t limit, struct search_budget budget,
+                     struct crc_sums *sums) {
+    (void)framing;
     (void)budget;
     (void)sums;
     limit = min_u64(limit, size);

@@ -8,9 +8,9 @@
 /* The tag of field 1, which holds bytes: what every record but an empty one begins with. */
 enum { FEATURE_TAG = 0x0a, LIKELY_RECORDS = 4 };
 
-static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault) {
-    (void)by;
+    (void)framing;
     if (size == 0) return FRAME_AT_END;
     if (size < OFRECORD_HEADER_SIZE)
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
@@ -20,14 +20,14 @@ static frame_verdict parse(struct frame *found, const struct framing *by, const 
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
                             "the record's size is %" PRId64 ", but %" PRIu64 " bytes follow",
                             (int64_t)length, left);
-    *found = (struct frame){length + OFRECORD_HEADER_SIZE, OFRECORD_HEADER_SIZE, length, 0};
+    *frame = (struct frame){length + OFRECORD_HEADER_SIZE, OFRECORD_HEADER_SIZE, length, 0};
     if (check == FRAME_CHECK_STORED)
-        found->check = framing_hash(bytes + OFRECORD_HEADER_SIZE, length);
+        frame->check = framing_hash(bytes + OFRECORD_HEADER_SIZE, length);
     return FRAME_GOOD;
 }
 
-static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
-    (void)by;
+static bool begins_frame(const struct framing *framing, const uint8_t *bytes, uint64_t size) {
+    (void)framing;
     return size >= OFRECORD_HEADER_SIZE && load64(bytes) <= INT64_MAX;
 }
 
@@ -46,9 +46,10 @@ bool ofrecord_is_likely(const uint8_t *bytes, uint64_t size, uint64_t at) {
 }
 
 /* Behind damage it is not asked: a payload may look like records. */
-static uint64_t guess(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                      uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
-    (void)by;
+static uint64_t guess(const struct framing *framing, const uint8_t *bytes, uint64_t size,
+                      uint64_t from, uint64_t limit, struct search_budget budget,
+                      struct crc_sums *sums) {
+    (void)framing;
     (void)sums;
     for (uint64_t at = from; at < limit && bytes_fit(at, OFRECORD_HEADER_SIZE + 1, size); at++) {
         const uint8_t *tag = memchr(bytes + at + OFRECORD_HEADER_SIZE, FEATURE_TAG,

@@ -65,9 +65,9 @@ static frame_verdict parse_end(const uint8_t *bytes, uint64_t size, struct frame
                         "zeros end the archive here, but other bytes follow them");
 }
 
-static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault) {
-    (void)by;
+    (void)framing;
     struct sample_key key = {.size = 0};
     struct tar_member member;
     struct frame_fault said = {""};
@@ -84,13 +84,13 @@ static frame_verdict parse(struct frame *found, const struct framing *by, const 
     if (!key.size)
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
                             "no member is part of a sample: a file whose name has a dot");
-    *found = (struct frame){.size = at, .data_size = at};
-    if (check == FRAME_CHECK_STORED) found->check = framing_hash(bytes, at);
+    *frame = (struct frame){.size = at, .data_size = at};
+    if (check == FRAME_CHECK_STORED) frame->check = framing_hash(bytes, at);
     return FRAME_GOOD;
 }
 
-static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
-    (void)by;
+static bool begins_frame(const struct framing *framing, const uint8_t *bytes, uint64_t size) {
+    (void)framing;
     return tar_header_holds(bytes, size);
 }
 
@@ -101,8 +101,9 @@ bool tar_is_likely(const uint8_t *bytes, uint64_t size) {
 }
 
 /* The member that is found first may stand inside a sample; where that ends, one begins. */
-static uint64_t guess(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                      uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
+static uint64_t guess(const struct framing *framing, const uint8_t *bytes, uint64_t size,
+                      uint64_t from, uint64_t limit, struct search_budget budget,
+                      struct crc_sums *sums) {
     (void)sums;
     uint64_t at = (from + TAR_BLOCK_SIZE - 1) / TAR_BLOCK_SIZE * TAR_BLOCK_SIZE;
     limit = min_u64(limit, size);
@@ -112,7 +113,7 @@ static uint64_t guess(const struct framing *by, const uint8_t *bytes, uint64_t s
         if (!budget.place_count--) break;
         if (!tar_is_likely(bytes + at, size - at)) continue;
         if (at == 0) return 0;
-        if (parse(&before, by, bytes + at, size - at, FRAME_CHECK_HEADER, NULL) != FRAME_GOOD)
+        if (parse(&before, framing, bytes + at, size - at, FRAME_CHECK_HEADER, NULL) != FRAME_GOOD)
             continue;
         return before.size < limit - at ? at + before.size : FRAME_NOWHERE;
     }

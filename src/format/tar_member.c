@@ -108,18 +108,18 @@ struct pax_line {
     const uint8_t *key, *value;
 };
 
-static bool read_line(struct pax_line *found, const uint8_t *text, uint64_t size) {
+static bool read_line(struct pax_line *line, const uint8_t *text, uint64_t size) {
     enum { DIGITS_MAX = 20 };
     const uint8_t *space = memchr(text, ' ', (size_t)min_u64(size, DIGITS_MAX));
-    if (!space || !read_decimal(&found->size, text, (uint64_t)(space - text))) return false;
+    if (!space || !read_decimal(&line->size, text, (uint64_t)(space - text))) return false;
     uint64_t head = (uint64_t)(space - text) + 1;
-    if (found->size > size || found->size <= head || text[found->size - 1] != '\n') return false;
-    found->key = space + 1;
-    const uint8_t *equals = memchr(found->key, '=', (size_t)(found->size - head));
+    if (line->size > size || line->size <= head || text[line->size - 1] != '\n') return false;
+    line->key = space + 1;
+    const uint8_t *equals = memchr(line->key, '=', (size_t)(line->size - head));
     if (!equals) return false;
-    found->key_size = (uint64_t)(equals - found->key);
-    found->value = equals + 1;
-    found->value_size = found->size - head - found->key_size - 2;
+    line->key_size = (uint64_t)(equals - line->key);
+    line->value = equals + 1;
+    line->value_size = line->size - head - line->key_size - 2;
     return true;
 }
 
@@ -128,7 +128,7 @@ static bool has_key(const struct pax_line *line, const char *key) {
 }
 
 /* Takes name and size of a pax header. */
-static tar_verdict read_pax(struct extension *known, const uint8_t *text, uint64_t size,
+static tar_verdict read_pax(struct extension *extension, const uint8_t *text, uint64_t size,
                             struct frame_fault *fault) {
     static const char sparse[] = "GNU.sparse.";
     struct extension said = {0};
@@ -147,13 +147,13 @@ static tar_verdict read_pax(struct extension *known, const uint8_t *text, uint64
         }
     }
     while (said.name_size && said.name[said.name_size - 1] == '/') said.name_size--;
-    if (!known->name && said.name) {
-        known->name = said.name;
-        known->name_size = said.name_size;
+    if (!extension->name && said.name) {
+        extension->name = said.name;
+        extension->name_size = said.name_size;
     }
-    if (!known->has_size && said.has_size) {
-        known->has_size = true;
-        known->size = said.size;
+    if (!extension->has_size && said.has_size) {
+        extension->has_size = true;
+        extension->size = said.size;
     }
     return TAR_MEMBER;
 }
@@ -166,7 +166,7 @@ static bool global_is_void(const uint8_t *text, uint64_t size) {
 }
 
 /* Takes what the extended header at bytes[at] says, and steps over it. */
-static tar_verdict read_extension(struct extension *known, uint64_t *at, const uint8_t *bytes,
+static tar_verdict read_extension(struct extension *extension, uint64_t *at, const uint8_t *bytes,
                                   uint64_t size, uint64_t data_size, struct frame_fault *fault) {
     const uint8_t *data = bytes + *at + TAR_BLOCK_SIZE;
     uint8_t type = bytes[*at + TYPE_AT];
@@ -174,10 +174,10 @@ static tar_verdict read_extension(struct extension *known, uint64_t *at, const u
     if (data_size > left || padded(data_size) > left)
         return bad(fault, "the archive ends inside an extended header");
     *at += TAR_BLOCK_SIZE + padded(data_size);
-    if (type == 'x' || type == 'X') return read_pax(known, data, data_size, fault);
-    if (type == 'L' && !known->name) {
-        known->name = data;
-        known->name_size = text_size(data, data_size);
+    if (type == 'x' || type == 'X') return read_pax(extension, data, data_size, fault);
+    if (type == 'L' && !extension->name) {
+        extension->name = data;
+        extension->name_size = text_size(data, data_size);
     }
     return TAR_MEMBER;
 }
@@ -192,21 +192,21 @@ static bool has_data(uint8_t type) {
 }
 
 /* The name as the header has it. The prefix is POSIX's: GNU has other things there. */
-static void take_name(struct tar_member *found, const uint8_t *header) {
+static void take_name(struct tar_member *member, const uint8_t *header) {
     uint64_t name_size = text_size(header, TAR_NAME_FIELD);
     uint64_t prefix_size = text_size(header + PREFIX_AT, TAR_PREFIX_FIELD);
-    found->name = header;
-    found->name_size = name_size;
+    member->name = header;
+    member->name_size = name_size;
     if (!prefix_size || memcmp(header + MAGIC_AT, "ustar", 6)) return;
-    memcpy(found->joined, header + PREFIX_AT, (size_t)prefix_size);
-    found->joined[prefix_size] = '/';
-    memcpy(found->joined + prefix_size + 1, header, (size_t)name_size);
-    found->name = found->joined;
-    found->name_size = prefix_size + 1 + name_size;
+    memcpy(member->joined, header + PREFIX_AT, (size_t)prefix_size);
+    member->joined[prefix_size] = '/';
+    memcpy(member->joined + prefix_size + 1, header, (size_t)name_size);
+    member->name = member->joined;
+    member->name_size = prefix_size + 1 + name_size;
 }
 
 /* The member itself, whose header stands at bytes[at]. */
-static tar_verdict read_body(struct tar_member *found, const struct extension *known,
+static tar_verdict read_body(struct tar_member *member, const struct extension *extension,
                              const uint8_t *bytes, uint64_t size, uint64_t at, uint64_t data_size,
                              struct frame_fault *fault) {
     const uint8_t *header = bytes + at;
@@ -215,14 +215,14 @@ static tar_verdict read_body(struct tar_member *found, const struct extension *k
     if (type == 'g' && at) return bad(fault, "no member follows an extended header");
     if (type == 'S') return bad(fault, "it is a sparse file, whose bytes do not lie in one piece");
     /* In the oldest archives a folder is a file whose name ends so; names that were cut may too. */
-    if (!type && !known->name && own_size && header[own_size - 1] == '/') type = '5';
-    if (known->has_size) data_size = known->size;
+    if (!type && !extension->name && own_size && header[own_size - 1] == '/') type = '5';
+    if (extension->has_size) data_size = extension->size;
     if (!has_data(type)) data_size = 0;
-    found->is_file = type == '0' || type == 0 || type == '7';
-    take_name(found, header);
-    if (known->name) {
-        found->name = known->name;
-        found->name_size = known->name_size;
+    member->is_file = type == '0' || type == 0 || type == '7';
+    take_name(member, header);
+    if (extension->name) {
+        member->name = extension->name;
+        member->name_size = extension->name_size;
     }
     if (data_size <= left && type == 'g' && !global_is_void(header + TAR_BLOCK_SIZE, data_size))
         return bad(fault, "a pax header for the whole archive is malformed, or has a name or size");
@@ -233,11 +233,11 @@ static tar_verdict read_body(struct tar_member *found, const struct extension *k
                      data_size, left);
         return TAR_CUT;
     }
-    found->size = at + TAR_BLOCK_SIZE + min_u64(padded(data_size), left);
+    member->size = at + TAR_BLOCK_SIZE + min_u64(padded(data_size), left);
     return TAR_MEMBER;
 }
 
-tar_verdict tar_member_read(struct tar_member *found, const uint8_t *bytes, uint64_t size,
+tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uint64_t size,
                             struct frame_fault *fault) {
     static const uint8_t zeros[TAR_BLOCK_SIZE];
     struct extension known = {0};
@@ -261,7 +261,7 @@ tar_verdict tar_member_read(struct tar_member *found, const uint8_t *bytes, uint
         if (!read_number(&data_size, header + SIZE_AT, SIZE_FIELD))
             return bad(fault, "the size of a member is no number below 2^63");
         if (!is_extension(header[TYPE_AT]))
-            return read_body(found, &known, bytes, size, at, data_size, fault);
+            return read_body(member, &known, bytes, size, at, data_size, fault);
         if (read_extension(&known, &at, bytes, size, data_size, fault) == TAR_BAD) return TAR_BAD;
     }
 }

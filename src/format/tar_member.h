@@ -25,7 +25,7 @@ typedef enum tar_verdict {
 } tar_verdict;
 
 /* Looks at the member that begins at bytes[0]. `fault` may be NULL. */
-tar_verdict tar_member_read(struct tar_member *found, const uint8_t *bytes, uint64_t size,
+tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uint64_t size,
                             struct frame_fault *fault);
 
 /* Whether the checksum of the header at bytes[0] holds. */

@@ -30,21 +30,21 @@ bool tfrecord_holds(const uint8_t *bytes, uint64_t size, frame_check check) {
 /* Payloads up to this size are read where they are met. */
 enum { SHORT_PAYLOAD = 16384 };
 
-static frame_verdict check_payload(const struct frame *found, const uint8_t *bytes, uint64_t at,
+static frame_verdict check_payload(const struct frame *frame, const uint8_t *bytes, uint64_t at,
                                    struct crc_sums *sums, struct frame_fault *fault) {
-    uint64_t from = at + found->data_offset;
+    uint64_t from = at + frame->data_offset;
     uint32_t crc;
-    if (found->data_size <= SHORT_PAYLOAD || !sums ||
-        !crc_sums_piece(&crc, sums, bytes, from, found->data_size))
-        crc = crc32c(bytes + from, (size_t)found->data_size);
-    if (found->check == crc32c_mask(crc)) return FRAME_GOOD;
+    if (frame->data_size <= SHORT_PAYLOAD || !sums ||
+        !crc_sums_piece(&crc, sums, bytes, from, frame->data_size))
+        crc = crc32c(bytes + from, (size_t)frame->data_size);
+    if (frame->check == crc32c_mask(crc)) return FRAME_GOOD;
     return frame_is_bad(fault, FRAME_BAD_DATA, "data CRC is 0x%08" PRIx32 ", expected 0x%08" PRIx32,
-                        found->check, crc32c_mask(crc));
+                        frame->check, crc32c_mask(crc));
 }
 
-static frame_verdict parse(struct frame *found, const struct framing *by, const uint8_t *bytes,
+static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault) {
-    (void)by;
+    (void)framing;
     if (size == 0) return FRAME_AT_END;
     if (size < TFRECORD_HEADER_SIZE)
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
@@ -62,17 +62,17 @@ static frame_verdict parse(struct frame *found, const struct framing *by, const 
                             " bytes of data and 4 of CRC are to "
                             "follow the header, %" PRIu64 " do",
                             length, left);
-    found->size = length + TFRECORD_OVERHEAD;
-    found->data_offset = TFRECORD_HEADER_SIZE;
-    found->data_size = length;
+    frame->size = length + TFRECORD_OVERHEAD;
+    frame->data_offset = TFRECORD_HEADER_SIZE;
+    frame->data_size = length;
     if (check == FRAME_CHECK_HEADER) return FRAME_GOOD;
     const uint8_t *data = bytes + TFRECORD_HEADER_SIZE;
-    found->check = load32(data + length);
-    return check == FRAME_CHECK_STORED ? FRAME_GOOD : check_payload(found, bytes, 0, NULL, fault);
+    frame->check = load32(data + length);
+    return check == FRAME_CHECK_STORED ? FRAME_GOOD : check_payload(frame, bytes, 0, NULL, fault);
 }
 
-static bool begins_frame(const struct framing *by, const uint8_t *bytes, uint64_t size) {
-    (void)by;
+static bool begins_frame(const struct framing *framing, const uint8_t *bytes, uint64_t size) {
+    (void)framing;
     return size >= TFRECORD_HEADER_SIZE && load32(bytes + 8) == crc32c_mask(crc32c(bytes, 8));
 }
 
@@ -85,8 +85,9 @@ static uint64_t next_plausible(const uint8_t *bytes, uint64_t from, uint64_t lim
     return zero ? (uint64_t)(zero - bytes) - HIGHEST : limit;
 }
 
-static uint64_t find(const struct framing *by, const uint8_t *bytes, uint64_t size, uint64_t from,
-                     uint64_t limit, struct search_budget budget, struct crc_sums *sums) {
+static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64_t size,
+                     uint64_t from, uint64_t limit, struct search_budget budget,
+                     struct crc_sums *sums) {
     if (size < TFRECORD_OVERHEAD) return FRAME_NOWHERE;
     uint64_t most = size - TFRECORD_OVERHEAD; /* the last place where a frame could begin */
     if (limit > most + 1) limit = most + 1;
@@ -95,7 +96,7 @@ static uint64_t find(const struct framing *by, const uint8_t *bytes, uint64_t si
         if (!budget.place_count--) return FRAME_NOWHERE;
         if (load64(bytes + at) > most - at) continue;
         struct frame found = {0};
-        if (parse(&found, by, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD)
+        if (parse(&found, framing, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD)
             continue;
         if (found.data_size > budget.payload_size) return FRAME_NOWHERE;
         if (check_payload(&found, bytes, at, sums, NULL) == FRAME_GOOD) return at;

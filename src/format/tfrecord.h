@@ -11,8 +11,8 @@ enum { TFRECORD_OVERHEAD = TFRECORD_HEADER_SIZE + TFRECORD_FOOTER_SIZE };
 extern const struct framing tfrecord_framing;
 
 /* Also of a copy. */
-static inline bool framing_is_tfrecord(const struct framing *by) {
-    return by->parse == tfrecord_framing.parse;
+static inline bool framing_is_tfrecord(const struct framing *framing) {
+    return framing->parse == tfrecord_framing.parse;
 }
 
 /* Whether a frame of exactly `size` bytes lies here whose CRCs hold: that of its data only where

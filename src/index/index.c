@@ -227,9 +227,9 @@ recmap_status index_candidates_begin(struct index_candidates *candidates, struct
 }
 
 recmap_status index_candidates_next(struct index_candidates *candidates, uint64_t *number,
-                                    bool *found, recmap_error *error) {
+                                    bool *is_found, recmap_error *error) {
     struct index_file *index = candidates->index;
-    *found = false;
+    *is_found = false;
     while (candidates->chunk < index->id_chunk_count) {
         struct ids_chunk chunk;
         recmap_status status = index_id_chunk(&chunk, index, candidates->chunk, error);
@@ -245,7 +245,7 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
         if (pair.number >= index->manifest.record_count)
             return index_fail(index, error, "an id names a record that is not there");
         *number = pair.number;
-        *found = true;
+        *is_found = true;
         return RECMAP_OK;
     }
     return RECMAP_OK;

@@ -14,7 +14,7 @@
 
 struct index_file;
 
-recmap_status index_open(struct index_file **opened, const char *path,
+recmap_status index_open(struct index_file **index, const char *path,
                          const struct store_options *options, recmap_error *error);
 void index_close(struct index_file *index);
 
@@ -68,7 +68,7 @@ recmap_status index_candidates_begin(struct index_candidates *candidates, struct
 
 /* The next record whose id may be the one; `found` is false behind the last. */
 recmap_status index_candidates_next(struct index_candidates *candidates, uint64_t *number,
-                                    bool *found, recmap_error *error);
+                                    bool *is_found, recmap_error *error);
 
 /* All id pairs in order, for who packs them again: chunk by chunk. */
 size_t index_id_chunk_count(const struct index_file *index);

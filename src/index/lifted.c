@@ -44,10 +44,10 @@ size_t column_packed_size(const struct column_values *values) {
     return COLUMN_HEAD_SIZE;
 }
 
-static void store_integer(uint8_t *at, unsigned width, uint64_t value) {
+static void store_integer(uint8_t *bytes, unsigned width, uint64_t value) {
     uint8_t eight[8];
     store64(eight, value);
-    memcpy(at, eight, width);
+    memcpy(bytes, eight, width);
 }
 
 void column_pack(uint8_t *packed, const struct column_values *values) {
@@ -102,12 +102,12 @@ bool column_open(struct column_chunk *chunk, const uint8_t *packed, size_t size,
     return true;
 }
 
-static uint64_t load_integer(const uint8_t *at, unsigned width) {
+static uint64_t load_integer(const uint8_t *bytes, unsigned width) {
     switch (width) {
-    case 1: return at[0];
-    case 2: return load16(at);
-    case 4: return load32(at);
-    case 8: return load64(at);
+    case 1: return bytes[0];
+    case 2: return load16(bytes);
+    case 4: return load32(bytes);
+    case 8: return load64(bytes);
     default: return 0;
     }
 }

@@ -19,29 +19,29 @@ static void fill_column(Recmap__Column *message, const struct manifest_column *c
     message->default_value = column->default_value ? column->default_value : no_text();
 }
 
-uint8_t *manifest_encode(size_t *size, const struct manifest *from) {
+uint8_t *manifest_encode(size_t *size, const struct manifest *manifest) {
     Recmap__Manifest message = RECMAP__MANIFEST__INIT;
-    Recmap__Column *columns = calloc(from->column_count + 1, sizeof *columns);
-    Recmap__Column **pointers = calloc(from->column_count + 1, sizeof *pointers);
+    Recmap__Column *columns = calloc(manifest->column_count + 1, sizeof *columns);
+    Recmap__Column **pointers = calloc(manifest->column_count + 1, sizeof *pointers);
     uint8_t *packed = NULL;
     if (columns && pointers) {
-        for (size_t i = 0; i < from->column_count; i++) {
-            fill_column(&columns[i], &from->columns[i]);
+        for (size_t i = 0; i < manifest->column_count; i++) {
+            fill_column(&columns[i], &manifest->columns[i]);
             pointers[i] = &columns[i];
         }
-        message.format_version = from->format_version;
-        message.record_count = from->record_count;
-        message.shard_count = from->shard_count;
-        message.byte_count = from->byte_count;
-        message.id_count = from->id_count;
-        message.damage_count = from->damage_count;
-        message.damaged_byte_count = from->damaged_byte_count;
-        message.fingerprint = (ProtobufCBinaryData){16, (uint8_t *)from->fingerprint};
-        message.has_ids = from->id_name != NULL;
-        message.id_name = from->id_name ? from->id_name : no_text();
-        message.extracted_by_caller = from->extracted_by_caller;
-        message.skips_damage = from->skips_damage;
-        message.n_columns = from->column_count;
+        message.format_version = manifest->format_version;
+        message.record_count = manifest->record_count;
+        message.shard_count = manifest->shard_count;
+        message.byte_count = manifest->byte_count;
+        message.id_count = manifest->id_count;
+        message.damage_count = manifest->damage_count;
+        message.damaged_byte_count = manifest->damaged_byte_count;
+        message.fingerprint = (ProtobufCBinaryData){16, (uint8_t *)manifest->fingerprint};
+        message.has_ids = manifest->id_name != NULL;
+        message.id_name = manifest->id_name ? manifest->id_name : no_text();
+        message.extracted_by_caller = manifest->extracted_by_caller;
+        message.skips_damage = manifest->skips_damage;
+        message.n_columns = manifest->column_count;
         message.columns = pointers;
         packed = proto_pack(size, &message.base, 0);
     }
@@ -114,26 +114,26 @@ static decode_verdict verdict_without_message(bool out_of_memory) {
     return out_of_memory ? DECODE_NO_MEMORY : DECODE_BAD;
 }
 
-static decode_verdict copy_columns(struct manifest *to, const Recmap__Manifest *message) {
+static decode_verdict copy_columns(struct manifest *manifest, const Recmap__Manifest *message) {
     if (!message->n_columns) return DECODE_OK;
-    to->columns = calloc(message->n_columns, sizeof *to->columns);
-    if (!to->columns) return DECODE_NO_MEMORY;
+    manifest->columns = calloc(message->n_columns, sizeof *manifest->columns);
+    if (!manifest->columns) return DECODE_NO_MEMORY;
     for (size_t i = 0; i < message->n_columns; i++) {
         const Recmap__Column *column = message->columns[i];
         if (column->type > RECMAP__VALUE_TYPE__BYTES) return DECODE_BAD;
-        to->column_count++;
-        to->columns[i].type = (recmap_type)column->type;
-        to->columns[i].first_value = column->first_value;
-        to->columns[i].name = strdup(column->name);
-        if (!to->columns[i].name) return DECODE_NO_MEMORY;
+        manifest->column_count++;
+        manifest->columns[i].type = (recmap_type)column->type;
+        manifest->columns[i].first_value = column->first_value;
+        manifest->columns[i].name = strdup(column->name);
+        if (!manifest->columns[i].name) return DECODE_NO_MEMORY;
         if (!column->has_default) continue;
-        to->columns[i].default_value = strdup(column->default_value);
-        if (!to->columns[i].default_value) return DECODE_NO_MEMORY;
+        manifest->columns[i].default_value = strdup(column->default_value);
+        if (!manifest->columns[i].default_value) return DECODE_NO_MEMORY;
     }
     return DECODE_OK;
 }
 
-decode_verdict manifest_decode(struct manifest *to, const uint8_t *data, size_t size) {
+decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size) {
     bool out_of_memory;
     Recmap__Manifest *message =
         proto_unpack(&out_of_memory, &recmap__manifest__descriptor, data, size);
@@ -157,19 +157,19 @@ decode_verdict manifest_decode(struct manifest *to, const uint8_t *data, size_t 
     }
     if (verdict == DECODE_OK) verdict = copy_columns(&made, message);
     recmap__manifest__free_unpacked(message, NULL);
-    if (verdict == DECODE_OK) *to = made;
+    if (verdict == DECODE_OK) *manifest = made;
     else manifest_free(&made);
     return verdict;
 }
 
-void manifest_free(struct manifest *freed) {
-    for (size_t i = 0; i < freed->column_count; i++) {
-        free(freed->columns[i].name);
-        free(freed->columns[i].default_value);
+void manifest_free(struct manifest *manifest) {
+    for (size_t i = 0; i < manifest->column_count; i++) {
+        free(manifest->columns[i].name);
+        free(manifest->columns[i].default_value);
     }
-    free(freed->columns);
-    free(freed->id_name);
-    *freed = (struct manifest){0};
+    free(manifest->columns);
+    free(manifest->id_name);
+    *manifest = (struct manifest){0};
 }
 
 static bool shard_is_sound(const Recmap__Shard *message) {
@@ -179,7 +179,7 @@ static bool shard_is_sound(const Recmap__Shard *message) {
            (message->compression || (message->size == message->file_size && !message->point_count));
 }
 
-static decode_verdict copy_shard(struct shard_entry *to, const Recmap__Shard *message) {
+static decode_verdict copy_shard(struct shard_entry *entry, const Recmap__Shard *message) {
     if (!shard_is_sound(message)) return DECODE_BAD;
     struct shard_entry made = {
         .path = strndup((const char *)message->path.data, message->path.len),
@@ -202,7 +202,7 @@ static decode_verdict copy_shard(struct shard_entry *to, const Recmap__Shard *me
     if (message->n_samples)
         memcpy(made.identity.samples, message->samples,
                message->n_samples * sizeof *message->samples);
-    *to = made;
+    *entry = made;
     return DECODE_OK;
 }
 

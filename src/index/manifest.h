@@ -78,7 +78,7 @@ decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t c
 decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_t capacity,
                               const uint8_t *data, size_t size);
 
-void manifest_free(struct manifest *freed);
+void manifest_free(struct manifest *manifest);
 void shard_entry_free(struct shard_entry *shard);
 
 #endif

@@ -9,11 +9,12 @@
 
 enum { HEAD_SIZE = 8, ENTRY_SIZE = 24 };
 
-void points_free(struct point_list *freed) {
-    for (size_t i = 0; freed->owns && i < freed->count; i++) free((uint8_t *)freed->at[i].packed);
-    free(freed->at);
-    free(freed->packer);
-    *freed = (struct point_list){0};
+void points_free(struct point_list *points) {
+    for (size_t i = 0; points->owns && i < points->count; i++)
+        free((uint8_t *)points->at[i].packed);
+    free(points->at);
+    free(points->packer);
+    *points = (struct point_list){0};
 }
 
 static bool add(struct point_list *points, const struct stored_point *point) {
@@ -32,22 +33,22 @@ struct window_packer {
 };
 
 /* Raw deflate. A window that does not get smaller is stored by it: that adds a few bytes. */
-static uint8_t *pack(uint32_t *size, struct window_packer *by, const struct seek_point *point) {
-    struct isal_zstream *stream = &by->stream;
+static uint8_t *pack(uint32_t *size, struct window_packer *packer, const struct seek_point *point) {
+    struct isal_zstream *stream = &packer->stream;
     isal_deflate_stateless_init(stream);
     stream->level = 1;
-    stream->level_buf = by->level_memory;
-    stream->level_buf_size = sizeof by->level_memory;
+    stream->level_buf = packer->level_memory;
+    stream->level_buf_size = sizeof packer->level_memory;
     stream->end_of_stream = 1;
     stream->next_in = (uint8_t *)point->window;
     stream->avail_in = point->window_size;
-    stream->next_out = by->packed;
-    stream->avail_out = sizeof by->packed;
+    stream->next_out = packer->packed;
+    stream->avail_out = sizeof packer->packed;
     if (isal_deflate_stateless(stream) != COMP_OK) return NULL;
-    uint32_t packed_size = sizeof by->packed - stream->avail_out;
+    uint32_t packed_size = sizeof packer->packed - stream->avail_out;
     uint8_t *packed = malloc(packed_size);
     if (!packed) return NULL;
-    memcpy(packed, by->packed, packed_size);
+    memcpy(packed, packer->packed, packed_size);
     *size = packed_size;
     return packed;
 }

@@ -32,7 +32,7 @@ struct point_list {
     struct window_packer *packer; /* while points are added */
 };
 
-void points_free(struct point_list *freed);
+void points_free(struct point_list *points);
 
 /* Deflates the point's window and adds it. False when memory is out. */
 bool points_add(struct point_list *points, const struct seek_point *point);

@@ -4,29 +4,28 @@
 
 #include "base/error.h"
 
-recmap_status epoch_cursor_init(struct epoch_cursor *begun, const recmap_order *order,
+recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order *order,
                                 uint64_t epoch, uint64_t position,
                                 const recmap_deal_options *options, recmap_error *error) {
     if (epoch > RECMAP_STATE_NUMBER_MAX)
         return fail(error, RECMAP_INVALID, "epoch %llu is above 2^62", (unsigned long long)epoch);
     struct epoch_cursor made = {.step = 0};
     recmap_status status = recmap_deal_init(&made.deal, order, epoch, position, options, error);
-    if (status == RECMAP_OK) *begun = made;
+    if (status == RECMAP_OK) *cursor = made;
     return status;
 }
 
-recmap_status epoch_cursor_next(struct epoch_step *at, struct epoch_cursor *walking,
+recmap_status epoch_cursor_next(struct epoch_step *at, struct epoch_cursor *cursor,
                                 recmap_error *error) {
-    if (walking->is_over) {
-        const recmap_deal *deal = &walking->deal;
+    if (cursor->is_over) {
+        const recmap_deal *deal = &cursor->deal;
         recmap_status status =
-            epoch_cursor_init(walking, deal->order, deal->epoch + 1, 0, &deal->options, error);
+            epoch_cursor_init(cursor, deal->order, deal->epoch + 1, 0, &deal->options, error);
         if (status != RECMAP_OK) return status;
     }
-    *at = (struct epoch_step){walking->deal, walking->step,
-                              walking->step == walking->deal.step_count};
-    if (at->is_end) walking->is_over = true;
-    else walking->step++;
+    *at = (struct epoch_step){cursor->deal, cursor->step, cursor->step == cursor->deal.step_count};
+    if (at->is_end) cursor->is_over = true;
+    else cursor->step++;
     return RECMAP_OK;
 }
 

@@ -21,13 +21,13 @@ struct epoch_cursor {
 };
 
 /* Errors: INVALID for an epoch or a position out of range; NO_MEMORY. */
-recmap_status epoch_cursor_init(struct epoch_cursor *begun, const recmap_order *order,
+recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order *order,
                                 uint64_t epoch, uint64_t position,
                                 const recmap_deal_options *options, recmap_error *error);
 
 /* The next epoch_step. After an error (INVALID: no epoch is left; NO_MEMORY) the walk is as it was.
  */
-recmap_status epoch_cursor_next(struct epoch_step *at, struct epoch_cursor *walking,
+recmap_status epoch_cursor_next(struct epoch_step *at, struct epoch_cursor *cursor,
                                 recmap_error *error);
 
 /* The state behind a epoch_step. Errors: NO_MEMORY. */

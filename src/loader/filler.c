@@ -16,14 +16,14 @@ void filled_clear(struct filled *cleared) {
     *cleared = (struct filled){.batch = cleared->batch};
 }
 
-void filler_free(struct filler *freed) {
-    fetcher_destroy(freed->fetch);
-    freed->fetch = NULL;
-    recmap_batch_destroy(freed->single);
-    freed->single = NULL;
-    free(freed->numbers);
-    freed->numbers = NULL;
-    freed->capacity = 0;
+void filler_free(struct filler *filler) {
+    fetcher_destroy(filler->fetch);
+    filler->fetch = NULL;
+    recmap_batch_destroy(filler->single);
+    filler->single = NULL;
+    free(filler->numbers);
+    filler->numbers = NULL;
+    filler->capacity = 0;
 }
 
 static bool list(struct filled *made, const recmap_skipped *one) {
@@ -35,13 +35,13 @@ static bool list(struct filled *made, const recmap_skipped *one) {
 }
 
 /* Whether this record, and it alone, cannot be had as it is asked for. */
-static recmap_status probe(bool *is_bad, struct filler *with, uint64_t number,
+static recmap_status probe(bool *is_bad, struct filler *filler, uint64_t number,
                            recmap_error *error) {
-    recmap_status status = dataset_probe(is_bad, with->dataset, number, error);
-    if (status != RECMAP_OK || *is_bad || !with->parser) return status;
-    if (!with->single) status = recmap_batch_create(&with->single, error);
+    recmap_status status = dataset_probe(is_bad, filler->dataset, number, error);
+    if (status != RECMAP_OK || *is_bad || !filler->parser) return status;
+    if (!filler->single) status = recmap_batch_create(&filler->single, error);
     if (status == RECMAP_OK)
-        status = recmap_dataset_parse(with->single, with->dataset, with->parser, &number, 1,
+        status = recmap_dataset_parse(filler->single, filler->dataset, filler->parser, &number, 1,
                                       RECMAP_PARSE_RAISE, error);
     if (status != RECMAP_CORRUPT && status != RECMAP_FEATURE) return status;
     *is_bad = true;
@@ -50,7 +50,7 @@ static recmap_status probe(bool *is_bad, struct filler *with, uint64_t number,
 
 /* The record of the next position that is good, from there on round to the epoch's start. `found`
  * stays false where there is none. */
-static recmap_status find_substitute(uint64_t *number, bool *found, struct filler *with,
+static recmap_status find_substitute(uint64_t *number, bool *is_found, struct filler *filler,
                                      const recmap_deal *deal, uint64_t position,
                                      recmap_error *error) {
     uint64_t count = recmap_order_count(deal->order);
@@ -60,29 +60,29 @@ static recmap_status find_substitute(uint64_t *number, bool *found, struct fille
         bool is_bad;
         recmap_status status =
             recmap_order_at(&candidate, deal->order, deal->epoch, &next, 1, error);
-        if (status == RECMAP_OK) status = probe(&is_bad, with, candidate, error);
+        if (status == RECMAP_OK) status = probe(&is_bad, filler, candidate, error);
         if (status != RECMAP_OK) return status;
         if (is_bad) continue;
         *number = candidate;
-        *found = true;
+        *is_found = true;
         return RECMAP_OK;
     }
     return RECMAP_OK;
 }
 
 /* Looks at one record of the step; `keep` says whether it, or another in its place, stays. */
-static recmap_status look_at(bool *keep, struct filled *made, struct filler *with,
+static recmap_status look_at(bool *keep, struct filled *made, struct filler *filler,
                              const recmap_deal *deal, uint64_t position, uint64_t *number,
                              recmap_error *error) {
     recmap_error found;
     bool is_bad, is_replaced = false;
-    recmap_status status = probe(&is_bad, with, *number, &found);
+    recmap_status status = probe(&is_bad, filler, *number, &found);
     *keep = true;
     if (status != RECMAP_OK && error) *error = found;
     if (status != RECMAP_OK || !is_bad) return status;
     recmap_skipped bad = {deal->epoch, position, *number, RECMAP_NO_RECORD};
-    if (with->policy == RECMAP_BAD_RECORD_SUBSTITUTE) {
-        status = find_substitute(number, &is_replaced, with, deal, position, error);
+    if (filler->policy == RECMAP_BAD_RECORD_SUBSTITUTE) {
+        status = find_substitute(number, &is_replaced, filler, deal, position, error);
         if (status != RECMAP_OK) return status;
         if (!is_replaced && error) *error = found;
         if (!is_replaced) return found.status;
@@ -92,35 +92,36 @@ static recmap_status look_at(bool *keep, struct filled *made, struct filler *wit
     return list(made, &bad) ? RECMAP_OK : fail_memory(error);
 }
 
-static recmap_status parse(struct filled *made, struct filler *with, recmap_error *error) {
-    if (!with->parser) return RECMAP_OK;
-    recmap_status status =
-        dataset_parse_batch(made->batch, with->dataset, with->parser, RECMAP_PARSE_RAISE, error);
+static recmap_status parse(struct filled *made, struct filler *filler, recmap_error *error) {
+    if (!filler->parser) return RECMAP_OK;
+    recmap_status status = dataset_parse_batch(made->batch, filler->dataset, filler->parser,
+                                               RECMAP_PARSE_RAISE, error);
     if (status != RECMAP_OK) recmap_batch_clear(made->batch);
     return status;
 }
 
 /* The first `count` of the numbers, as they are asked for. */
-static recmap_status take(struct filled *made, struct filler *with, size_t count,
+static recmap_status take(struct filled *made, struct filler *filler, size_t count,
                           recmap_error *error) {
     recmap_status status =
-        recmap_dataset_gather(made->batch, with->dataset, with->numbers, count, error);
-    return status == RECMAP_OK ? parse(made, with, error) : status;
+        recmap_dataset_gather(made->batch, filler->dataset, filler->numbers, count, error);
+    return status == RECMAP_OK ? parse(made, filler, error) : status;
 }
 
 /* A batch failed because of a bad record: which of its records are bad is found out one by one. */
-static recmap_status gather_good(struct filled *made, struct filler *with, const recmap_deal *deal,
-                                 const recmap_share *share, recmap_error *error) {
+static recmap_status gather_good(struct filled *made, struct filler *filler,
+                                 const recmap_deal *deal, const recmap_share *share,
+                                 recmap_error *error) {
     size_t good = 0;
     for (size_t i = 0; i < (size_t)share->count; i++) {
         uint64_t position = (share->first + i) % recmap_order_count(deal->order);
         bool keep;
-        uint64_t number = with->numbers[i];
-        recmap_status status = look_at(&keep, made, with, deal, position, &number, error);
+        uint64_t number = filler->numbers[i];
+        recmap_status status = look_at(&keep, made, filler, deal, position, &number, error);
         if (status != RECMAP_OK) return status;
-        if (keep) with->numbers[good++] = number;
+        if (keep) filler->numbers[good++] = number;
     }
-    return take(made, with, good, error);
+    return take(made, filler, good, error);
 }
 
 static uint64_t sum_sizes(const recmap_batch *batch) {
@@ -131,44 +132,45 @@ static uint64_t sum_sizes(const recmap_batch *batch) {
 }
 
 /* The numbers of the step's records are in `with->numbers`. */
-static recmap_status list_numbers(recmap_share *share, struct filler *with,
+static recmap_status list_numbers(recmap_share *share, struct filler *filler,
                                   const struct epoch_step *at, recmap_error *error) {
-    recmap_status status = recmap_deal_share(share, &at->deal, at->step, with->rank, error);
+    recmap_status status = recmap_deal_share(share, &at->deal, at->step, filler->rank, error);
     if (status != RECMAP_OK) return status;
-    if (share->count > SIZE_MAX || !array_reserve(&with->numbers, &with->capacity,
-                                                  (size_t)share->count, sizeof *with->numbers))
+    if (share->count > SIZE_MAX || !array_reserve(&filler->numbers, &filler->capacity,
+                                                  (size_t)share->count, sizeof *filler->numbers))
         return fail_memory(error);
-    return recmap_deal_numbers(with->numbers, &at->deal, share, error);
+    return recmap_deal_numbers(filler->numbers, &at->deal, share, error);
 }
 
-void filler_begin(struct filled *made, struct filler *with, const struct epoch_step *at) {
+void filler_begin(struct filled *made, struct filler *filler, const struct epoch_step *at) {
     recmap_share share;
-    made->is_begun = list_numbers(&share, with, at, NULL) == RECMAP_OK &&
-                     fetcher_begin(with->fetch, made->batch, with->numbers, (size_t)share.count);
+    made->is_begun =
+        list_numbers(&share, filler, at, NULL) == RECMAP_OK &&
+        fetcher_begin(filler->fetch, made->batch, filler->numbers, (size_t)share.count);
 }
 
 /* Gathers the step, unless its records are there already, and leaves out what spoils it. */
-static recmap_status fill(struct filled *made, struct filler *with, const struct epoch_step *at,
+static recmap_status fill(struct filled *made, struct filler *filler, const struct epoch_step *at,
                           bool is_there, recmap_error *error) {
     recmap_error found;
     recmap_share share;
-    recmap_status status = is_there ? parse(made, with, &found) : RECMAP_OK;
+    recmap_status status = is_there ? parse(made, filler, &found) : RECMAP_OK;
     if (is_there && status == RECMAP_OK) return RECMAP_OK;
-    recmap_status listed = list_numbers(&share, with, at, error);
+    recmap_status listed = list_numbers(&share, filler, at, error);
     if (listed != RECMAP_OK) return listed;
-    if (!is_there) status = take(made, with, (size_t)share.count, &found);
+    if (!is_there) status = take(made, filler, (size_t)share.count, &found);
     bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
-    if (is_bad_record && with->policy != RECMAP_BAD_RECORD_RAISE)
-        return gather_good(made, with, &at->deal, &share, error);
+    if (is_bad_record && filler->policy != RECMAP_BAD_RECORD_RAISE)
+        return gather_good(made, filler, &at->deal, &share, error);
     if (status != RECMAP_OK && error) *error = found;
     return status;
 }
 
-recmap_status filler_fill(struct filled *made, struct filler *with, const struct epoch_step *at,
+recmap_status filler_fill(struct filled *made, struct filler *filler, const struct epoch_step *at,
                           recmap_error *error) {
-    bool is_there = made->is_begun && fetcher_finish(with->fetch, made->batch);
+    bool is_there = made->is_begun && fetcher_finish(filler->fetch, made->batch);
     made->is_begun = false;
-    recmap_status status = fill(made, with, at, is_there, error);
+    recmap_status status = fill(made, filler, at, is_there, error);
     if (status == RECMAP_OK) status = epoch_step_state(&made->epoch, &made->position, at, error);
     if (status == RECMAP_OK) made->byte_count = sum_sizes(made->batch);
     return status;

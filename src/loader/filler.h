@@ -34,13 +34,13 @@ struct filler {
     size_t capacity;
 };
 
-void filler_free(struct filler *freed);
+void filler_free(struct filler *filler);
 
 /* Begins to fetch the records of the step into `made->batch`, if they can be fetched. */
-void filler_begin(struct filled *made, struct filler *with, const struct epoch_step *at);
+void filler_begin(struct filled *made, struct filler *filler, const struct epoch_step *at);
 
 /* Fills `made->batch`, which is there, with the records of the step. */
-recmap_status filler_fill(struct filled *made, struct filler *with, const struct epoch_step *at,
+recmap_status filler_fill(struct filled *made, struct filler *filler, const struct epoch_step *at,
                           recmap_error *error);
 
 #endif

@@ -24,13 +24,13 @@ static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
     return value < least ? least : min_u64(value, most);
 }
 
-void readahead_init(struct readahead_state *made, const recmap_dataset *dataset,
+void readahead_init(struct readahead_state *state, const recmap_dataset *dataset,
                     const recmap_order *order, const recmap_loader_options *options,
                     bool is_mapped) {
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     uint64_t record_size = info->record_count ? info->byte_count / info->record_count + 1 : 1;
     uint64_t batch_count = recmap_order_batch_count(order);
-    *made = (struct readahead_state){
+    *state = (struct readahead_state){
         .mode = options->readahead,
         .counts_sleeps = !is_mapped,
         .station_size = batch_count ? recmap_order_count(order) / batch_count + 1
@@ -39,11 +39,11 @@ void readahead_init(struct readahead_state *made, const recmap_dataset *dataset,
         .window_most = clamp(WINDOW_BYTES_MAX / record_size, WINDOW_MIN, WINDOW_MAX),
         .is_cold = options->readahead == RECMAP_READAHEAD_ON,
     };
-    made->window = clamp(WINDOW_BYTES / record_size, WINDOW_MIN, WINDOW_BEGIN_MAX);
+    state->window = clamp(WINDOW_BYTES / record_size, WINDOW_MIN, WINDOW_BEGIN_MAX);
 }
 
-void readahead_begin(struct readahead_state *ahead, const struct epoch_cursor *begun) {
-    ahead->walk = *begun;
+void readahead_begin(struct readahead_state *ahead, const struct epoch_cursor *cursor) {
+    ahead->walk = *cursor;
     ahead->next_station = 0;
 }
 
@@ -112,25 +112,25 @@ void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recm
 }
 
 /* What was passed without a look, and no worker has taken on yet, is looked at now. */
-static void turn_cold(struct readahead_state *ahead, const struct epoch_cursor *issued,
+static void turn_cold(struct readahead_state *ahead, const struct epoch_cursor *cursor,
                       uint64_t issued_count) {
     ahead->quiet_count = ahead->warm_count = 0;
     if (ahead->is_cold) return;
     ahead->is_cold = true;
-    ahead->walk = *issued;
+    ahead->walk = *cursor;
     ahead->next_station = issued_count;
 }
 
 void readahead_learn_missing(struct readahead_state *ahead, const struct readahead_plan *plan,
-                             const struct epoch_cursor *issued, uint64_t issued_count) {
+                             const struct epoch_cursor *cursor, uint64_t issued_count) {
     if (plan->is_blind || !plan->asked_count) return;
     ahead->surprises = 0;
-    turn_cold(ahead, issued, issued_count);
+    turn_cold(ahead, cursor, issued_count);
 }
 
 /* Whether nothing is missing any more, or something is after all. */
 static void learn_temperature(struct readahead_state *ahead, const struct readahead_plan *plan,
-                              bool has_waited, const struct epoch_cursor *issued,
+                              bool has_waited, const struct epoch_cursor *cursor,
                               uint64_t issued_count) {
     if (!plan->is_blind && plan->asked_count) return;
     ahead->quiet_count += plan->seen_count;
@@ -139,7 +139,7 @@ static void learn_temperature(struct readahead_state *ahead, const struct readah
         ahead->is_cold = false;
     ahead->warm_count += !plan->is_cold && !has_waited;
     if (!has_waited || plan->is_cold || ahead->is_cold) return;
-    turn_cold(ahead, issued, issued_count);
+    turn_cold(ahead, cursor, issued_count);
     if (++ahead->surprises >= SURPRISES_MAX) ahead->is_blind = true;
 }
 
@@ -158,11 +158,11 @@ static void learn_window(struct readahead_state *ahead, uint64_t waits, uint64_t
 
 void readahead_learn_waits(struct readahead_state *ahead, const struct readahead_plan *plan,
                            const struct thread_waits *after, uint64_t record_count,
-                           const struct epoch_cursor *issued, uint64_t issued_count) {
+                           const struct epoch_cursor *cursor, uint64_t issued_count) {
     if (ahead->mode == RECMAP_READAHEAD_OFF) return;
     uint64_t faults = after->faults - plan->before.faults;
     uint64_t sleeps = after->sleeps - plan->before.sleeps;
-    learn_temperature(ahead, plan, ahead->counts_sleeps ? sleeps > 0 : faults > 0, issued,
+    learn_temperature(ahead, plan, ahead->counts_sleeps ? sleeps > 0 : faults > 0, cursor,
                       issued_count);
     if (plan->is_cold) learn_window(ahead, faults + sleeps, record_count);
 }

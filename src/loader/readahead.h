@@ -34,12 +34,12 @@ struct readahead_state {
     uint64_t warm_count;  /* batches in a row of which no sample was missing */
 };
 
-void readahead_init(struct readahead_state *made, const recmap_dataset *dataset,
+void readahead_init(struct readahead_state *state, const recmap_dataset *dataset,
                     const recmap_order *order, const recmap_loader_options *options,
                     bool is_mapped);
 
 /* Goes elsewhere: what was learned stays. */
-void readahead_begin(struct readahead_state *ahead, const struct epoch_cursor *begun);
+void readahead_begin(struct readahead_state *ahead, const struct epoch_cursor *cursor);
 
 /* What one worker is to look at, and what came of it. */
 enum { READAHEAD_STATIONS_MAX = 8 };
@@ -71,9 +71,9 @@ void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recm
  * `record_count` was filled. `issued` is the walk of those who fill, at its epoch_step
  * `issued_count`; the lock is held. */
 void readahead_learn_missing(struct readahead_state *ahead, const struct readahead_plan *plan,
-                             const struct epoch_cursor *issued, uint64_t issued_count);
+                             const struct epoch_cursor *cursor, uint64_t issued_count);
 void readahead_learn_waits(struct readahead_state *ahead, const struct readahead_plan *plan,
                            const struct thread_waits *after, uint64_t record_count,
-                           const struct epoch_cursor *issued, uint64_t issued_count);
+                           const struct epoch_cursor *cursor, uint64_t issued_count);
 
 #endif

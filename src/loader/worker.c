@@ -33,14 +33,14 @@ static bool is_nearly_full(const recmap_loader *loader) {
  * it empties slots faster than they are filled it is woken for several at once: as long as batches
  * come quickly it sleeps on until most slots are ready, though never for long. Who lets it sleep
  * has room, so fills another slot, and asks again then. */
-static bool must_wake_caller(const recmap_loader *loader, const struct job *done) {
+static bool must_wake_caller(const recmap_loader *loader, const struct job *job) {
     enum { QUICK_NS = 100000, SLEEP_MAX_NS = 200000 };
     const struct loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
     if (!loader->is_awaited || !awaited->is_ready) return false;
     if (!loader->taken || awaited->status != RECMAP_OK || loader->is_stuck) return true;
     if (loader->fetch_depth || loader->readahead.is_cold || is_nearly_full(loader)) return true;
     uint64_t now_ns = clock_ns();
-    return now_ns - done->begun_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MAX_NS;
+    return now_ns - job->begun_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MAX_NS;
 }
 
 /* False when the loader closes. */
@@ -55,77 +55,76 @@ static bool wait_for_room(recmap_loader *loader) {
 }
 
 /* Takes the next epoch_step on. */
-static void take_on(struct job *taken, recmap_loader *loader) {
-    taken->result = (struct filled){.batch = NULL};
-    taken->generation = loader->generation;
-    taken->number = loader->issued++;
-    taken->begun_ns = clock_ns();
-    readahead_plan_for(&taken->plan, &loader->readahead, taken->number);
-    taken->status = epoch_cursor_next(&taken->at, &loader->walk, &taken->error);
-    if (taken->status != RECMAP_OK) loader->is_stuck = true;
-    else if (!taken->at.is_end && loader->spare_count)
-        taken->result.batch = loader->spares[--loader->spare_count];
+static void take_on(struct job *job, recmap_loader *loader) {
+    job->result = (struct filled){.batch = NULL};
+    job->generation = loader->generation;
+    job->number = loader->issued++;
+    job->begun_ns = clock_ns();
+    readahead_plan_for(&job->plan, &loader->readahead, job->number);
+    job->status = epoch_cursor_next(&job->at, &loader->walk, &job->error);
+    if (job->status != RECMAP_OK) loader->is_stuck = true;
+    else if (!job->at.is_end && loader->spare_count)
+        job->result.batch = loader->spares[--loader->spare_count];
 }
 
-static recmap_status fill(struct job *at, struct filler *with) {
-    if (at->at.is_end)
-        return epoch_step_state(&at->result.epoch, &at->result.position, &at->at, &at->error);
-    if (!at->result.batch) {
-        recmap_status status = recmap_batch_create(&at->result.batch, &at->error);
+static recmap_status fill(struct job *job, struct filler *filler) {
+    if (job->at.is_end)
+        return epoch_step_state(&job->result.epoch, &job->result.position, &job->at, &job->error);
+    if (!job->result.batch) {
+        recmap_status status = recmap_batch_create(&job->result.batch, &job->error);
         if (status != RECMAP_OK) return status;
     }
-    return filler_fill(&at->result, with, &at->at, &at->error);
+    return filler_fill(&job->result, filler, &job->at, &job->error);
 }
 
 /* The others learn it before this batch is filled, which takes its time. */
-static void tell_missing(recmap_loader *loader, const struct job *at) {
+static void tell_missing(recmap_loader *loader, const struct job *job) {
     pthread_mutex_lock(&loader->lock);
-    readahead_learn_missing(&loader->readahead, &at->plan, &loader->walk, loader->issued);
+    readahead_learn_missing(&loader->readahead, &job->plan, &loader->walk, loader->issued);
     pthread_mutex_unlock(&loader->lock);
 }
 
 /* Asks for what comes, then fills what is due. */
-static void do_job(struct job *at, recmap_loader *loader, struct filler *with,
+static void do_job(struct job *job, recmap_loader *loader, struct filler *filler,
                    struct readahead_room *room) {
-    if (at->plan.station_count) {
-        readahead_do(&at->plan, room, loader->dataset, loader->options.rank);
-        if (at->plan.asked_count) tell_missing(loader, at);
+    if (job->plan.station_count) {
+        readahead_do(&job->plan, room, loader->dataset, loader->options.rank);
+        if (job->plan.asked_count) tell_missing(loader, job);
     }
-    if (at->plan.is_measured) at->plan.before = thread_get_waits();
-    at->status = fill(at, with);
-    if (at->plan.is_measured) at->after = thread_get_waits();
+    if (job->plan.is_measured) job->plan.before = thread_get_waits();
+    job->status = fill(job, filler);
+    if (job->plan.is_measured) job->after = thread_get_waits();
 }
 
 /* A failed one leaves its batch, which is empty, to others. */
-static void put_failed(recmap_loader *loader, struct loader_slot *slot, struct job *done) {
+static void put_failed(recmap_loader *loader, struct loader_slot *slot, struct job *job) {
     slot->error = malloc(sizeof *slot->error);
-    if (slot->error) *slot->error = done->error;
-    loader_add_spare(loader, done->result.batch);
-    done->result.batch = NULL;
-    filled_clear(&done->result);
+    if (slot->error) *slot->error = job->error;
+    loader_add_spare(loader, job->result.batch);
+    job->result.batch = NULL;
+    filled_clear(&job->result);
 }
 
-static void learn(recmap_loader *loader, const struct job *done) {
-    loader->statistics.readahead_count += done->plan.asked_count;
-    if (done->status == RECMAP_OK && done->plan.is_measured && done->result.batch)
-        readahead_learn_waits(&loader->readahead, &done->plan, &done->after,
-                              recmap_batch_count(done->result.batch), &loader->walk,
-                              loader->issued);
+static void learn(recmap_loader *loader, const struct job *job) {
+    loader->statistics.readahead_count += job->plan.asked_count;
+    if (job->status == RECMAP_OK && job->plan.is_measured && job->result.batch)
+        readahead_learn_waits(&loader->readahead, &job->plan, &job->after,
+                              recmap_batch_count(job->result.batch), &loader->walk, loader->issued);
 }
 
-static void put(recmap_loader *loader, struct job *done) {
-    learn(loader, done);
-    if (done->generation != loader->generation) {
-        if (done->result.batch) recmap_batch_clear(done->result.batch);
-        loader_add_spare(loader, done->result.batch);
-        filled_clear(&done->result);
+static void put(recmap_loader *loader, struct job *job) {
+    learn(loader, job);
+    if (job->generation != loader->generation) {
+        if (job->result.batch) recmap_batch_clear(job->result.batch);
+        loader_add_spare(loader, job->result.batch);
+        filled_clear(&job->result);
         return;
     }
-    struct loader_slot *slot = &loader->slots[done->number % loader->slot_count];
+    struct loader_slot *slot = &loader->slots[job->number % loader->slot_count];
     slot->is_ready = true;
-    slot->status = done->status;
-    if (done->status != RECMAP_OK) put_failed(loader, slot, done);
-    slot->result = done->result;
+    slot->status = job->status;
+    if (job->status != RECMAP_OK) put_failed(loader, slot, job);
+    slot->result = job->result;
     loader->statistics.batches_ready++;
 }
 
@@ -143,51 +142,51 @@ static struct job *job_at(struct job_queue *queue, unsigned place) {
     return &queue->jobs[(queue->first + place) % queue->capacity];
 }
 
-static void queue_init(struct job_queue *made, struct filler *with, const recmap_loader *loader) {
-    *made = (struct job_queue){.jobs = &made->one, .capacity = 1};
-    if (loader->fetch_depth) with->fetch = fetcher_create(loader->dataset, loader->fetch_depth);
-    struct job *more = with->fetch ? calloc(JOBS_MAX, sizeof *more) : NULL;
+static void queue_init(struct job_queue *queue, struct filler *filler,
+                       const recmap_loader *loader) {
+    *queue = (struct job_queue){.jobs = &queue->one, .capacity = 1};
+    if (loader->fetch_depth) filler->fetch = fetcher_create(loader->dataset, loader->fetch_depth);
+    struct job *more = filler->fetch ? calloc(JOBS_MAX, sizeof *more) : NULL;
     if (!more) return;
-    made->jobs = more;
-    made->capacity = JOBS_MAX;
+    queue->jobs = more;
+    queue->capacity = JOBS_MAX;
 }
 
 /* The loader closes: what is under way is waited for, and thrown away. */
-static void queue_free(struct job_queue *freed, struct filler *with) {
-    if (with->fetch) fetcher_stop(with->fetch);
-    for (unsigned i = 0; i < freed->count; i++) {
-        struct filled *result = &job_at(freed, i)->result;
-        if (result->is_begun) fetcher_finish(with->fetch, result->batch);
+static void queue_free(struct job_queue *queue, struct filler *filler) {
+    if (filler->fetch) fetcher_stop(filler->fetch);
+    for (unsigned i = 0; i < queue->count; i++) {
+        struct filled *result = &job_at(queue, i)->result;
+        if (result->is_begun) fetcher_finish(filler->fetch, result->batch);
         recmap_batch_destroy(result->batch);
         filled_clear(result);
     }
-    if (freed->jobs != &freed->one) free(freed->jobs);
+    if (queue->jobs != &queue->one) free(queue->jobs);
 }
 
 /* Whether another epoch_step is to be taken on before the oldest job is done. */
-static bool wants_more(struct job_queue *queue, const struct filler *with,
+static bool wants_more(struct job_queue *queue, const struct filler *filler,
                        const recmap_loader *loader) {
     if (!queue->count) return true;
     const struct filled *oldest = &job_at(queue, 0)->result;
     return queue->count < queue->capacity && has_room(loader) && oldest->is_begun &&
-           fetcher_wants_more(with->fetch, oldest->batch);
+           fetcher_wants_more(filler->fetch, oldest->batch);
 }
 
-static void begin(struct job *begun, struct filler *with) {
-    if (begun->status != RECMAP_OK || begun->at.is_end) return;
-    if (!begun->result.batch && recmap_batch_create(&begun->result.batch, NULL) != RECMAP_OK)
-        return;
-    filler_begin(&begun->result, with, &begun->at);
+static void begin(struct job *job, struct filler *filler) {
+    if (job->status != RECMAP_OK || job->at.is_end) return;
+    if (!job->result.batch && recmap_batch_create(&job->result.batch, NULL) != RECMAP_OK) return;
+    filler_begin(&job->result, filler, &job->at);
 }
 
 /* Takes on what is to be taken on, and begins it; the lock is held. */
-static void begin_jobs(struct job_queue *queue, struct filler *with, recmap_loader *loader) {
-    while (wants_more(queue, with, loader)) {
+static void begin_jobs(struct job_queue *queue, struct filler *filler, recmap_loader *loader) {
+    while (wants_more(queue, filler, loader)) {
         struct job *begun = job_at(queue, queue->count++);
         take_on(begun, loader);
-        if (!with->fetch) return;
+        if (!filler->fetch) return;
         pthread_mutex_unlock(&loader->lock);
-        begin(begun, with);
+        begin(begun, filler);
         pthread_mutex_lock(&loader->lock);
     }
 }

@@ -67,11 +67,11 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
 }
 
 /* A rank's units of a step: [first, first + count), which may pass the end. */
-static recmap_share share_units(const recmap_deal *deal, const struct units *u, uint64_t step,
+static recmap_share share_units(const recmap_deal *deal, const struct units *units, uint64_t step,
                                 uint32_t rank) {
-    uint64_t start = u->first + step * u->step, left = u->end - start;
-    recmap_share share = {start + rank * u->rank, u->rank};
-    if (left >= u->step || deal->options.last == RECMAP_LAST_PAD) return share;
+    uint64_t start = units->first + step * units->step, left = units->end - start;
+    recmap_share share = {start + rank * units->rank, units->rank};
+    if (left >= units->step || deal->options.last == RECMAP_LAST_PAD) return share;
     /* The rest, evenly: the first ranks have one more. */
     uint64_t world = deal->options.world_size, more = left % world;
     share.first = start + rank * (left / world) + min_u64(rank, more);

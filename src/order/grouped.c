@@ -65,20 +65,20 @@ static struct batch_view batch_of_groups(const struct grouped_order *grouped, ui
 
 enum { PIECE = 256 };
 
-static void place_batches(struct grouped_epoch *made, const struct grouped_order *grouped) {
+static void place_batches(struct grouped_epoch *epoch, const struct grouped_order *grouped) {
     const uint32_t count = (uint32_t)grouped->base.batch_count;
     uint32_t start = 0;
     for (uint32_t place = 0; place < count;) {
         uint64_t batches[PIECE];
         uint32_t here = count - place < PIECE ? count - place : PIECE;
         for (uint32_t i = 0; i < here; i++) batches[i] = place + i;
-        permutation_at(&made->batches, batches, batches, here);
+        permutation_at(&epoch->batches, batches, batches, here);
         for (uint32_t i = 0; i < here; i++) {
-            made->starts[place++] = start;
+            epoch->starts[place++] = start;
             start += batch_of_groups(grouped, (uint32_t)batches[i]).count;
         }
     }
-    made->starts[count] = start;
+    epoch->starts[count] = start;
 }
 
 /* Takes an epoch; end_epoch gives it back. */
@@ -101,28 +101,28 @@ static void end_epoch(const recmap_order *order, struct grouped_epoch *epoch) {
     epoch_cache_put(&((struct grouped_order *)order)->cache, &epoch->state);
 }
 
-static uint32_t place_of(const recmap_order *order, const struct grouped_epoch *e,
+static uint32_t place_of(const recmap_order *order, const struct grouped_epoch *epoch,
                          uint64_t position) {
     uint32_t low = 0, high = (uint32_t)order->batch_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (e->starts[middle] <= position) low = middle;
+        if (epoch->starts[middle] <= position) low = middle;
         else high = middle;
     }
     return low;
 }
 
 static struct batch_view open_batch(const struct grouped_order *grouped,
-                                    const struct grouped_epoch *e, uint32_t place) {
-    uint32_t batch = (uint32_t)permutation_at_one(&e->batches, place);
+                                    const struct grouped_epoch *epoch, uint32_t place) {
+    uint32_t batch = (uint32_t)permutation_at_one(&epoch->batches, place);
     struct batch_view opened = batch_of_groups(grouped, batch);
-    opened.start = e->starts[place];
+    opened.start = epoch->starts[place];
     return opened;
 }
 
-static void init_group(struct permutation *made, const struct grouped_order *grouped,
+static void init_group(struct permutation *permutation, const struct grouped_order *grouped,
                        uint64_t epoch, uint32_t group) {
-    permutation_init(made, groups_size(&grouped->groups, group), grouped->seed, epoch,
+    permutation_init(permutation, groups_size(&grouped->groups, group), grouped->seed, epoch,
                      stream_of(STREAM_GROUPED_INSIDE, group));
 }
 
@@ -228,13 +228,13 @@ static const struct order_kind bucketed_kind = {
 };
 
 /* Counts the batches of each group, of sizes that are set. */
-static void count_batches(struct grouped_order *made) {
-    for (uint32_t g = 0; g < made->groups.count; g++) {
-        uint32_t size = groups_size(&made->groups, g);
-        uint32_t batches = size ? (size - 1) / made->sizes[g] + 1 : 0;
-        made->first_batch[g + 1] = made->first_batch[g] + batches;
+static void count_batches(struct grouped_order *grouped) {
+    for (uint32_t g = 0; g < grouped->groups.count; g++) {
+        uint32_t size = groups_size(&grouped->groups, g);
+        uint32_t batches = size ? (size - 1) / grouped->sizes[g] + 1 : 0;
+        grouped->first_batch[g + 1] = grouped->first_batch[g] + batches;
     }
-    made->base.batch_count = made->first_batch[made->groups.count];
+    grouped->base.batch_count = grouped->first_batch[grouped->groups.count];
 }
 
 /* An order of groups that it takes over, sizes being all `batch_size`. */
@@ -291,16 +291,17 @@ static recmap_status check_lengths(const int64_t *lengths, size_t n, recmap_buck
 }
 
 /* As many records as fit when each is as long as the longest of the bucket. */
-static void set_budget(struct grouped_order *made, const int64_t *lengths, uint64_t token_budget) {
-    made->token_budget = token_budget;
-    for (uint32_t g = 0; g < made->groups.count; g++) {
+static void set_budget(struct grouped_order *grouped, const int64_t *lengths,
+                       uint64_t token_budget) {
+    grouped->token_budget = token_budget;
+    for (uint32_t g = 0; g < grouped->groups.count; g++) {
         uint64_t longest = 1;
-        for (uint32_t i = made->groups.first[g]; i < made->groups.first[g + 1]; i++) {
-            uint64_t length = (uint64_t)lengths[made->groups.records[i]];
+        for (uint32_t i = grouped->groups.first[g]; i < grouped->groups.first[g + 1]; i++) {
+            uint64_t length = (uint64_t)lengths[grouped->groups.records[i]];
             if (length > longest) longest = length;
         }
         uint64_t size = token_budget / longest;
-        made->sizes[g] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+        grouped->sizes[g] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
     }
 }
 

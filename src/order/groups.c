@@ -57,41 +57,41 @@ static recmap_status check_n(size_t n, size_t group_count, recmap_error *error) 
     return RECMAP_INVALID;
 }
 
-static recmap_status allocate(struct groups *made, size_t n, size_t count, recmap_error *error) {
+static recmap_status allocate(struct groups *groups, size_t n, size_t count, recmap_error *error) {
     recmap_status status = check_n(n, count, error);
     if (status != RECMAP_OK) return status;
-    *made = (struct groups){.n = (uint32_t)n, .count = (uint32_t)count};
-    made->first = calloc(count + 2, sizeof *made->first);
-    made->records = malloc((n ? n : 1) * sizeof *made->records);
-    made->places = malloc((n ? n : 1) * sizeof *made->places);
-    if (made->first && made->records && made->places) return RECMAP_OK;
-    groups_destroy(made);
+    *groups = (struct groups){.n = (uint32_t)n, .count = (uint32_t)count};
+    groups->first = calloc(count + 2, sizeof *groups->first);
+    groups->records = malloc((n ? n : 1) * sizeof *groups->records);
+    groups->places = malloc((n ? n : 1) * sizeof *groups->places);
+    if (groups->first && groups->records && groups->places) return RECMAP_OK;
+    groups_destroy(groups);
     return fail_memory(error);
 }
 
 /* Sorts by counting; group i has the values that are bounds[i-1] or above and below bounds[i]. */
-static recmap_status sort_records(struct groups *made, const int64_t *values, size_t n,
+static recmap_status sort_records(struct groups *groups, const int64_t *values, size_t n,
                                   const int64_t *bounds, size_t bound_count, recmap_error *error) {
-    recmap_status status = allocate(made, n, bound_count + 1, error);
+    recmap_status status = allocate(groups, n, bound_count + 1, error);
     if (status != RECMAP_OK) return status;
-    status = digest_words(made->digest, (const uint64_t *)values, n, error);
+    status = digest_words(groups->digest, (const uint64_t *)values, n, error);
     if (status != RECMAP_OK) {
-        groups_destroy(made);
+        groups_destroy(groups);
         return status;
     }
-    for (uint32_t i = 0; i < made->n; i++) {
-        made->places[i] = count_up_to(bounds, bound_count, values[i]);
-        made->first[made->places[i] + 2]++;
+    for (uint32_t i = 0; i < groups->n; i++) {
+        groups->places[i] = count_up_to(bounds, bound_count, values[i]);
+        groups->first[groups->places[i] + 2]++;
     }
-    for (uint32_t g = 1; g <= made->count; g++) made->first[g + 1] += made->first[g];
-    for (uint32_t i = 0; i < made->n; i++) {
-        made->places[i] = made->first[made->places[i] + 1]++;
-        made->records[made->places[i]] = i;
+    for (uint32_t g = 1; g <= groups->count; g++) groups->first[g + 1] += groups->first[g];
+    for (uint32_t i = 0; i < groups->n; i++) {
+        groups->places[i] = groups->first[groups->places[i] + 1]++;
+        groups->records[groups->places[i]] = i;
     }
     return RECMAP_OK;
 }
 
-recmap_status groups_by_label(struct groups *made, const int64_t *labels, size_t n,
+recmap_status groups_by_label(struct groups *groups, const int64_t *labels, size_t n,
                               recmap_error *error) {
     recmap_status status = check_n(n, 0, error);
     if (status != RECMAP_OK) return status;
@@ -100,18 +100,18 @@ recmap_status groups_by_label(struct groups *made, const int64_t *labels, size_t
     status = find_labels(&found, &count, labels, n, error);
     if (status != RECMAP_OK) return status;
     /* A group begins at its label: the first label bounds nothing. */
-    status = sort_records(made, labels, n, found + (count > 0), count ? count - 1 : 0, error);
+    status = sort_records(groups, labels, n, found + (count > 0), count ? count - 1 : 0, error);
     free(found);
     return status;
 }
 
-recmap_status groups_by_bounds(struct groups *made, const int64_t *values, size_t n,
+recmap_status groups_by_bounds(struct groups *groups, const int64_t *values, size_t n,
                                const int64_t *bounds, size_t bound_count, recmap_error *error) {
     for (size_t i = 1; i < bound_count; i++)
         if (bounds[i] <= bounds[i - 1])
             return fail(error, RECMAP_INVALID, "bound %zu, %lld, is not above the one before it", i,
                         (long long)bounds[i]);
-    return sort_records(made, values, n, bounds, bound_count, error);
+    return sort_records(groups, values, n, bounds, bound_count, error);
 }
 
 void groups_destroy(struct groups *groups) {

@@ -18,12 +18,12 @@ struct groups {
 
 /* Records with equal labels make a group; groups stand in ascending order of their labels.
  * Errors: INVALID for 2^32 records or more; NO_MEMORY. */
-recmap_status groups_by_label(struct groups *made, const int64_t *labels, size_t n,
+recmap_status groups_by_label(struct groups *groups, const int64_t *labels, size_t n,
                               recmap_error *error);
 
 /* Group i has the values below bounds[i] and not below bounds[i-1], the last one the rest; groups
  * may be empty. Errors: also INVALID for bounds that do not ascend. */
-recmap_status groups_by_bounds(struct groups *made, const int64_t *values, size_t n,
+recmap_status groups_by_bounds(struct groups *groups, const int64_t *values, size_t n,
                                const int64_t *bounds, size_t bound_count, recmap_error *error);
 
 void groups_destroy(struct groups *groups);

@@ -52,23 +52,23 @@ struct draw {
 /* Positions are worked on in pieces, so that each source is asked for many at once. */
 enum { PIECE = 256 };
 
-static struct draw draw_at(const struct schedule *s, uint64_t position, uint32_t item) {
-    struct schedule_slot slot = s->slots[position % s->period];
-    uint64_t drawn = position / s->period * s->shares[slot.source] + slot.turn;
+static struct draw draw_at(const struct schedule *schedule, uint64_t position, uint32_t item) {
+    struct schedule_slot slot = schedule->slots[position % schedule->period];
+    uint64_t drawn = position / schedule->period * schedule->shares[slot.source] + slot.turn;
     return (struct draw){slot.source, item, drawn};
 }
 
 /* Makes the draws of some positions, those of a source side by side. */
-static void draw_all(struct draw *sorted, const struct schedule *s, uint64_t start,
+static void draw_all(struct draw *sorted, const struct schedule *schedule, uint64_t start,
                      const uint64_t *positions, size_t count) {
     uint32_t places[RECMAP_MIXTURE_SOURCES_MAX + 1];
     struct draw draws[PIECE];
-    memset(places, 0, (s->source_count + 1) * sizeof *places);
+    memset(places, 0, (schedule->source_count + 1) * sizeof *places);
     for (size_t i = 0; i < count; i++) {
-        draws[i] = draw_at(s, start + positions[i], (uint32_t)i);
+        draws[i] = draw_at(schedule, start + positions[i], (uint32_t)i);
         places[draws[i].source + 1]++;
     }
-    for (size_t i = 1; i <= s->source_count; i++) places[i] += places[i - 1];
+    for (size_t i = 1; i <= schedule->source_count; i++) places[i] += places[i - 1];
     for (size_t i = 0; i < count; i++) sorted[places[draws[i].source]++] = draws[i];
 }
 
@@ -117,11 +117,11 @@ static recmap_status mixture_at(uint64_t *numbers, const recmap_order *order, ui
 }
 
 /* The first draw from a source at this position or behind it. */
-static uint64_t draw_from(const struct schedule *s, uint32_t source, uint64_t position) {
-    uint64_t drawn = position / s->period * s->shares[source];
-    uint32_t slot = (uint32_t)(position % s->period);
-    const uint32_t *places = s->places + s->first_turn[source];
-    uint32_t low = 0, high = s->shares[source];
+static uint64_t draw_from(const struct schedule *schedule, uint32_t source, uint64_t position) {
+    uint64_t drawn = position / schedule->period * schedule->shares[source];
+    uint32_t slot = (uint32_t)(position % schedule->period);
+    const uint32_t *places = schedule->places + schedule->first_turn[source];
+    uint32_t low = 0, high = schedule->shares[source];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (places[middle] < slot) low = middle + 1;
@@ -130,9 +130,10 @@ static uint64_t draw_from(const struct schedule *s, uint32_t source, uint64_t po
     return drawn + low;
 }
 
-static uint64_t position_of_draw(const struct schedule *s, uint32_t source, uint64_t drawn) {
-    uint32_t turn = (uint32_t)(drawn % s->shares[source]);
-    return drawn / s->shares[source] * s->period + s->places[s->first_turn[source] + turn];
+static uint64_t position_of_draw(const struct schedule *schedule, uint32_t source, uint64_t drawn) {
+    uint32_t turn = (uint32_t)(drawn % schedule->shares[source]);
+    return drawn / schedule->shares[source] * schedule->period +
+           schedule->places[schedule->first_turn[source] + turn];
 }
 
 static uint32_t source_of(const struct mixture_order *mixture, uint64_t number) {
@@ -240,27 +241,28 @@ static recmap_status check_length(uint64_t length, recmap_error *error) {
     return RECMAP_INVALID;
 }
 
-static recmap_status set_sources(struct mixture_order *made, recmap_order *const *sources,
+static recmap_status set_sources(struct mixture_order *mixture, recmap_order *const *sources,
                                  size_t count, recmap_error *error) {
-    made->sources = calloc(count, sizeof *made->sources);
-    made->first_number = calloc(count + 1, sizeof *made->first_number);
-    if (!made->sources || !made->first_number) return fail_memory(error);
+    mixture->sources = calloc(count, sizeof *mixture->sources);
+    mixture->first_number = calloc(count + 1, sizeof *mixture->first_number);
+    if (!mixture->sources || !mixture->first_number) return fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        made->first_number[i + 1] = made->first_number[i] + sources[i]->limit;
-        recmap_status status = check_count(made->first_number[i + 1], "records", error);
+        mixture->first_number[i + 1] = mixture->first_number[i] + sources[i]->limit;
+        recmap_status status = check_count(mixture->first_number[i + 1], "records", error);
         if (status != RECMAP_OK) return status;
     }
-    for (size_t i = 0; i < count; i++) made->sources[i] = recmap_order_retain(sources[i]);
-    made->base.limit = made->first_number[count];
+    for (size_t i = 0; i < count; i++) mixture->sources[i] = recmap_order_retain(sources[i]);
+    mixture->base.limit = mixture->first_number[count];
     return RECMAP_OK;
 }
 
-static recmap_status set_schedule(struct mixture_order *made, const double *weights, size_t count,
-                                  recmap_error *error) {
+static recmap_status set_schedule(struct mixture_order *mixture, const double *weights,
+                                  size_t count, recmap_error *error) {
     uint64_t *integers = calloc(count, sizeof *integers), sum;
     if (!integers) return fail_memory(error);
     recmap_status status = weights_to_integers(integers, &sum, weights, count, "source", error);
-    if (status == RECMAP_OK) status = schedule_create(&made->schedule, integers, sum, count, error);
+    if (status == RECMAP_OK)
+        status = schedule_create(&mixture->schedule, integers, sum, count, error);
     free(integers);
     return status;
 }

@@ -6,31 +6,31 @@
 #include "order/random.h"
 #include "order/rounds.h"
 
-static void shuffle_table(struct permutation *made, uint64_t state) {
-    for (uint32_t i = 0; i < made->n; i++) {
+static void shuffle_table(struct permutation *permutation, uint64_t state) {
+    for (uint32_t i = 0; i < permutation->n; i++) {
         uint32_t j = (uint32_t)(((random_word(state, i) >> 32) * (i + 1)) >> 32);
-        made->table[i] = made->table[j];
-        made->table[j] = (uint8_t)i;
+        permutation->table[i] = permutation->table[j];
+        permutation->table[j] = (uint8_t)i;
     }
 }
 
-void permutation_init(struct permutation *made, uint64_t n, uint64_t seed, uint64_t epoch,
+void permutation_init(struct permutation *permutation, uint64_t n, uint64_t seed, uint64_t epoch,
                       uint64_t stream) {
     uint64_t state = random_state(seed, epoch, stream, n);
-    made->n = n;
-    made->k = 0;
-    made->b = 0;
+    permutation->n = n;
+    permutation->k = 0;
+    permutation->b = 0;
     if (n <= PERMUTATION_TABLE_MAX) {
-        shuffle_table(made, state);
+        shuffle_table(permutation, state);
         return;
     }
-    made->k = bit_length(n - 1) / 2;
-    uint64_t a = (uint64_t)1 << made->k;
-    made->b = (uint32_t)((n + a - 1) >> made->k);
+    permutation->k = bit_length(n - 1) / 2;
+    uint64_t a = (uint64_t)1 << permutation->k;
+    permutation->b = (uint32_t)((n + a - 1) >> permutation->k);
     for (int i = 0; i < PERMUTATION_ROUNDS; i++) {
         uint64_t key = random_word(state, (uint64_t)i);
-        made->key_low[i] = (uint32_t)key;
-        made->key_high[i] = (uint32_t)(key >> 32);
+        permutation->key_low[i] = (uint32_t)key;
+        permutation->key_high[i] = (uint32_t)(key >> 32);
     }
 }
 
@@ -137,15 +137,15 @@ struct walkers {
     size_t places[WALKERS_ENOUGH + ROUNDS_BLOCK];
 };
 
-static void add_walkers(struct walkers *found, const struct permutation *p, const uint64_t *values,
-                        size_t first, size_t count) {
-    size_t left = found->count;
+static void add_walkers(struct walkers *walkers, const struct permutation *p,
+                        const uint64_t *values, size_t first, size_t count) {
+    size_t left = walkers->count;
     for (size_t i = first; i < first + count; i++) {
-        found->values[left] = values[i];
-        found->places[left] = i;
+        walkers->values[left] = values[i];
+        walkers->places[left] = i;
         left += values[i] >= p->n;
     }
-    found->count = left;
+    walkers->count = left;
 }
 
 static void step(const struct permutation *p, const struct direction *way, uint64_t *values,
@@ -161,32 +161,32 @@ static void step(const struct permutation *p, const struct direction *way, uint6
 }
 
 /* Brings all of them home. */
-static void walk(uint64_t *to, const struct permutation *p, const struct direction *way,
-                 struct walkers *walking) {
-    while (walking->count) {
-        step(p, way, walking->values, walking->count);
+static void walk(uint64_t *out, const struct permutation *p, const struct direction *way,
+                 struct walkers *walkers) {
+    while (walkers->count) {
+        step(p, way, walkers->values, walkers->count);
         size_t left = 0;
-        for (size_t i = 0; i < walking->count; i++) {
-            uint64_t value = walking->values[i];
-            to[walking->places[i]] = value;
-            walking->values[left] = value;
-            walking->places[left] = walking->places[i];
+        for (size_t i = 0; i < walkers->count; i++) {
+            uint64_t value = walkers->values[i];
+            out[walkers->places[i]] = value;
+            walkers->values[left] = value;
+            walkers->places[left] = walkers->places[i];
             left += value >= p->n;
         }
-        walking->count = left;
+        walkers->count = left;
     }
 }
 
-static void run_all(uint64_t *to, const struct permutation *p, const struct direction *way,
-                    const uint64_t *from, size_t count) {
+static void run_all(uint64_t *out, const struct permutation *p, const struct direction *way,
+                    const uint64_t *source, size_t count) {
     struct walkers walking;
     walking.count = 0;
     for (size_t i = 0; i < count; i += ROUNDS_BLOCK) {
         size_t here = count - i < ROUNDS_BLOCK ? count - i : ROUNDS_BLOCK;
-        if (way->run(p, to + i, from + i, here)) add_walkers(&walking, p, to, i, here);
-        if (walking.count >= WALKERS_ENOUGH) walk(to, p, way, &walking);
+        if (way->run(p, out + i, source + i, here)) add_walkers(&walking, p, out, i, here);
+        if (walking.count >= WALKERS_ENOUGH) walk(out, p, way, &walking);
     }
-    walk(to, p, way, &walking);
+    walk(out, p, way, &walking);
 }
 
 uint64_t permutation_at_one(const struct permutation *p, uint64_t position) {

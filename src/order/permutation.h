@@ -25,7 +25,7 @@ struct permutation {
 };
 
 /* Makes the permutation for n <= PERMUTATION_MAX. Cost: under a microsecond. */
-void permutation_init(struct permutation *made, uint64_t n, uint64_t seed, uint64_t epoch,
+void permutation_init(struct permutation *permutation, uint64_t n, uint64_t seed, uint64_t epoch,
                       uint64_t stream);
 
 /* numbers[i] = p(positions[i]) for `count` positions below n; the arrays may be the same one. */

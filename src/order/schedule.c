@@ -8,71 +8,73 @@
 
 /* Turns of a source have windows: turn j may come from slot floor(j * period / share) on, and must
  * have come before the deadline, slot ceil((j + 1) * period / share). */
-static uint32_t release_of(const struct schedule *s, size_t source, uint32_t turn) {
-    return (uint32_t)((uint64_t)turn * s->period / s->shares[source]);
+static uint32_t release_of(const struct schedule *schedule, size_t source, uint32_t turn) {
+    return (uint32_t)((uint64_t)turn * schedule->period / schedule->shares[source]);
 }
 
-static uint32_t deadline_of(const struct schedule *s, size_t source, uint32_t turn) {
-    uint64_t product = ((uint64_t)turn + 1) * s->period;
-    return (uint32_t)((product + s->shares[source] - 1) / s->shares[source]);
+static uint32_t deadline_of(const struct schedule *schedule, size_t source, uint32_t turn) {
+    uint64_t product = ((uint64_t)turn + 1) * schedule->period;
+    return (uint32_t)((product + schedule->shares[source] - 1) / schedule->shares[source]);
 }
 
 /* For each d, the slots before d that turns with a deadline at d or before do not need. */
-static bool make_slack(struct slack_tree *tree, const struct schedule *s) {
-    int32_t *numbers = calloc((size_t)s->period + 1, sizeof *numbers);
+static bool make_slack(struct slack_tree *tree, const struct schedule *schedule) {
+    int32_t *numbers = calloc((size_t)schedule->period + 1, sizeof *numbers);
     if (!numbers) return false;
-    for (size_t source = 0; source < s->source_count; source++)
-        for (uint32_t turn = 0; turn < s->shares[source]; turn++)
-            numbers[deadline_of(s, source, turn)]++;
+    for (size_t source = 0; source < schedule->source_count; source++)
+        for (uint32_t turn = 0; turn < schedule->shares[source]; turn++)
+            numbers[deadline_of(schedule, source, turn)]++;
     int32_t needed = 0;
-    for (uint32_t d = 0; d <= s->period; d++) {
+    for (uint32_t d = 0; d <= schedule->period; d++) {
         needed += numbers[d];
         numbers[d] = (int32_t)d - needed;
     }
     numbers[0] = 1; /* no slot is before it */
-    bool is_made = slack_create(tree, numbers, (size_t)s->period + 1);
+    bool is_made = slack_create(tree, numbers, (size_t)schedule->period + 1);
     free(numbers);
     return is_made;
 }
 
 /* The first source that may take the slot: its turn is released, and due by the first deadline
  * before which every slot is needed. */
-static size_t choose(const struct schedule *s, const uint32_t *turns, uint32_t slot, size_t tight) {
-    for (size_t source = 0; source < s->source_count; source++)
-        if (turns[source] < s->shares[source] && release_of(s, source, turns[source]) <= slot &&
-            deadline_of(s, source, turns[source]) <= tight)
+static size_t choose(const struct schedule *schedule, const uint32_t *turns, uint32_t slot,
+                     size_t tight) {
+    for (size_t source = 0; source < schedule->source_count; source++)
+        if (turns[source] < schedule->shares[source] &&
+            release_of(schedule, source, turns[source]) <= slot &&
+            deadline_of(schedule, source, turns[source]) <= tight)
             return source;
     return 0; /* cannot be: the turns that are left always fit */
 }
 
-static void fill(struct schedule *s, struct slack_tree *tree, uint32_t *turns) {
-    for (uint32_t slot = 0; slot < s->period; slot++) {
-        size_t source = choose(s, turns, slot, slack_first_zero(tree));
+static void fill(struct schedule *schedule, struct slack_tree *tree, uint32_t *turns) {
+    for (uint32_t slot = 0; slot < schedule->period; slot++) {
+        size_t source = choose(schedule, turns, slot, slack_first_zero(tree));
         uint32_t turn = turns[source]++;
-        s->slots[slot] = (struct schedule_slot){(uint32_t)source, turn};
-        s->places[s->first_turn[source] + turn] = slot;
+        schedule->slots[slot] = (struct schedule_slot){(uint32_t)source, turn};
+        schedule->places[schedule->first_turn[source] + turn] = slot;
         /* A slot is gone for all deadlines behind it, a turn for those from its own on. */
-        slack_add(tree, slot + 2, deadline_of(s, source, turn), -1);
-        slack_add(tree, slot + 1, slot + 2, s->period + 1);
+        slack_add(tree, slot + 2, deadline_of(schedule, source, turn), -1);
+        slack_add(tree, slot + 1, slot + 2, schedule->period + 1);
     }
 }
 
-static recmap_status allocate(struct schedule *s, const uint64_t *weights, uint64_t sum,
+static recmap_status allocate(struct schedule *schedule, const uint64_t *weights, uint64_t sum,
                               recmap_error *error) {
-    s->shares = calloc(s->source_count, sizeof *s->shares);
-    s->first_turn = calloc(s->source_count, sizeof *s->first_turn);
-    if (!s->shares || !s->first_turn) return fail_memory(error);
-    recmap_status status =
-        weights_to_proportions(s->shares, &s->period, weights, sum, s->source_count, error);
+    schedule->shares = calloc(schedule->source_count, sizeof *schedule->shares);
+    schedule->first_turn = calloc(schedule->source_count, sizeof *schedule->first_turn);
+    if (!schedule->shares || !schedule->first_turn) return fail_memory(error);
+    recmap_status status = weights_to_proportions(schedule->shares, &schedule->period, weights, sum,
+                                                  schedule->source_count, error);
     if (status != RECMAP_OK) return status;
-    for (size_t i = 1; i < s->source_count; i++)
-        s->first_turn[i] = s->first_turn[i - 1] + s->shares[i - 1];
-    s->slots = calloc(s->period, sizeof *s->slots);
-    s->places = calloc(s->period, sizeof *s->places);
-    return s->slots && s->places ? RECMAP_OK : fail_memory(error);
+    for (size_t i = 1; i < schedule->source_count; i++)
+        schedule->first_turn[i] = schedule->first_turn[i - 1] + schedule->shares[i - 1];
+    schedule->slots = calloc(schedule->period, sizeof *schedule->slots);
+    schedule->places = calloc(schedule->period, sizeof *schedule->places);
+    return schedule->slots && schedule->places ? RECMAP_OK : fail_memory(error);
 }
 
-recmap_status schedule_create(struct schedule *made, const uint64_t *weights, uint64_t sum,
+recmap_status schedule_create(struct schedule *schedule, const uint64_t *weights, uint64_t sum,
                               size_t source_count, recmap_error *error) {
     struct schedule s = SCHEDULE_INIT;
     s.source_count = source_count;
@@ -82,7 +84,7 @@ recmap_status schedule_create(struct schedule *made, const uint64_t *weights, ui
     if (status == RECMAP_OK && !make_slack(&tree, &s)) status = fail_memory(error);
     if (status == RECMAP_OK) {
         fill(&s, &tree, turns);
-        *made = s;
+        *schedule = s;
     } else {
         schedule_destroy(&s);
     }

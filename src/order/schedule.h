@@ -28,7 +28,7 @@ struct schedule {
     { 0, 0, NULL, NULL, NULL, NULL }
 
 /* From weights above 0 that weights_to_integers has made. Errors: NO_MEMORY. */
-recmap_status schedule_create(struct schedule *made, const uint64_t *weights, uint64_t sum,
+recmap_status schedule_create(struct schedule *schedule, const uint64_t *weights, uint64_t sum,
                               size_t source_count, recmap_error *error);
 void schedule_destroy(struct schedule *schedule);
 

@@ -39,9 +39,9 @@ static void stratified_destroy(recmap_order *order) {
     epoch_cache_free(&stratified->cache);
 }
 
-static void init_group(struct permutation *made, const struct stratified_order *order,
+static void init_group(struct permutation *permutation, const struct stratified_order *order,
                        uint64_t epoch, uint32_t group) {
-    permutation_init(made, groups_size(&order->groups, group), order->seed, epoch,
+    permutation_init(permutation, groups_size(&order->groups, group), order->seed, epoch,
                      stream_of(STREAM_STRATIFIED_INSIDE, group));
 }
 
@@ -68,10 +68,10 @@ static void end_epoch(const recmap_order *order, struct stratified_epoch *epoch)
 
 /* The permutation of a group: a kept one, or one that is made in `space`. */
 static const struct permutation *group_permutation(const struct stratified_order *order,
-                                                   const struct stratified_epoch *e, uint32_t group,
-                                                   struct permutation *space) {
-    if (order->groups.count <= KEPT_GROUPS_MAX) return &e->groups[group];
-    init_group(space, order, e->state.epoch, group);
+                                                   const struct stratified_epoch *epoch,
+                                                   uint32_t group, struct permutation *space) {
+    if (order->groups.count <= KEPT_GROUPS_MAX) return &epoch->groups[group];
+    init_group(space, order, epoch->state.epoch, group);
     return space;
 }
 
@@ -153,12 +153,12 @@ static const struct order_kind stratified_kind = {
     .describe = stratified_describe,
 };
 
-static recmap_status make_template(struct stratified_order *made, recmap_error *error) {
-    size_t n = made->groups.n;
-    made->places = malloc((n ? n : 1) * sizeof *made->places);
-    made->positions = malloc((n ? n : 1) * sizeof *made->positions);
-    if (!made->places || !made->positions) return fail_memory(error);
-    return template_create(made->places, made->positions, &made->groups, error);
+static recmap_status make_template(struct stratified_order *stratified, recmap_error *error) {
+    size_t n = stratified->groups.n;
+    stratified->places = malloc((n ? n : 1) * sizeof *stratified->places);
+    stratified->positions = malloc((n ? n : 1) * sizeof *stratified->positions);
+    if (!stratified->places || !stratified->positions) return fail_memory(error);
+    return template_create(stratified->places, stratified->positions, &stratified->groups, error);
 }
 
 recmap_status recmap_order_stratified(recmap_order **order, const int64_t *labels, size_t n,

@@ -53,12 +53,12 @@ static uint32_t deadline_of(const struct groups *groups, uint32_t group, uint32_
 }
 
 static void fill(uint32_t *places, uint32_t *positions, const struct groups *groups,
-                 struct heap *waiting, struct heap *released, uint32_t *turns) {
+                 struct heap *heap, struct heap *released, uint32_t *turns) {
     for (uint32_t g = 0; g < groups->count; g++)
-        if (groups_size(groups, g)) heap_push(waiting, (struct turn){0, g});
+        if (groups_size(groups, g)) heap_push(heap, (struct turn){0, g});
     for (uint32_t slot = 0; slot < groups->n; slot++) {
-        while (waiting->count && waiting->turns[0].key <= slot) {
-            uint32_t group = heap_pop(waiting).group;
+        while (heap->count && heap->turns[0].key <= slot) {
+            uint32_t group = heap_pop(heap).group;
             heap_push(released, (struct turn){deadline_of(groups, group, turns[group]), group});
         }
         uint32_t group = heap_pop(released).group;
@@ -66,7 +66,7 @@ static void fill(uint32_t *places, uint32_t *positions, const struct groups *gro
         places[slot] = place;
         positions[place] = slot;
         if (turns[group] < groups_size(groups, group))
-            heap_push(waiting, (struct turn){release_of(groups, group, turns[group]), group});
+            heap_push(heap, (struct turn){release_of(groups, group, turns[group]), group});
     }
 }
 

@@ -44,24 +44,25 @@ static struct windowed_epoch begin_epoch(const recmap_order *order, uint64_t epo
 }
 
 /* The window that begins with block place `index * window_blocks`. */
-static void open_window(struct window *opened, const struct windowed_epoch *e, uint64_t index) {
-    const struct windowed_order *order = e->order;
-    uint64_t short_window = e->short_place / order->window_blocks;
+static void open_window(struct window *window, const struct windowed_epoch *windowed,
+                        uint64_t index) {
+    const struct windowed_order *order = windowed->order;
+    uint64_t short_window = windowed->short_place / order->window_blocks;
     uint64_t places =
         min_u64(order->window_blocks, order->block_count - index * order->window_blocks);
-    opened->first_place = index * order->window_blocks;
-    opened->first = index * order->window_size - (index > short_window ? order->missing : 0);
-    opened->size = places * order->block_size - (index == short_window ? order->missing : 0);
-    opened->short_start = opened->size;
+    window->first_place = index * order->window_blocks;
+    window->first = index * order->window_size - (index > short_window ? order->missing : 0);
+    window->size = places * order->block_size - (index == short_window ? order->missing : 0);
+    window->short_start = window->size;
     if (index == short_window)
-        opened->short_start = (e->short_place - opened->first_place) * order->block_size;
-    permutation_init(&opened->records, opened->size, order->seed, e->epoch,
+        window->short_start = (windowed->short_place - window->first_place) * order->block_size;
+    permutation_init(&window->records, window->size, order->seed, windowed->epoch,
                      stream_of(STREAM_WINDOWED_INSIDE, index));
 }
 
-static uint64_t window_at(const struct windowed_epoch *e, uint64_t position) {
-    const struct windowed_order *order = e->order;
-    uint64_t short_window = e->short_place / order->window_blocks;
+static uint64_t window_at(const struct windowed_epoch *windowed, uint64_t position) {
+    const struct windowed_order *order = windowed->order;
+    uint64_t short_window = windowed->short_place / order->window_blocks;
     uint64_t index = position / order->window_size;
     if (index < short_window) return index;
     /* Windows behind the short one begin earlier by what it lacks. */
@@ -71,20 +72,21 @@ static uint64_t window_at(const struct windowed_epoch *e, uint64_t position) {
 enum { PIECE = 256 };
 
 /* Up to PIECE positions of one window. */
-static void window_numbers(uint64_t *numbers, const struct windowed_epoch *e,
-                           const struct window *w, const uint64_t *positions, size_t count) {
-    const struct windowed_order *order = e->order;
+static void window_numbers(uint64_t *numbers, const struct windowed_epoch *windowed,
+                           const struct window *window, const uint64_t *positions, size_t count) {
+    const struct windowed_order *order = windowed->order;
     uint64_t records[PIECE], places[PIECE];
-    for (size_t i = 0; i < count; i++) records[i] = positions[i] - w->first;
-    permutation_at(&w->records, records, records, count);
+    for (size_t i = 0; i < count; i++) records[i] = positions[i] - window->first;
+    permutation_at(&window->records, records, records, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t whole = records[i];
         /* Behind the short block all is as if that one were whole. */
-        if (whole >= w->short_start + order->block_size - order->missing) whole += order->missing;
-        places[i] = w->first_place + whole / order->block_size;
+        if (whole >= window->short_start + order->block_size - order->missing)
+            whole += order->missing;
+        places[i] = window->first_place + whole / order->block_size;
         records[i] = whole % order->block_size;
     }
-    permutation_at(&e->blocks, places, places, count);
+    permutation_at(&windowed->blocks, places, places, count);
     for (size_t i = 0; i < count; i++) numbers[i] = places[i] * order->block_size + records[i];
 }
 

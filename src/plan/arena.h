@@ -10,11 +10,11 @@ struct arena {
 };
 
 /* 64-byte aligned, and with 64 bytes behind it that may be written to; NULL when memory is out. */
-void *arena_allocate(struct arena *from, size_t size);
+void *arena_allocate(struct arena *arena, size_t size);
 /* The same for `count` items, all zeros. */
-void *arena_allocate_zeros(struct arena *from, size_t count, size_t item_size);
-void *arena_copy(struct arena *from, const void *data, size_t size);
-char *arena_copy_text(struct arena *from, const char *text);
-void arena_free(struct arena *freed);
+void *arena_allocate_zeros(struct arena *arena, size_t count, size_t item_size);
+void *arena_copy(struct arena *arena, const void *data, size_t size);
+char *arena_copy_text(struct arena *arena, const char *text);
+void arena_free(struct arena *arena);
 
 #endif

@@ -18,8 +18,8 @@ struct buffer {
 
 /* Makes room for `size` bytes, and BUFFER_SLACK more, at least doubling, keeping the first `used`
  * bytes. False when memory is out; the buffer is as it was then. */
-bool buffer_reserve(struct buffer *grown, size_t used, size_t size);
-void buffer_release(struct buffer *freed);
+bool buffer_reserve(struct buffer *buffer, size_t used, size_t size);
+void buffer_release(struct buffer *buffer);
 
 /* What it holds as offsets, and as numbers that are no offsets. */
 static inline int64_t *buffer_int64(const struct buffer *b) {

@@ -44,13 +44,14 @@ struct convert_range convert_range_of(recmap_element element) {
 }
 
 /* The index of the first value outside the range, or `count`. */
-static size_t first_outside(const struct convert_range *r, const int64_t *values, size_t count) {
+static size_t first_outside(const struct convert_range *range, const int64_t *values,
+                            size_t count) {
     bool is_outside = false;
     for (size_t i = 0; i < count; i++)
-        is_outside |= (uint64_t)values[i] - (uint64_t)r->low > r->span;
+        is_outside |= (uint64_t)values[i] - (uint64_t)range->low > range->span;
     if (!is_outside) return count;
     size_t i = 0;
-    while ((uint64_t)values[i] - (uint64_t)r->low <= r->span) i++;
+    while ((uint64_t)values[i] - (uint64_t)range->low <= range->span) i++;
     return i;
 }
 

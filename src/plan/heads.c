@@ -29,15 +29,15 @@ static head_way way_of(const struct slot *slot) {
     return HEAD_RUN;
 }
 
-static void put_fixed(struct head *made, size_t at, uint8_t byte) {
-    made->bytes[at] = byte;
-    made->care[at] = 0xff;
+static void put_fixed(struct head *head, size_t at, uint8_t byte) {
+    head->bytes[at] = byte;
+    head->care[at] = 0xff;
 }
 
 /* A length, which is so much less than that of the entry. */
-static void put_length(struct head *made, size_t at, size_t less) {
-    put_fixed(made, at, (uint8_t)(0 - less));
-    made->lengths[at] = 0xff;
+static void put_length(struct head *head, size_t at, size_t less) {
+    put_fixed(head, at, (uint8_t)(0 - less));
+    head->lengths[at] = 0xff;
 }
 
 static struct head make_head(const struct slot *slot, uint32_t first) {
@@ -68,45 +68,45 @@ static struct head make_head(const struct slot *slot, uint32_t first) {
     return made;
 }
 
-static void fill_sizes(struct heads *made) {
+static void fill_sizes(struct heads *heads) {
     for (size_t size = 0; size <= HEAD_HASH_MAX; size++) {
-        made->masks[size] = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
-        made->last[size] = (uint8_t)(size < 8 ? 0 : size - 8);
+        heads->masks[size] = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
+        heads->last[size] = (uint8_t)(size < 8 ? 0 : size - 8);
     }
 }
 
-static uint64_t hash_name(const struct heads *of, const struct slot *slot) {
+static uint64_t hash_name(const struct heads *heads, const struct slot *slot) {
     uint8_t key[HEAD_WINDOW] = {0};
     memcpy(key, slot->name, slot->name_size);
-    return heads_hash(of, key, (uint8_t)slot->name_size);
+    return heads_hash(heads, key, (uint8_t)slot->name_size);
 }
 
 /* Where a name belongs; NULL when it is none that is hashed. */
-static uint64_t *find_cell(struct heads *made, const struct slot *slot, size_t index) {
+static uint64_t *find_cell(struct heads *heads, const struct slot *slot, size_t index) {
     if (slot->name_size > HEAD_HASH_MAX || index >= HEADS_NONE) return NULL;
-    return &made->cells[hash_name(made, slot) >> made->shift];
+    return &heads->cells[hash_name(heads, slot) >> heads->shift];
 }
 
-static uint64_t cell_of(const struct heads *made, const struct slot *slot, size_t index) {
-    return (hash_name(made, slot) & ~(uint64_t)0xffff) | index;
+static uint64_t cell_of(const struct heads *heads, const struct slot *slot, size_t index) {
+    return (hash_name(heads, slot) & ~(uint64_t)0xffff) | index;
 }
 
 /* Puts all names into a table of 2^bits cells. Returns how many found no place: those that are too
  * long, whose cell is taken, or whose hash is that of another name. */
-static size_t fill_cells(struct heads *made, const struct slot *slots, unsigned bits) {
+static size_t fill_cells(struct heads *heads, const struct slot *slots, unsigned bits) {
     size_t without = 0;
-    made->shift = 64 - bits;
-    for (size_t i = 0; i < (size_t)1 << bits; i++) made->cells[i] = HEADS_NONE;
-    for (size_t i = 0; i < made->count; i++) {
-        if (made->of_slots[i].first != i) continue;
-        uint64_t *cell = find_cell(made, &slots[i], i);
-        if (cell && *cell == HEADS_NONE) *cell = cell_of(made, &slots[i], i);
+    heads->shift = 64 - bits;
+    for (size_t i = 0; i < (size_t)1 << bits; i++) heads->cells[i] = HEADS_NONE;
+    for (size_t i = 0; i < heads->count; i++) {
+        if (heads->of_slots[i].first != i) continue;
+        uint64_t *cell = find_cell(heads, &slots[i], i);
+        if (cell && *cell == HEADS_NONE) *cell = cell_of(heads, &slots[i], i);
         else without++;
     }
-    for (size_t i = 0; i < made->count; i++) {
-        uint64_t *cell = find_cell(made, &slots[i], i);
-        if (!cell || made->of_slots[i].first != i) continue;
-        uint64_t wanted = cell_of(made, &slots[i], i);
+    for (size_t i = 0; i < heads->count; i++) {
+        uint64_t *cell = find_cell(heads, &slots[i], i);
+        if (!cell || heads->of_slots[i].first != i) continue;
+        uint64_t wanted = cell_of(heads, &slots[i], i);
         if (*cell == wanted || *cell >> 16 != wanted >> 16) continue;
         *cell = HEADS_NONE;
         without++;
@@ -116,14 +116,14 @@ static size_t fill_cells(struct heads *made, const struct slot *slots, unsigned 
 
 /* Tables of ever more cells, until every name has one of its own: some 2 to 8 a name for the few
  * dozen names that are usual. */
-static bool make_cells(struct heads *made, const struct slot *slots) {
+static bool make_cells(struct heads *heads, const struct slot *slots) {
     unsigned bits = 4;
-    while ((size_t)1 << bits < made->count * 2 && bits < CELL_BITS_MAX) bits++;
+    while ((size_t)1 << bits < heads->count * 2 && bits < CELL_BITS_MAX) bits++;
     unsigned bits_most = bits + 5 < CELL_BITS_MAX ? bits + 5 : CELL_BITS_MAX;
-    made->cells = malloc(sizeof *made->cells << bits_most);
-    if (!made->cells) return false;
-    while (fill_cells(made, slots, bits) && bits < bits_most) bits++;
-    made->has_others = fill_cells(made, slots, bits) > 0;
+    heads->cells = malloc(sizeof *heads->cells << bits_most);
+    if (!heads->cells) return false;
+    while (fill_cells(heads, slots, bits) && bits < bits_most) bits++;
+    heads->has_others = fill_cells(heads, slots, bits) > 0;
     return true;
 }
 
@@ -146,9 +146,9 @@ struct heads *heads_create(const struct slot *slots, size_t count,
     return NULL;
 }
 
-void heads_destroy(struct heads *destroyed) {
-    if (!destroyed) return;
-    free(destroyed->of_slots);
-    free(destroyed->cells);
-    free(destroyed);
+void heads_destroy(struct heads *heads) {
+    if (!heads) return;
+    free(heads->of_slots);
+    free(heads->cells);
+    free(heads);
 }

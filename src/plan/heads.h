@@ -69,24 +69,24 @@ enum { HEADS_NONE = 0xffff };
  * too. NULL when memory is out. */
 struct heads *heads_create(const struct slot *slots, size_t count,
                            const struct example_names *names);
-void heads_destroy(struct heads *destroyed);
+void heads_destroy(struct heads *heads);
 
 /* Of the first and last eight bytes of a key of `size` bytes. May read HEAD_WINDOW - HEAD_KEY_AT
  * bytes, whatever the size. */
-static inline uint64_t heads_hash(const struct heads *of, const uint8_t *key, uint8_t size) {
+static inline uint64_t heads_hash(const struct heads *heads, const uint8_t *key, uint8_t size) {
     const uint64_t first_factor = UINT64_C(0x9e3779b97f4a7c15);
     const uint64_t last_factor = UINT64_C(0xd1b54a32d192ed03);
-    uint64_t mask = of->masks[size & 127];
+    uint64_t mask = heads->masks[size & 127];
     uint64_t first = load64(key) & mask;
-    uint64_t last = (load64(key + of->last[size & 127]) & mask) + size;
+    uint64_t last = (load64(key + heads->last[size & 127]) & mask) + size;
     uint64_t mixed = first * first_factor + last * last_factor;
     return mixed ^ mixed >> 29;
 }
 
 /* The first slot with this hash of its name, or HEADS_NONE. Different names have one hash rarely,
  * but they may. */
-static inline uint64_t heads_find(const struct heads *of, uint64_t hash) {
-    uint64_t cell = of->cells[hash >> of->shift] ^ (hash & ~(uint64_t)0xffff);
+static inline uint64_t heads_find(const struct heads *heads, uint64_t hash) {
+    uint64_t cell = heads->cells[hash >> heads->shift] ^ (hash & ~(uint64_t)0xffff);
     return cell < HEADS_NONE ? cell : HEADS_NONE;
 }
 

@@ -8,54 +8,54 @@ static bool has_rows(const struct slot *slot) {
     return slot->count == 0 || slot->is_list;
 }
 
-bool sink_begin(struct sink *begun, const struct slot *slot, size_t row_count) {
+bool sink_begin(struct sink *sink, const struct slot *slot, size_t row_count) {
     static const int64_t zero = 0;
     size_t fixed = 0, offsets, bits = row_count / 8 + 1;
-    begun->value_count = begun->step_count = begun->null_count = 0;
+    sink->value_count = sink->step_count = sink->null_count = 0;
     if (row_count >= SIZE_MAX / sizeof(int64_t) - 1) return false;
     offsets = (row_count + 1) * sizeof(int64_t);
     if (!has_rows(slot) &&
         (__builtin_mul_overflow(row_count, slot->count, &fixed) ||
          __builtin_mul_overflow(fixed, recmap_element_size(slot->element), &fixed)))
         return false;
-    if (!buffer_reserve(&begun->values, 0, fixed)) return false;
-    if (!buffer_reserve(&begun->validity, 0, bits)) return false;
-    memset(begun->validity.data, 0xff, bits);
+    if (!buffer_reserve(&sink->values, 0, fixed)) return false;
+    if (!buffer_reserve(&sink->validity, 0, bits)) return false;
+    memset(sink->validity.data, 0xff, bits);
     if (!has_rows(slot)) return true;
-    if (!buffer_reserve(&begun->rows, 0, offsets)) return false;
-    memcpy(begun->rows.data, &zero, sizeof zero);
+    if (!buffer_reserve(&sink->rows, 0, offsets)) return false;
+    memcpy(sink->rows.data, &zero, sizeof zero);
     if (!slot->steps) return true;
-    if (!buffer_reserve(&begun->steps, 0, sizeof zero)) return false;
-    memcpy(begun->steps.data, &zero, sizeof zero);
+    if (!buffer_reserve(&sink->steps, 0, sizeof zero)) return false;
+    memcpy(sink->steps.data, &zero, sizeof zero);
     return true;
 }
 
-void sink_free(struct sink *freed) {
-    buffer_release(&freed->values);
-    buffer_release(&freed->rows);
-    buffer_release(&freed->steps);
-    buffer_release(&freed->validity);
+void sink_free(struct sink *sink) {
+    buffer_release(&sink->values);
+    buffer_release(&sink->rows);
+    buffer_release(&sink->steps);
+    buffer_release(&sink->validity);
 }
 
-void sink_roll_back(struct sink *s, const struct slot *slot, size_t row) {
-    uint8_t *bits = &s->validity.data[row >> 3], bit = (uint8_t)(1u << (row & 7));
+void sink_roll_back(struct sink *sink, const struct slot *slot, size_t row) {
+    uint8_t *bits = &sink->validity.data[row >> 3], bit = (uint8_t)(1u << (row & 7));
     if (!(*bits & bit)) {
         *bits |= bit;
-        s->null_count--;
+        sink->null_count--;
     }
     if (!has_rows(slot)) return;
-    uint64_t begin = (uint64_t)buffer_int64(&s->rows)[row];
+    uint64_t begin = (uint64_t)buffer_int64(&sink->rows)[row];
     if (slot->steps) {
-        s->step_count = begin;
-        begin = (uint64_t)buffer_int64(&s->steps)[begin];
+        sink->step_count = begin;
+        begin = (uint64_t)buffer_int64(&sink->steps)[begin];
     }
-    s->value_count = begin;
+    sink->value_count = begin;
 }
 
-static void put_zeros(struct sink *s, const struct slot *slot, size_t row) {
+static void put_zeros(struct sink *sink, const struct slot *slot, size_t row) {
     static const uint8_t nothing[1];
     size_t size = slot->count * recmap_element_size(slot->element);
-    uint8_t *values = s->values.data + row * size;
+    uint8_t *values = sink->values.data + row * size;
     if (slot->element != RECMAP_ELEMENT_BYTES) {
         memset(values, 0, size);
         return;
@@ -64,12 +64,12 @@ static void put_zeros(struct sink *s, const struct slot *slot, size_t row) {
     for (uint64_t i = 0; i < slot->count; i++) views[i] = (recmap_bytes){nothing, 0};
 }
 
-void sink_put_nothing(struct sink *s, const struct slot *slot, size_t row) {
-    sink_set_null(s, row);
+void sink_put_nothing(struct sink *sink, const struct slot *slot, size_t row) {
+    sink_set_null(sink, row);
     if (!has_rows(slot)) {
-        put_zeros(s, slot, row);
+        put_zeros(sink, slot, row);
         return;
     }
-    int64_t *rows = buffer_int64(&s->rows);
+    int64_t *rows = buffer_int64(&sink->rows);
     rows[row + 1] = rows[row];
 }

@@ -39,19 +39,19 @@ struct sink {
 /* Makes an empty sink for so many rows: room for fixed counts, the offsets and the validity of all,
  * the first offsets 0. What the sink held is dropped, its memory used again. False when memory is
  * out. */
-bool sink_begin(struct sink *begun, const struct slot *slot, size_t row_count);
-void sink_free(struct sink *freed);
+bool sink_begin(struct sink *sink, const struct slot *slot, size_t row_count);
+void sink_free(struct sink *sink);
 
 /* Row `row` has no value. */
-static inline void sink_set_null(struct sink *s, size_t row) {
-    s->validity.data[row >> 3] &= (uint8_t) ~(1u << (row & 7));
-    s->null_count++;
+static inline void sink_set_null(struct sink *sink, size_t row) {
+    sink->validity.data[row >> 3] &= (uint8_t) ~(1u << (row & 7));
+    sink->null_count++;
 }
 
 /* Takes back what was read of row `row`, the last one. */
-void sink_roll_back(struct sink *s, const struct slot *slot, size_t row);
+void sink_roll_back(struct sink *sink, const struct slot *slot, size_t row);
 
 /* Gives row `row` a null: zeros, no values, or empty views. */
-void sink_put_nothing(struct sink *s, const struct slot *slot, size_t row);
+void sink_put_nothing(struct sink *sink, const struct slot *slot, size_t row);
 
 #endif

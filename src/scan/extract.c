@@ -21,17 +21,17 @@ struct extractor {
     struct example_names *compiled;
 };
 
-static recmap_status copy_names(struct extractor *made, const char *id, const recmap_lift *lifts,
-                                recmap_error *error) {
-    made->names = calloc(made->column_count + 1, sizeof *made->names);
-    if (!made->names) return fail_memory(error);
-    if (id) made->names[made->name_count++] = strdup(id);
-    for (size_t i = 0; i < made->column_count; i++)
-        made->names[made->name_count++] = strdup(lifts[i].name);
-    for (size_t i = 0; i < made->name_count; i++)
-        if (!made->names[i]) return fail_memory(error);
-    return example_names_create(&made->compiled, (const char *const *)made->names, made->name_count,
-                                error);
+static recmap_status copy_names(struct extractor *extractor, const char *id,
+                                const recmap_lift *lifts, recmap_error *error) {
+    extractor->names = calloc(extractor->column_count + 1, sizeof *extractor->names);
+    if (!extractor->names) return fail_memory(error);
+    if (id) extractor->names[extractor->name_count++] = strdup(id);
+    for (size_t i = 0; i < extractor->column_count; i++)
+        extractor->names[extractor->name_count++] = strdup(lifts[i].name);
+    for (size_t i = 0; i < extractor->name_count; i++)
+        if (!extractor->names[i]) return fail_memory(error);
+    return example_names_create(&extractor->compiled, (const char *const *)extractor->names,
+                                extractor->name_count, error);
 }
 
 static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_error *error) {
@@ -51,7 +51,7 @@ static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_
     return RECMAP_OK;
 }
 
-recmap_status extractor_create(struct extractor **made, const char *id_feature,
+recmap_status extractor_create(struct extractor **extractor, const char *id_feature,
                                const recmap_lift *lifts, size_t lift_count,
                                recmap_extract_fn extract, void *context, recmap_error *error) {
     recmap_status status = check_lifts(lifts, lift_count, error);
@@ -63,7 +63,7 @@ recmap_status extractor_create(struct extractor **made, const char *id_feature,
     fresh->extract = extract;
     fresh->context = context;
     status = copy_names(fresh, id_feature, lifts, error);
-    if (status == RECMAP_OK) *made = fresh;
+    if (status == RECMAP_OK) *extractor = fresh;
     else extractor_destroy(fresh);
     return status;
 }

@@ -11,7 +11,7 @@
 struct extractor;
 
 /* Copies what it needs of the options. */
-recmap_status extractor_create(struct extractor **made, const char *id_feature,
+recmap_status extractor_create(struct extractor **extractor, const char *id_feature,
                                const recmap_lift *lifts, size_t lift_count,
                                recmap_extract_fn extract, void *context, recmap_error *error);
 void extractor_destroy(struct extractor *extractor);

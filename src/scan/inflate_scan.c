@@ -255,8 +255,8 @@ static bool resume_at_member(struct inflate_pass *at, uint64_t end, uint64_t bad
 
 /* Whether records can be found behind a lost stretch of unknown length: not where they lie by
  * arithmetic, or where a user's function would look at what was lost. */
-static bool can_find_back(const struct framing *by) {
-    return by->find && !by->record_size && !by->custom;
+static bool can_find_back(const struct framing *framing) {
+    return framing->find && !framing->record_size && !framing->custom;
 }
 
 /* From where on what came out before damage cannot be believed. Where only what follows is missing,

@@ -62,14 +62,14 @@ static void add_damage(struct scan_findings *findings, uint64_t offset, uint64_t
 }
 
 static void add_record(const struct scanner *scanner, struct scan_findings *findings,
-                       uint64_t offset, const struct frame *found, const uint8_t *frame_bytes) {
-    if (!run_add(&findings->run, offset, found->data_size, found->check)) {
+                       uint64_t offset, const struct frame *frame, const uint8_t *frame_bytes) {
+    if (!run_add(&findings->run, offset, frame->data_size, frame->check)) {
         stop_without_memory(findings, offset);
         return;
     }
     recmap_status status = extractor_lift(scanner->extractor, &findings->run,
-                                          frame_bytes + found->data_offset,
-                                          (size_t)found->data_size, &findings->error);
+                                          frame_bytes + frame->data_offset,
+                                          (size_t)frame->data_size, &findings->error);
     if (status == RECMAP_OK) return;
     findings->run.count--;
     stop(findings, offset, status);
@@ -84,17 +84,17 @@ static void get_lost(struct scan_cursor *state, const char *reason) {
 /* A place whose frame is bad. Where its length holds and a good header or the end stands behind it,
  * only this record is lost; else the walk must find its way back. */
 static void meet_damage(const struct scanner *scanner, struct scan_findings *findings,
-                        struct scan_cursor *state, frame_verdict verdict, const struct frame *found,
+                        struct scan_cursor *state, frame_verdict verdict, const struct frame *frame,
                         const struct frame_fault *fault, const uint8_t *bytes, uint64_t size) {
     if (scanner->on_corrupt == RECMAP_ON_CORRUPT_RAISE) {
         stop_at_damage(findings, state->position, fault->reason);
         return;
     }
     if (verdict == FRAME_BAD_DATA) {
-        uint64_t behind = state->position + found->size;
+        uint64_t behind = state->position + frame->size;
         const struct framing *by = scanner->framing;
         if (behind == size || by->begins_frame(by, bytes + behind, size - behind)) {
-            add_damage(findings, state->position, found->size, fault->reason);
+            add_damage(findings, state->position, frame->size, fault->reason);
             state->position = behind;
             return;
         }
@@ -120,23 +120,23 @@ static void find_back(const struct scanner *scanner, struct scan_findings *findi
 }
 
 /* Where no check is stored, the hash that stands for it is wanted. */
-static frame_check check_of(const struct framing *by) {
-    return by->check_payload ? FRAME_CHECK_ALL : FRAME_CHECK_STORED;
+static frame_check check_of(const struct framing *framing) {
+    return framing->check_payload ? FRAME_CHECK_ALL : FRAME_CHECK_STORED;
 }
 
 /* The frame at the walk's position. Before any damage every byte is met once. A walk that was lost
  * may meet frames that claim the same bytes over and over: then sums tell what was read before. */
-static frame_verdict parse_frame(struct frame *found, const struct scanner *scanner,
+static frame_verdict parse_frame(struct frame *frame, const struct scanner *scanner,
                                  struct scan_findings *findings, const struct scan_cursor *state,
                                  const uint8_t *bytes, uint64_t size, struct frame_fault *fault) {
     const struct framing *framing = scanner->framing;
     const uint8_t *at = bytes + state->position;
     uint64_t left = size - state->position;
     if (framing->check_payload && !findings->sums.bytes)
-        return framing->parse(found, framing, at, left, FRAME_CHECK_ALL, fault);
-    frame_verdict verdict = framing->parse(found, framing, at, left, FRAME_CHECK_STORED, fault);
+        return framing->parse(frame, framing, at, left, FRAME_CHECK_ALL, fault);
+    frame_verdict verdict = framing->parse(frame, framing, at, left, FRAME_CHECK_STORED, fault);
     if (verdict != FRAME_GOOD || !framing->check_payload) return verdict;
-    return framing->check_payload(found, bytes, state->position, &findings->sums, fault);
+    return framing->check_payload(frame, bytes, state->position, &findings->sums, fault);
 }
 
 static void walk_on(const struct scanner *scanner, struct scan_findings *findings,

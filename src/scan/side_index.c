@@ -30,30 +30,30 @@ struct side_index {
     uint64_t position; /* in the shard: where the next record must begin */
 };
 
-static recmap_status open_mapped(struct mapped *made, bool must_be_plain, recmap_error *error) {
+static recmap_status open_mapped(struct mapped *mapping, bool must_be_plain, recmap_error *error) {
     int fd = -1;
     compression kind = COMPRESSION_NONE;
-    recmap_status status = file_open(&fd, made->path, error);
-    if (status == RECMAP_OK) status = file_get_stat(&made->stat, fd, made->path, error);
+    recmap_status status = file_open(&fd, mapping->path, error);
+    if (status == RECMAP_OK) status = file_get_stat(&mapping->stat, fd, mapping->path, error);
     if (status == RECMAP_OK && must_be_plain)
-        status = image_detect(&kind, fd, made->stat.size, made->path, error);
+        status = image_detect(&kind, fd, mapping->stat.size, mapping->path, error);
     if (status == RECMAP_OK && kind != COMPRESSION_NONE) {
         status = fail(error, RECMAP_UNSUPPORTED,
                       "the shard is compressed with %s, and a text index has no places in what it "
                       "inflates to",
                       compression_name(kind));
-        fail_at(error, made->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_at(error, mapping->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
         fail_advise(error, "index it without --from-idx");
     }
     if (status == RECMAP_OK)
-        status = image_open(&made->image, fd, made->stat.size, made->path, error);
+        status = image_open(&mapping->image, fd, mapping->stat.size, mapping->path, error);
     file_close(fd);
     return status;
 }
 
-static void close_mapped(struct mapped *closed) {
-    image_close(&closed->image);
-    free(closed->path);
+static void close_mapped(struct mapped *mapping) {
+    image_close(&mapping->image);
+    free(mapping->path);
 }
 
 /* FOLDER/NAME.idx, NAME being the first `size` bytes of a shard's name, if it is there. */
@@ -89,141 +89,143 @@ static recmap_status find_text(char **path, const char *folder, const char *shar
 }
 
 /* Puts the line before what was said, and says what to do. */
-static recmap_status fail_line(const struct side_index *by, recmap_error *error, const char *what) {
-    fail(error, RECMAP_MISMATCH, "line %" PRIu64 ": %s", by->line, what);
-    fail_at(error, by->text.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+static recmap_status fail_line(const struct side_index *side, recmap_error *error,
+                               const char *what) {
+    fail(error, RECMAP_MISMATCH, "line %" PRIu64 ": %s", side->line, what);
+    fail_at(error, side->text.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
     fail_advise(error, "the text index is of another file or damaged: make it again, or index "
                        "without --from-idx");
     return RECMAP_MISMATCH;
 }
 
-static bool read_number(uint64_t *number, struct side_index *by) {
-    const uint8_t *text = by->text.image.data;
-    uint64_t first = by->at, value = 0;
-    for (; by->at < by->text.image.size; by->at++) {
-        unsigned digit = (unsigned)text[by->at] - '0';
+static bool read_number(uint64_t *number, struct side_index *side) {
+    const uint8_t *text = side->text.image.data;
+    uint64_t first = side->at, value = 0;
+    for (; side->at < side->text.image.size; side->at++) {
+        unsigned digit = (unsigned)text[side->at] - '0';
         if (digit > 9) break;
         if (value > (UINT64_MAX - digit) / 10) return false;
         value = value * 10 + digit;
     }
     *number = value;
-    return by->at > first;
+    return side->at > first;
 }
 
-static bool skip(struct side_index *by, const char *bytes) {
-    uint64_t first = by->at;
-    while (by->at < by->text.image.size && by->text.image.data[by->at] &&
-           strchr(bytes, by->text.image.data[by->at]))
-        by->at++;
-    return by->at > first;
+static bool skip(struct side_index *side, const char *bytes) {
+    uint64_t first = side->at;
+    while (side->at < side->text.image.size && side->text.image.data[side->at] &&
+           strchr(bytes, side->text.image.data[side->at]))
+        side->at++;
+    return side->at > first;
 }
 
 /* `OFFSET SIZE`, up to the line's end or the text's. */
-static bool read_line(uint64_t *offset, uint64_t *size, struct side_index *by) {
-    if (!read_number(offset, by) || !skip(by, " \t") || !read_number(size, by)) return false;
-    skip(by, " \t\r");
-    if (by->at == by->text.image.size) return true;
-    return by->text.image.data[by->at++] == '\n';
+static bool read_line(uint64_t *offset, uint64_t *size, struct side_index *side) {
+    if (!read_number(offset, side) || !skip(side, " \t") || !read_number(size, side)) return false;
+    skip(side, " \t\r");
+    if (side->at == side->text.image.size) return true;
+    return side->text.image.data[side->at++] == '\n';
 }
 
 /* Holds a line against the shard. */
-static recmap_status check_record(struct frame *found, struct side_index *by, uint64_t offset,
+static recmap_status check_record(struct frame *frame, struct side_index *side, uint64_t offset,
                                   uint64_t size, uint64_t end, recmap_error *error) {
     char what[512];
     struct frame_fault fault = {"the file ends"};
-    const char *shard = by->shard.path;
-    if (offset != by->position) {
+    const char *shard = side->shard.path;
+    if (offset != side->position) {
         snprintf(what, sizeof what,
                  "it has a record at byte %" PRIu64
                  ", but in %.256s the next begins at byte %" PRIu64,
-                 offset, path_name(shard), by->position);
-        return fail_line(by, error, what);
+                 offset, path_name(shard), side->position);
+        return fail_line(side, error, what);
     }
     frame_verdict verdict = FRAME_AT_END;
     if (offset < end)
-        verdict = by->framing->parse(found, by->framing, by->shard.image.data + offset,
-                                     end - offset, FRAME_CHECK_STORED, &fault);
-    if (verdict == FRAME_GOOD && found->size == size) return RECMAP_OK;
+        verdict = side->framing->parse(frame, side->framing, side->shard.image.data + offset,
+                                       end - offset, FRAME_CHECK_STORED, &fault);
+    if (verdict == FRAME_GOOD && frame->size == size) return RECMAP_OK;
     if (verdict == FRAME_GOOD)
         snprintf(what, sizeof what,
                  "the record at byte %" PRIu64 " of %.256s has %" PRIu64 " bytes, not %" PRIu64,
-                 offset, path_name(shard), found->size, size);
+                 offset, path_name(shard), frame->size, size);
     else
         snprintf(what, sizeof what, "no record is at byte %" PRIu64 " of %.256s: %s", offset,
                  path_name(shard), fault.reason);
-    return fail_line(by, error, what);
+    return fail_line(side, error, what);
 }
 
-static recmap_status hand_on(struct side_index *by, recmap_error *error) {
-    recmap_progress *progress = by->options->totals;
-    if (image_was_cut(&by->text.image) || image_was_cut(&by->shard.image)) {
+static recmap_status hand_on(struct side_index *side, recmap_error *error) {
+    recmap_progress *progress = side->options->totals;
+    if (image_was_cut(&side->text.image) || image_was_cut(&side->shard.image)) {
         fail(error, RECMAP_IO, "the file was cut short while it was being read");
-        fail_at(error, by->shard.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_at(error, side->shard.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
         return RECMAP_IO;
     }
-    recmap_status status = by->sink->add_run(by->sink->context, &by->run, error);
+    recmap_status status = side->sink->add_run(side->sink->context, &side->run, error);
     if (status != RECMAP_OK) {
         if (error && !error->path[0])
-            fail_at(error, by->shard.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+            fail_at(error, side->shard.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
         return status;
     }
-    progress->record_count += by->run.count;
-    progress->path = by->shard.path;
-    run_clear(&by->run);
-    if (!by->options->progress || !by->options->progress(by->options->progress_context, progress))
+    progress->record_count += side->run.count;
+    progress->path = side->shard.path;
+    run_clear(&side->run);
+    if (!side->options->progress ||
+        !side->options->progress(side->options->progress_context, progress))
         return RECMAP_OK;
     return fail(error, RECMAP_CANCELLED, "cancelled; nothing was written");
 }
 
-static recmap_status add_record(struct side_index *by, const struct frame *found,
+static recmap_status add_record(struct side_index *side, const struct frame *frame,
                                 recmap_error *error) {
-    uint64_t offset = by->position;
-    if (!run_add(&by->run, offset, found->data_size, found->check)) return fail_memory(error);
-    recmap_status status = extractor_lift(by->options->extractor, &by->run,
-                                          by->shard.image.data + offset + found->data_offset,
-                                          (size_t)found->data_size, error);
+    uint64_t offset = side->position;
+    if (!run_add(&side->run, offset, frame->data_size, frame->check)) return fail_memory(error);
+    recmap_status status = extractor_lift(side->options->extractor, &side->run,
+                                          side->shard.image.data + offset + frame->data_offset,
+                                          (size_t)frame->data_size, error);
     if (status != RECMAP_OK) {
-        fail_at(error, by->shard.path, by->options->totals->record_count + by->run.count - 1,
+        fail_at(error, side->shard.path, side->options->totals->record_count + side->run.count - 1,
                 offset);
         return status;
     }
-    by->position += found->size;
-    by->options->totals->bytes_done += found->size;
-    return by->run.count == RUN_RECORDS ? hand_on(by, error) : RECMAP_OK;
+    side->position += frame->size;
+    side->options->totals->bytes_done += frame->size;
+    return side->run.count == RUN_RECORDS ? hand_on(side, error) : RECMAP_OK;
 }
 
 /* Whether what stands behind the last line belongs to no record. */
-static recmap_status check_end(struct side_index *by, uint64_t end, recmap_error *error) {
+static recmap_status check_end(struct side_index *side, uint64_t end, recmap_error *error) {
     struct frame found;
-    if (by->position >= end ||
-        by->framing->parse(&found, by->framing, by->shard.image.data + by->position,
-                           end - by->position, FRAME_CHECK_HEADER, NULL) == FRAME_AT_END)
+    if (side->position >= end ||
+        side->framing->parse(&found, side->framing, side->shard.image.data + side->position,
+                             end - side->position, FRAME_CHECK_HEADER, NULL) == FRAME_AT_END)
         return RECMAP_OK;
     char what[512];
     snprintf(what, sizeof what, "it is missing: %.256s goes on at byte %" PRIu64,
-             path_name(by->shard.path), by->position);
-    return fail_line(by, error, what);
+             path_name(side->shard.path), side->position);
+    return fail_line(side, error, what);
 }
 
-static recmap_status read_lines(struct side_index *by, recmap_error *error) {
-    uint64_t size = by->shard.image.size, footer = by->framing->file_footer_size;
+static recmap_status read_lines(struct side_index *side, recmap_error *error) {
+    uint64_t size = side->shard.image.size, footer = side->framing->file_footer_size;
     uint64_t end = footer < size ? size - footer : 0;
     recmap_status status = RECMAP_OK;
-    by->position = by->framing->file_header_size;
-    for (by->line = 1; status == RECMAP_OK && by->at < by->text.image.size; by->line++) {
+    side->position = side->framing->file_header_size;
+    for (side->line = 1; status == RECMAP_OK && side->at < side->text.image.size; side->line++) {
         struct frame found;
         uint64_t offset, frame_size;
-        if (!read_line(&offset, &frame_size, by))
-            return fail_line(by, error, "it is not `OFFSET SIZE` in decimal numbers");
-        status = check_record(&found, by, offset, frame_size, end, error);
-        if (status == RECMAP_OK) status = add_record(by, &found, error);
+        if (!read_line(&offset, &frame_size, side))
+            return fail_line(side, error, "it is not `OFFSET SIZE` in decimal numbers");
+        status = check_record(&found, side, offset, frame_size, end, error);
+        if (status == RECMAP_OK) status = add_record(side, &found, error);
     }
-    if (status == RECMAP_OK) status = check_end(by, end, error);
-    return status == RECMAP_OK ? hand_on(by, error) : status;
+    if (status == RECMAP_OK) status = check_end(side, end, error);
+    return status == RECMAP_OK ? hand_on(side, error) : status;
 }
 
-static recmap_status end_shard(const struct side_index *by, recmap_error *error) {
-    const struct mapped *shard = &by->shard;
+static recmap_status end_shard(const struct side_index *side, recmap_error *error) {
+    const struct mapped *shard = &side->shard;
     struct file_stat now;
     if (!file_stat_path(&now, shard->path) || now.size != shard->stat.size ||
         now.mtime_ns != shard->stat.mtime_ns || now.inode != shard->stat.inode) {
@@ -235,8 +237,8 @@ static recmap_status end_shard(const struct side_index *by, recmap_error *error)
                             .size = shard->stat.size,
                             .compression = COMPRESSION_NONE,
                             .mtime_ns = shard->stat.mtime_ns,
-                            .tail_size = shard->stat.size - by->position};
-    return by->sink->end_shard(by->sink->context, &end, error);
+                            .tail_size = shard->stat.size - side->position};
+    return side->sink->end_shard(side->sink->context, &end, error);
 }
 
 recmap_status side_index_scan(const char *folder, const char *path, const struct scan_sink *sink,

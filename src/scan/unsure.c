@@ -38,20 +38,20 @@ void unsure_free(struct unsure_list *list) {
 
 /* Where what stands around a record varies, the next one ends it at the latest. A line that nothing
  * ends reaches to the end of what there was. */
-static uint64_t end_of_record(const struct record_run *run, size_t i, const struct framing *by,
+static uint64_t end_of_record(const struct record_run *run, size_t i, const struct framing *framing,
                               uint64_t image_size) {
     enum { LF = 1, CRLF = 2 };
     bool is_last = i + 1 == run->count;
     uint64_t next = is_last ? image_size : run->offsets[i + 1];
     uint64_t data_end = run->offsets[i] + run->sizes[i];
-    if (!by->overhead_varies) return data_end + by->overhead;
-    if (by->begins_behind) return is_last ? data_end + LF : min_u64(next, data_end + CRLF);
+    if (!framing->overhead_varies) return data_end + framing->overhead;
+    if (framing->begins_behind) return is_last ? data_end + LF : min_u64(next, data_end + CRLF);
     return next;
 }
 
 /* Which records touch no stretch; stretches grow by those that do. */
 static void choose(uint8_t *keeps, const struct record_run *run, struct unsure_list *list,
-                   const struct framing *by, uint64_t image_size) {
+                   const struct framing *framing, uint64_t image_size) {
     size_t s = 0;
     for (; s < list->count; s++) {
         struct scan_damage *stretch = &list->at[s];
@@ -60,7 +60,7 @@ static void choose(uint8_t *keeps, const struct record_run *run, struct unsure_l
     }
     s = 0;
     for (size_t i = 0; i < run->count; i++) {
-        uint64_t begin = run->offsets[i], end = end_of_record(run, i, by, image_size);
+        uint64_t begin = run->offsets[i], end = end_of_record(run, i, framing, image_size);
         while (s < list->count && end_of(&list->at[s]) <= begin) s++;
         keeps[i] = s == list->count || end <= list->at[s].offset;
         if (!keeps[i]) widen(&list->at[s], begin, min_u64(end, image_size));
@@ -92,11 +92,11 @@ static bool merge(struct scan_findings *findings, const struct unsure_list *list
 }
 
 void unsure_take_back(struct scan_findings *findings, struct unsure_list *list,
-                      const struct framing *by, uint64_t image_size) {
+                      const struct framing *framing, uint64_t image_size) {
     uint8_t *keeps = list->count ? malloc(findings->run.count + 1) : NULL;
     bool has_memory = !list->count || keeps;
     if (keeps) {
-        choose(keeps, &findings->run, list, by, image_size);
+        choose(keeps, &findings->run, list, framing, image_size);
         run_keep(&findings->run, keeps);
         has_memory = merge(findings, list);
     }

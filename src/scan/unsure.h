@@ -19,6 +19,6 @@ void unsure_free(struct unsure_list *list);
 
 /* Takes back what was found in these stretches of an image of that size, and frees the list. */
 void unsure_take_back(struct scan_findings *findings, struct unsure_list *list,
-                      const struct framing *by, uint64_t image_size);
+                      const struct framing *framing, uint64_t image_size);
 
 #endif

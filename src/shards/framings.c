@@ -23,18 +23,18 @@ static const struct registered *find_registered(const char *name) {
     return NULL;
 }
 
-bool framings_find(struct framing *found, const char *name) {
-    if (framing_make(found, name)) return true;
+bool framings_find(struct framing *framing, const char *name) {
+    if (framing_make(framing, name)) return true;
     process_lock();
     const struct registered *one = find_registered(name);
     process_unlock();
-    if (one) *found = custom_framing(&one->table);
+    if (one) *framing = custom_framing(&one->table);
     return one != NULL;
 }
 
-recmap_status framings_choose(struct framing *chosen, const char *name, recmap_error *error) {
+recmap_status framings_choose(struct framing *framing, const char *name, recmap_error *error) {
     if (!name || !strcmp(name, "auto")) name = "tfrecord";
-    if (framings_find(chosen, name)) return RECMAP_OK;
+    if (framings_find(framing, name)) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "there is no framing \"%s\"", name);
     fail_advise(
         error,

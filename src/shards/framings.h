@@ -7,9 +7,9 @@
 #include "format/framing.h"
 
 /* The framing of that name, as an index has it; false: none is known. Threads: any. */
-bool framings_find(struct framing *found, const char *name);
+bool framings_find(struct framing *framing, const char *name);
 
 /* The same for a name as users give it: `auto` or NULL is tfrecord. Errors: INVALID. */
-recmap_status framings_choose(struct framing *chosen, const char *name, recmap_error *error);
+recmap_status framings_choose(struct framing *framing, const char *name, recmap_error *error);
 
 #endif

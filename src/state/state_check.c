@@ -54,44 +54,44 @@ struct member {
 };
 
 /* The end of a piece of text: where, outside of strings and brackets, one of `stops` stands. */
-static const char *piece_end(const char *at, const char *stops) {
+static const char *piece_end(const char *text, const char *stops) {
     int depth = 0;
     bool in_string = false;
-    for (; *at; at++) {
-        if (in_string && *at == '\\' && at[1]) at++;
-        else if (*at == '"') in_string = !in_string;
-        else if (!in_string && !depth && strchr(stops, *at)) break;
-        else if (!in_string && (*at == '{' || *at == '[')) depth++;
-        else if (!in_string && (*at == '}' || *at == ']') && depth) depth--;
+    for (; *text; text++) {
+        if (in_string && *text == '\\' && text[1]) text++;
+        else if (*text == '"') in_string = !in_string;
+        else if (!in_string && !depth && strchr(stops, *text)) break;
+        else if (!in_string && (*text == '{' || *text == '[')) depth++;
+        else if (!in_string && (*text == '}' || *text == ']') && depth) depth--;
     }
-    return at;
+    return text;
 }
 
 /* The next member of a compact object; false behind the last. `at` begins behind the bracket. */
-static bool next_member(struct member *found, const char **at) {
-    const char *key = *at, *colon = piece_end(key, ":}");
+static bool next_member(struct member *member, const char **cursor) {
+    const char *key = *cursor, *colon = piece_end(key, ":}");
     if (*colon != ':') return false;
     const char *end = piece_end(colon + 1, ",}");
-    *found = (struct member){key, (size_t)(colon - key), colon + 1, (size_t)(end - colon) - 1};
-    *at = *end == ',' ? end + 1 : end;
+    *member = (struct member){key, (size_t)(colon - key), colon + 1, (size_t)(end - colon) - 1};
+    *cursor = *end == ',' ? end + 1 : end;
     return true;
 }
 
-static bool find_member(struct member *found, const char *object, const struct member *wanted) {
+static bool find_member(struct member *member, const char *object, const struct member *wanted) {
     const char *at = object + 1;
-    while (next_member(found, &at))
-        if (found->key_size == wanted->key_size &&
-            !memcmp(found->key, wanted->key, wanted->key_size))
+    while (next_member(member, &at))
+        if (member->key_size == wanted->key_size &&
+            !memcmp(member->key, wanted->key, wanted->key_size))
             return true;
     return false;
 }
 
-static int name_size(const struct member *named) {
-    return named->key_size >= 2 ? (int)named->key_size - 2 : 0;
+static int name_size(const struct member *member) {
+    return member->key_size >= 2 ? (int)member->key_size - 2 : 0;
 }
 
-static int shown_size(const struct member *shown) {
-    return shown->value_size < 80 ? (int)shown->value_size : 80;
+static int shown_size(const struct member *member) {
+    return member->value_size < 80 ? (int)member->value_size : 80;
 }
 
 /* Members of `first` that the second lacks or has otherwise; the missing ones alone if asked. */

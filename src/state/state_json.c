@@ -81,80 +81,82 @@ static bool read_hex(uint8_t *bytes, size_t size, struct json_reader *reader) {
     return true;
 }
 
-static bool read_value(struct reading *at, int member) {
+static bool read_value(struct reading *reading, int member) {
     switch (member) {
-    case FINGERPRINT: return read_hex(at->fingerprint, sizeof at->fingerprint, &at->reader);
-    case CHECKSUM: return read_hex(at->checksum, sizeof at->checksum, &at->reader);
-    case ORDER: return json_read_text(&at->reader, at->order, at->capacity);
-    default: return json_read_uint64(&at->reader, &at->numbers[member]);
+    case FINGERPRINT:
+        return read_hex(reading->fingerprint, sizeof reading->fingerprint, &reading->reader);
+    case CHECKSUM: return read_hex(reading->checksum, sizeof reading->checksum, &reading->reader);
+    case ORDER: return json_read_text(&reading->reader, reading->order, reading->capacity);
+    default: return json_read_uint64(&reading->reader, &reading->numbers[member]);
     }
 }
 
 /* Reads one member. What is wrong with its value is noted: the version may stand behind it. */
-static bool read_member(struct reading *at) {
+static bool read_member(struct reading *reading) {
     char name[32];
-    if (!json_read_text(&at->reader, name, sizeof name) || !json_take(&at->reader, ':'))
+    if (!json_read_text(&reading->reader, name, sizeof name) || !json_take(&reading->reader, ':'))
         return false;
     int member = 0;
     while (member < MEMBER_COUNT && strcmp(name, names[member])) member++;
     if (member == MEMBER_COUNT) {
-        at->is_other = true;
-        json_skip_value(&at->reader);
+        reading->is_other = true;
+        json_skip_value(&reading->reader);
         return true;
     }
-    const char *value = at->reader.at;
-    if (!at->is_there[member] && read_value(at, member)) {
-        at->is_there[member] = true;
+    const char *value = reading->reader.at;
+    if (!reading->is_there[member] && read_value(reading, member)) {
+        reading->is_there[member] = true;
         return true;
     }
-    if (!at->bad) at->bad = names[member];
-    at->reader.at = value;
-    json_skip_value(&at->reader);
+    if (!reading->bad) reading->bad = names[member];
+    reading->reader.at = value;
+    json_skip_value(&reading->reader);
     return true;
 }
 
-static bool read_object(struct reading *at) {
-    if (!json_take(&at->reader, '{')) return false;
-    if (!json_take(&at->reader, '}')) {
+static bool read_object(struct reading *reading) {
+    if (!json_take(&reading->reader, '{')) return false;
+    if (!json_take(&reading->reader, '}')) {
         do
-            if (!read_member(at)) return false;
-        while (json_take(&at->reader, ','));
-        if (!json_take(&at->reader, '}')) return false;
+            if (!read_member(reading)) return false;
+        while (json_take(&reading->reader, ','));
+        if (!json_take(&reading->reader, '}')) return false;
     }
-    return json_at_end(&at->reader);
+    return json_at_end(&reading->reader);
 }
 
-static recmap_status check_members(struct reading *at, recmap_error *error) {
+static recmap_status check_members(struct reading *reading, recmap_error *error) {
     char reason[64];
-    if (!at->is_there[VERSION]) return state_fail(error, "it has no format_version");
-    if (at->numbers[VERSION] > RECMAP_STATE_FORMAT_VERSION)
-        return state_fail_newer(error, at->numbers[VERSION]);
-    for (int i = 0; !at->bad && i < MEMBER_COUNT; i++)
-        if (!at->is_there[i]) at->bad = names[i];
-    snprintf(reason, sizeof reason, "%s is missing or no such value", at->bad ? at->bad : "");
-    if (at->bad) return state_fail(error, reason);
-    return at->is_other ? state_fail(error, "it has other members") : RECMAP_OK;
+    if (!reading->is_there[VERSION]) return state_fail(error, "it has no format_version");
+    if (reading->numbers[VERSION] > RECMAP_STATE_FORMAT_VERSION)
+        return state_fail_newer(error, reading->numbers[VERSION]);
+    for (int i = 0; !reading->bad && i < MEMBER_COUNT; i++)
+        if (!reading->is_there[i]) reading->bad = names[i];
+    snprintf(reason, sizeof reason, "%s is missing or no such value",
+             reading->bad ? reading->bad : "");
+    if (reading->bad) return state_fail(error, reason);
+    return reading->is_other ? state_fail(error, "it has other members") : RECMAP_OK;
 }
 
-static recmap_status create_from(recmap_state **state, const struct reading *at,
+static recmap_status create_from(recmap_state **state, const struct reading *reading,
                                  recmap_error *error) {
     uint64_t due;
     uint8_t due_checksum[8];
     recmap_state_info info = {
-        .format_version = (uint32_t)at->numbers[VERSION],
-        .record_count = at->numbers[RECORDS],
-        .position_count = at->numbers[POSITIONS],
-        .epoch = at->numbers[EPOCH],
-        .position = at->numbers[POSITION],
-        .order = at->order,
+        .format_version = (uint32_t)reading->numbers[VERSION],
+        .record_count = reading->numbers[RECORDS],
+        .position_count = reading->numbers[POSITIONS],
+        .epoch = reading->numbers[EPOCH],
+        .position = reading->numbers[POSITION],
+        .order = reading->order,
     };
-    memcpy(info.fingerprint.bytes, at->fingerprint, sizeof at->fingerprint);
+    memcpy(info.fingerprint.bytes, reading->fingerprint, sizeof reading->fingerprint);
     const char *fault = state_fault(&info);
     if (fault) return state_fail(error, fault);
     recmap_status status = state_checksum(&due, &info, error);
     if (status != RECMAP_OK) return status;
     store_digits(due_checksum, due);
-    if (memcmp(at->checksum, due_checksum, sizeof due_checksum))
+    if (memcmp(reading->checksum, due_checksum, sizeof due_checksum))
         return state_fail(error, "its checksum does not hold");
     return recmap_state_create(state, &info, error);
 }

@@ -52,7 +52,7 @@ static recmap_status fail_lmdb(struct environment *env, int code, const char *ac
     return RECMAP_IO;
 }
 
-static recmap_status environment_allocate(struct environment **made, const char *path,
+static recmap_status environment_allocate(struct environment **environment, const char *path,
                                           recmap_error *error) {
     struct environment *env = calloc(1, sizeof *env);
     char *kept = env ? strdup(path) : NULL;
@@ -66,7 +66,7 @@ static recmap_status environment_allocate(struct environment **made, const char 
     }
     env->path = kept;
     env->fd = -1;
-    *made = env;
+    *environment = env;
     return RECMAP_OK;
 }
 
@@ -128,8 +128,8 @@ static int start_file(struct environment *env, const char *path) {
     return code ? code : commit_writing(env);
 }
 
-recmap_status environment_create(struct environment **created, const struct temporary_file *file,
-                                 recmap_error *error) {
+recmap_status environment_create(struct environment **environment,
+                                 const struct temporary_file *file, recmap_error *error) {
     struct environment *env;
     recmap_status status = environment_allocate(&env, file->target, error);
     if (status != RECMAP_OK) return status;
@@ -140,7 +140,7 @@ recmap_status environment_create(struct environment **created, const struct temp
         environment_close(env);
         return status;
     }
-    *created = env;
+    *environment = env;
     return RECMAP_OK;
 }
 
@@ -205,15 +205,16 @@ static recmap_status open_reading(struct environment *env, bool *was_replaced, c
     return code ? fail_lmdb(env, code, "read the index", error) : RECMAP_OK;
 }
 
-recmap_status environment_open(struct environment **opened, bool *was_replaced, const char *path,
-                               const struct file_stat *expected, recmap_error *error) {
+recmap_status environment_open(struct environment **environment, bool *was_replaced,
+                               const char *path, const struct file_stat *expected,
+                               recmap_error *error) {
     struct environment *env;
     recmap_status status = environment_allocate(&env, path, error);
     if (status != RECMAP_OK) return status;
     bool is_other = false;
     status = open_reading(env, &is_other, path, expected, error);
     if (status != RECMAP_OK || is_other) environment_close(env);
-    else *opened = env;
+    else *environment = env;
     if (status == RECMAP_OK) *was_replaced = is_other;
     return status;
 }

@@ -139,11 +139,12 @@ static uint64_t offset_of(const struct file_check *file, uint64_t page) {
     return page * file->page_size;
 }
 
-static recmap_status read_at(const struct file_check *file, uint8_t *to, size_t size,
+static recmap_status read_at(const struct file_check *file, uint8_t *out, size_t size,
                              uint64_t offset) {
     const struct page_source *source = file->source;
-    if (!source->data) return file_read_at(source->fd, to, size, offset, source->path, file->error);
-    memcpy(to, source->data + offset, size);
+    if (!source->data)
+        return file_read_at(source->fd, out, size, offset, source->path, file->error);
+    memcpy(out, source->data + offset, size);
     return RECMAP_OK;
 }
 

@@ -113,21 +113,21 @@ static bool page_size_is_sound(uint32_t size) {
 }
 
 /* Page size, page count and file size of a seal that is otherwise right. */
-static recmap_status check_geometry(const struct seal_fields *found, recmap_error *error) {
-    if (!page_size_is_sound(found->page_size))
-        fail(error, RECMAP_CORRUPT, "the seal's page size is %" PRIu32, found->page_size);
-    else if (found->page_count < 2 ||
-             found->page_count > (UINT64_MAX - SEAL_SIZE) / found->page_size ||
-             found->page_count * found->page_size + SEAL_SIZE != found->file_size)
+static recmap_status check_geometry(const struct seal_fields *seal, recmap_error *error) {
+    if (!page_size_is_sound(seal->page_size))
+        fail(error, RECMAP_CORRUPT, "the seal's page size is %" PRIu32, seal->page_size);
+    else if (seal->page_count < 2 ||
+             seal->page_count > (UINT64_MAX - SEAL_SIZE) / seal->page_size ||
+             seal->page_count * seal->page_size + SEAL_SIZE != seal->file_size)
         fail(error, RECMAP_CORRUPT,
              "the seal counts %" PRIu64 " pages of %" PRIu32 " bytes in a file of %" PRIu64,
-             found->page_count, found->page_size, found->file_size);
+             seal->page_count, seal->page_size, seal->file_size);
     else return RECMAP_OK;
     fail_advise(error, "%s", again);
     return RECMAP_CORRUPT;
 }
 
-recmap_status seal_decode(struct seal_fields *decoded, const uint8_t bytes[SEAL_SIZE],
+recmap_status seal_decode(struct seal_fields *seal, const uint8_t bytes[SEAL_SIZE],
                           uint64_t file_size, recmap_error *error) {
     uint32_t version = load32(bytes + VERSION_OFFSET);
     if (load64(bytes + OWN_HASH_OFFSET) != XXH3_64bits(bytes, OWN_HASH_OFFSET)) {
@@ -149,7 +149,7 @@ recmap_status seal_decode(struct seal_fields *decoded, const uint8_t bytes[SEAL_
     memcpy(found.content_hash, bytes + CONTENT_HASH_OFFSET, sizeof found.content_hash);
     if (found.file_size != file_size) return fail_size(found.file_size, file_size, error);
     status = check_geometry(&found, error);
-    if (status == RECMAP_OK) *decoded = found;
+    if (status == RECMAP_OK) *seal = found;
     return status;
 }
 
@@ -184,13 +184,13 @@ recmap_status seal_fail_absent(const uint8_t *start, size_t size, recmap_error *
     return RECMAP_CORRUPT;
 }
 
-static void store_big_endian(uint8_t *to, uint64_t value, size_t size) {
-    for (size_t i = 0; i < size; i++) to[i] = (uint8_t)(value >> 8 * (size - 1 - i));
+static void store_big_endian(uint8_t *out, uint64_t value, size_t size) {
+    for (size_t i = 0; i < size; i++) out[i] = (uint8_t)(value >> 8 * (size - 1 - i));
 }
 
-static uint64_t load_big_endian(const uint8_t *from, size_t size) {
+static uint64_t load_big_endian(const uint8_t *source, size_t size) {
     uint64_t value = 0;
-    for (size_t i = 0; i < size; i++) value = value << 8 | from[i];
+    for (size_t i = 0; i < size; i++) value = value << 8 | source[i];
     return value;
 }
 

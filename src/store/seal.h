@@ -61,7 +61,7 @@ bool seal_is_present(const uint8_t bytes[SEAL_SIZE]);
 
 /* Reads the seal of a file of `file_size` bytes. What comes out fits the file, and LMDB on this
  * machine. Errors: CORRUPT, UNSUPPORTED, each with advice; the path is the caller's to add. */
-recmap_status seal_decode(struct seal_fields *decoded, const uint8_t bytes[SEAL_SIZE],
+recmap_status seal_decode(struct seal_fields *seal, const uint8_t bytes[SEAL_SIZE],
                           uint64_t file_size, recmap_error *error);
 
 /* What a file without a seal seems to be, from its first `size` bytes. Returns the status it set:

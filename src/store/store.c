@@ -106,15 +106,14 @@ static recmap_status attach_environment(struct store *self, bool *was_replaced,
 }
 
 static bool take_table(struct table_values *table, const uint8_t *base,
-                       const struct page_value *listed, size_t count) {
+                       const struct page_value *value, size_t count) {
     if (!count) return true;
     table->values = malloc(count * sizeof *table->values);
     table->checked = calloc(count, sizeof *table->checked);
     if (!table->values || !table->checked) return false;
     for (size_t i = 0; i < count; i++)
-        table->values[i] = (struct store_value){listed[i].key,
-                                                base + listed[i].offset + SEAL_HEAD_SIZE,
-                                                listed[i].size - SEAL_HEAD_SIZE};
+        table->values[i] = (struct store_value){
+            value[i].key, base + value[i].offset + SEAL_HEAD_SIZE, value[i].size - SEAL_HEAD_SIZE};
     table->count = count;
     return true;
 }
@@ -149,7 +148,7 @@ static recmap_status load(struct store *self, bool *was_replaced, int fd,
     return status;
 }
 
-static recmap_status open_once(struct store **opened, bool *was_replaced, const char *path,
+static recmap_status open_once(struct store **store, bool *was_replaced, const char *path,
                                const struct store_options *options, recmap_error *error) {
     int fd;
     recmap_status status = file_open(&fd, path, error);
@@ -159,11 +158,11 @@ static recmap_status open_once(struct store **opened, bool *was_replaced, const 
     status = self && self->path ? load(self, was_replaced, fd, options, error) : fail_memory(error);
     file_close(fd);
     if (status != RECMAP_OK || *was_replaced) store_close(self);
-    else *opened = self;
+    else *store = self;
     return status;
 }
 
-recmap_status store_open(struct store **opened, const char *path,
+recmap_status store_open(struct store **store, const char *path,
                          const struct store_options *options, recmap_error *error) {
     static const struct store_options defaults = {false, false};
     /* LMDB opens the file by its name, a second time. When a build has replaced it since, the
@@ -171,7 +170,7 @@ recmap_status store_open(struct store **opened, const char *path,
     for (int attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
         bool was_replaced = false;
         recmap_status status =
-            open_once(opened, &was_replaced, path, options ? options : &defaults, error);
+            open_once(store, &was_replaced, path, options ? options : &defaults, error);
         if (status != RECMAP_OK || !was_replaced) return status;
     }
     fail(error, RECMAP_IO, "the index is being replaced all the time");

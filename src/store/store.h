@@ -92,7 +92,7 @@ struct store_value {
  * that says which.
  * Errors: CORRUPT, UNSUPPORTED, IO, NO_MEMORY (the file is mapped whole).
  * Cost: a few system calls and one read for every hundred values; no value is touched. */
-recmap_status store_open(struct store **opened, const char *path,
+recmap_status store_open(struct store **store, const char *path,
                          const struct store_options *options, recmap_error *error);
 
 /* Ends the store and all its values. NULL may be closed. */
