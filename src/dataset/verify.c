@@ -328,7 +328,7 @@ uint64_t recmap_report_record_count(const recmap_report *report) {
     return report->good_count;
 }
 
-size_t recmap_report_get_damage_count(const recmap_report *report) {
+size_t recmap_report_damage_count(const recmap_report *report) {
     return report->count;
 }
 

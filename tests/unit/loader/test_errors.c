@@ -117,7 +117,7 @@ static void walk_policy(recmap_dataset *dataset, recmap_order *order, bool subst
                 else if (substitutes) due[due_count++] = instead;
                 if (!bad[number]) continue;
                 recmap_skipped one;
-                ASSERT_OK(recmap_loader_get_skipped(&one, &count, loader, listed++, 1, &error),
+                ASSERT_OK(recmap_loader_get_skipped(&one, 1, &count, loader, listed++, &error),
                           &error);
                 assert_int_equal(count, 1);
                 assert_true(one.epoch == epoch && one.position == position);
@@ -132,9 +132,9 @@ static void walk_policy(recmap_dataset *dataset, recmap_order *order, bool subst
         assert_null(batch);
     }
     recmap_skipped all[100];
-    ASSERT_OK(recmap_loader_get_skipped(all, &count, loader, 0, 100, &error), &error);
+    ASSERT_OK(recmap_loader_get_skipped(all, 100, &count, loader, 0, &error), &error);
     assert_int_equal(count, listed);
-    ASSERT_OK(recmap_loader_get_skipped(all, &count, loader, listed + 5, 100, &error), &error);
+    ASSERT_OK(recmap_loader_get_skipped(all, 100, &count, loader, listed + 5, &error), &error);
     assert_int_equal(count, 0);
     recmap_loader_destroy(loader);
 }
@@ -234,7 +234,7 @@ static void test_cut_beside_bad(void **unused) {
     recmap_order *order = order_of_kind(1, RECORDS, 0);
     recmap_record record;
     recmap_location last;
-    ASSERT_OK(recmap_dataset_get(dataset, 0, &record, &error), &error); /* opens the shard */
+    ASSERT_OK(recmap_dataset_get(&record, dataset, 0, &error), &error); /* opens the shard */
     recmap_record_release(&record);
     ASSERT_OK(recmap_dataset_locate(&last, dataset, RECORDS - 1, 1, &error), &error);
     numbered_flip(dataset, RECORDS - 5);
@@ -293,7 +293,7 @@ static void test_many_skipped(void **unused) {
     static recmap_skipped all[RECMAP_LOADER_SKIPPED_MAX + 10];
     size_t count;
     ASSERT_OK(
-        recmap_loader_get_skipped(all, &count, loader, 0, RECMAP_LOADER_SKIPPED_MAX + 10, &error),
+        recmap_loader_get_skipped(all, RECMAP_LOADER_SKIPPED_MAX + 10, &count, loader, 0, &error),
         &error);
     assert_int_equal(count, RECMAP_LOADER_SKIPPED_MAX);
     recmap_loader_statistics statistics;
