@@ -324,9 +324,12 @@ static void give_back(struct inflate_state *state) {
     state->read_in_length = 0;
 }
 
-/* At a bad distance ISA-L may count bytes as loaded that lie behind its input. */
-static void forget_beyond(struct inflate_state *state, uint32_t input) {
-    if (state->avail_in <= input) return;
+/* At a bad distance ISA-L may count bytes as loaded that lie past the end of its input: the count
+ * of what is left then wraps below 0. A count above what the call was given is valid: from 2.32.1
+ * on, ISA-L gives back bytes that an earlier call loaded. Inputs are at most PIECE_MOST, so that the
+ * sign tells the two apart. */
+static void forget_beyond(struct inflate_state *state) {
+    if ((int32_t)state->avail_in >= 0) return;
     uint32_t beyond = 0 - state->avail_in;
     state->next_in -= beyond;
     state->avail_in = 0;
@@ -347,7 +350,7 @@ static size_t call(struct inflater *inflater, uint8_t *out, size_t room, bool st
     state->avail_out = given;
     enum isal_block_state before = state->block_state;
     int result = isal_inflate(state);
-    forget_beyond(state, input);
+    forget_beyond(state);
     if (marks && state->block_state == ISAL_BLOCK_INPUT_DONE && !is_last)
         state->block_state = ISAL_BLOCK_NEW_HDR;
     if (marks) state->bfinal = is_last;
