@@ -326,8 +326,8 @@ static void give_back(struct inflate_state *state) {
 
 /* At a bad distance ISA-L may count bytes as loaded that lie past the end of its input: the count
  * of what is left then wraps below 0. A count above what the call was given is valid: from 2.32.1
- * on, ISA-L gives back bytes that an earlier call loaded. Inputs are at most PIECE_MOST, so that the
- * sign tells the two apart. */
+ * on, ISA-L gives back bytes that an earlier call loaded. Inputs are at most PIECE_MOST, so that
+ * the sign tells the two apart. */
 static void forget_beyond(struct inflate_state *state) {
     if ((int32_t)state->avail_in >= 0) return;
     uint32_t beyond = 0 - state->avail_in;
