@@ -95,7 +95,7 @@ recmap_status fail_errno(recmap_error *error, int system_errno, const char *path
     fail(error, status, "cannot %s: %s", action, text);
     if (!error) return status;
     error->system_errno = system_errno;
-    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, path);
     fail_advise(error, "%s", errno_advice(system_errno));
     return status;
 }
@@ -108,6 +108,10 @@ void fail_at(recmap_error *error, const char *path, uint64_t record, uint64_t of
     }
     if (record != RECMAP_NO_RECORD) error->record = record;
     if (offset != RECMAP_NO_OFFSET) error->offset = offset;
+}
+
+void fail_file(recmap_error *error, const char *path) {
+    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
 }
 
 void fail_advise(recmap_error *error, const char *format, ...) {

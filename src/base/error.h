@@ -20,6 +20,9 @@ recmap_status fail_errno(recmap_error *error, int system_errno, const char *path
  * a part as it is. */
 void fail_at(recmap_error *error, const char *path, uint64_t record, uint64_t offset);
 
+/* Adds the file alone to an error that was just set. */
+void fail_file(recmap_error *error, const char *path);
+
 /* Adds the line that says what to do. */
 void fail_advise(recmap_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -158,7 +158,7 @@ static recmap_status check_fits(const recmap_index_builder *builder, const struc
                same_text(part->columns[i].default_value, options->lifts[i].default_value);
     if (fits) return RECMAP_OK;
     fail(error, RECMAP_MISMATCH, "the index was built with other ids or columns");
-    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, path);
     fail_advise(error,
                 part->extracted_by_caller
                     ? "its ids and columns were read by a callback: use the same one, in C"
@@ -246,7 +246,7 @@ static recmap_status check_target(const recmap_index_builder *builder, recmap_er
         if (status != RECMAP_OK) return status;
         if (!is_target) continue;
         fail(error, RECMAP_INVALID, "the index would replace this shard");
-        fail_at(error, part->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_file(error, part->path);
         fail_advise(error, "give the index another name");
         return RECMAP_INVALID;
     }
@@ -259,7 +259,7 @@ static int compare_texts(const void *a, const void *b) {
 
 static recmap_status fail_twice(const char *path, recmap_error *error) {
     fail(error, RECMAP_INVALID, "the shard is named twice, or is in the index already");
-    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, path);
     fail_advise(error, "name each shard once");
     return RECMAP_INVALID;
 }
@@ -369,7 +369,7 @@ static recmap_status check_not_replaced(void *context, recmap_error *error) {
         status = is_named(&is_current, builder->path, &builder->replaced, error);
     if (status != RECMAP_OK || is_current) return status;
     fail(error, RECMAP_MISMATCH, "another build replaced the index that was being appended to");
-    fail_at(error, builder->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, builder->path);
     fail_advise(error, "append again");
     return RECMAP_MISMATCH;
 }
@@ -380,7 +380,7 @@ static void name_as_given(const recmap_index_builder *builder, recmap_error *err
     for (size_t i = 0; i < builder->part_count; i++) {
         const struct build_part *part = &builder->parts[i];
         if (part->index || !part->resolved || strcmp(error->path, part->resolved)) continue;
-        fail_at(error, part->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_file(error, part->path);
         return;
     }
 }

@@ -36,7 +36,7 @@ recmap_status target_check(const char *path, recmap_error *error) {
     status = holds_index(&holds, path, error);
     if (status != RECMAP_OK || holds) return status;
     fail(error, RECMAP_INVALID, "is there already and is no recmap index");
-    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, path);
     fail_advise(error, "give the index another name (-o NAME.rmx), or remove the file first");
     return RECMAP_INVALID;
 }

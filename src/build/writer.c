@@ -50,7 +50,7 @@ static recmap_status check_index_path(const recmap_writer *writer, const char *i
     free(resolved);
     if (!is_same) return target_check(index_path, error);
     fail(error, RECMAP_INVALID, "the file and its index have the same path");
-    fail_at(error, index_path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, index_path);
     fail_advise(error, "give the index another name");
     return RECMAP_INVALID;
 }
@@ -114,7 +114,7 @@ void recmap_writer_destroy(recmap_writer *writer) {
 static recmap_status check_own(const recmap_writer *writer, recmap_error *error) {
     if (temporary_is_own(&writer->file)) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the writer is that of the process that forked this one");
-    fail_at(error, writer->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, writer->path);
     fail_advise(error, "write another file in each process");
     return RECMAP_INVALID;
 }
@@ -148,7 +148,7 @@ static recmap_status append(recmap_writer *writer, const void *data, size_t size
 static recmap_status flush_run(recmap_writer *writer, recmap_error *error) {
     if (check_own(writer, error) != RECMAP_OK) return RECMAP_INVALID;
     recmap_status status = packer_add_run(writer->packer, &writer->run, error);
-    if (status != RECMAP_OK) fail_at(error, writer->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    if (status != RECMAP_OK) fail_file(error, writer->path);
     run_clear(&writer->run);
     return status;
 }
@@ -186,7 +186,7 @@ static recmap_status check_usable(const recmap_writer *writer, recmap_error *err
     } else {
         return RECMAP_OK;
     }
-    fail_at(error, writer->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, writer->path);
     return RECMAP_INVALID;
 }
 

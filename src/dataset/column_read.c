@@ -39,7 +39,7 @@ recmap_status recmap_dataset_find_column(size_t *column_index, const recmap_data
         return RECMAP_OK;
     }
     fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"", name);
-    fail_at(error, store_path(index_store(dataset->index)), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, store_path(index_store(dataset->index)));
     fail_advise(error, "build it with `recmap index --lift %s`", name);
     return RECMAP_NOT_FOUND;
 }

@@ -152,7 +152,7 @@ recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first,
     else
         fail(error, RECMAP_INVALID, "records %" PRIu64 " to %" PRIu64 " are out of range", first,
              first + count - 1);
-    fail_at(error, store_path(index_store(dataset->index)), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, store_path(index_store(dataset->index)));
     if (have) fail_advise(error, "the data set has records 0 to %" PRIu64, have - 1);
     else fail_advise(error, "the data set has no records");
     return RECMAP_INVALID;

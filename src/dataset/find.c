@@ -17,7 +17,7 @@ static recmap_status check_can_find(const recmap_dataset *dataset, const recmap_
         fail(error, RECMAP_INVALID, "the ids of this index were read by a callback");
         fail_advise(error, "open the data set with the same callback in options.extract");
     }
-    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, path);
     return RECMAP_INVALID;
 }
 
@@ -80,7 +80,7 @@ static recmap_status fail_not_found(const recmap_dataset *dataset, const recmap_
              shown ? (const char *)id->as.bytes.data : "",
              id->as.bytes.size > 200 ? " (its first 200 bytes)" : "");
     }
-    fail_at(error, store_path(index_store(dataset->index)), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, store_path(index_store(dataset->index)));
     fail_advise(error, "ids are those of feature \"%s\"", dataset->info.id_name);
     return RECMAP_NOT_FOUND;
 }

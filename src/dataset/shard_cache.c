@@ -69,7 +69,7 @@ static recmap_status check_name(const struct shard_cache *cache, const char *nam
                                 recmap_error *error) {
     if (name[0] != '/' || cache->options.allow_absolute_paths) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
-    fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, name);
     fail_advise(error, "if you trust the index, open it with allow_absolute_paths");
     return RECMAP_INVALID;
 }
@@ -136,7 +136,7 @@ recmap_status shard_cache_open_file(int *fd, const struct shard_cache *cache, co
 static recmap_status fail_stale(const struct shard_entry *entry, const char *found,
                                 recmap_error *error) {
     fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", found);
-    fail_at(error, entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, entry->path);
     fail_advise(error, "bring the indexed file back, or build the index again with `recmap index`");
     return RECMAP_STALE;
 }

@@ -99,7 +99,7 @@ static void fail_without_memory(struct span *span) {
 static void fail_point(struct span *span, const struct span_source *source) {
     fail(&span->error, RECMAP_CORRUPT,
          "the index is damaged or forged: a point of this shard cannot be used");
-    fail_at(&span->error, source->entry->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(&span->error, source->entry->path);
     fail_advise(&span->error, "build the index again with `recmap index`");
 }
 

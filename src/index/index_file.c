@@ -4,7 +4,7 @@
 
 recmap_status index_fail(const struct index_file *index, recmap_error *error, const char *what) {
     fail(error, RECMAP_CORRUPT, "the index is damaged or forged: %s", what);
-    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, store_path(index->store));
     fail_advise(error, "build it again with `recmap index`");
     return RECMAP_CORRUPT;
 }

@@ -40,7 +40,7 @@ static recmap_status read_manifest(struct index_file *index, recmap_error *error
     fail(error, RECMAP_UNSUPPORTED,
          "the index has format version %" PRIu32 "; this recmap reads %d",
          index->manifest.format_version, (int)INDEX_FORMAT_VERSION);
-    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, store_path(index->store));
     fail_advise(error, "use the recmap that built it, or build it again with `recmap index`");
     return RECMAP_UNSUPPORTED;
 }
@@ -107,7 +107,7 @@ static recmap_status find_framing(struct index_file *index, size_t i, recmap_err
     fail(error, RECMAP_UNSUPPORTED,
          "shard %s has the framing \"%s\", which this recmap cannot read", entry->path,
          entry->framing);
-    fail_at(error, store_path(index->store), RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, store_path(index->store));
     fail_advise(error, "if it is a framing of your own, load it with `--framing ./PLUGIN.so` or "
                        "recmap_framing_load; else use a newer recmap");
     return RECMAP_UNSUPPORTED;

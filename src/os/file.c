@@ -41,7 +41,7 @@ static recmap_status require_regular(int fd, const char *path, recmap_error *err
     if (fstat(fd, &st)) return fail_errno(error, errno, path, "look at the file");
     if (S_ISREG(st.st_mode)) return RECMAP_OK;
     fail(error, RECMAP_IO, "is %s, not a regular file", kind_of(st.st_mode));
-    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, path);
     fail_advise(error, "name a regular file");
     return RECMAP_IO;
 }
@@ -67,7 +67,7 @@ static recmap_status fail_outside(recmap_error *error, const char *name) {
     fail(error, RECMAP_CORRUPT,
          "the index names a shard outside its own folder, or behind a "
          "symbolic link");
-    fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, name);
     fail_advise(error, "do not trust this index; build it again with `recmap index`");
     return RECMAP_CORRUPT;
 }

@@ -8,7 +8,7 @@
 static recmap_status fail_load(const char *path, const char *advice, recmap_error *error) {
     const char *why = dlerror();
     fail(error, RECMAP_IO, "cannot load the shared object: %s", why ? why : "no reason is known");
-    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, path);
     fail_advise(error, "%s", advice);
     return RECMAP_IO;
 }

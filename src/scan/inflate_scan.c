@@ -60,7 +60,7 @@ static recmap_status fail_stream(const struct inflate_pass *at, const struct inf
 static recmap_status fail_point(const struct inflate_pass *at, recmap_error *error) {
     fail(error, RECMAP_CORRUPT,
          "the index is damaged or forged: a point of this shard cannot be used");
-    fail_at(error, at->walk->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, at->walk->path);
     fail_advise(error, "build the index again with `recmap index`");
     return RECMAP_CORRUPT;
 }
@@ -68,7 +68,7 @@ static recmap_status fail_point(const struct inflate_pass *at, recmap_error *err
 static recmap_status fail_limit(const struct inflate_pass *at, const char *what,
                                 recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED, "the %s stream %s", compression_name(at->walk->kind), what);
-    fail_at(error, at->walk->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, at->walk->path);
     fail_advise(error, "decompress the file and index the result");
     return RECMAP_UNSUPPORTED;
 }

@@ -103,14 +103,14 @@ static void cut_segment(struct scan *scan, struct segment *cut) {
 
 static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *error) {
     fail(error, RECMAP_STALE, "the file changed while it was being indexed");
-    fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, shard->path);
     fail_advise(error, "index it again when nothing writes to it any more");
     return RECMAP_STALE;
 }
 
 static recmap_status fail_cut(const struct scan_shard *shard, recmap_error *error) {
     fail(error, RECMAP_IO, "the file was cut short while it was being read");
-    fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, shard->path);
     fail_advise(error, "index it again when nothing writes to it any more");
     return RECMAP_IO;
 }
@@ -346,8 +346,7 @@ static recmap_status take_findings(struct scan *scan, const struct scan_shard *s
                                    const struct scan_findings *findings, recmap_error *error) {
     if (image_was_cut(&shard->image)) return fail_cut(shard, error);
     recmap_status status = scan->sink->add_run(scan->sink->context, &findings->run, error);
-    if (status != RECMAP_OK && error && !error->path[0])
-        fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    if (status != RECMAP_OK && error && !error->path[0]) fail_file(error, shard->path);
     for (size_t i = 0; status == RECMAP_OK && i < findings->damage_count; i++) {
         const struct scan_damage *damage = &findings->damages[i];
         status = add_damage(scan, damage->offset, damage->length, damage->reason, error);

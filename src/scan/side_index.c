@@ -42,7 +42,7 @@ static recmap_status open_mapped(struct mapped *mapping, bool must_be_plain, rec
                       "the shard is compressed with %s, and a text index has no places in what it "
                       "inflates to",
                       compression_name(kind));
-        fail_at(error, mapping->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_file(error, mapping->path);
         fail_advise(error, "index it without --from-idx");
     }
     if (status == RECMAP_OK)
@@ -83,7 +83,7 @@ static recmap_status find_text(char **path, const char *folder, const char *shar
         status = look_for(path, folder, name, (size_t)(dot - name), error);
     if (status != RECMAP_OK || *path) return status;
     fail(error, RECMAP_INVALID, "the shard has no text index in the folder %s", folder);
-    fail_at(error, shard_path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, shard_path);
     fail_advise(error, "it is looked for as %s.idx; without --from-idx the shard is scanned", name);
     return RECMAP_INVALID;
 }
@@ -92,7 +92,7 @@ static recmap_status find_text(char **path, const char *folder, const char *shar
 static recmap_status fail_line(const struct side_index *side, recmap_error *error,
                                const char *what) {
     fail(error, RECMAP_MISMATCH, "line %" PRIu64 ": %s", side->line, what);
-    fail_at(error, side->text.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, side->text.path);
     fail_advise(error, "the text index is of another file or damaged: make it again, or index "
                        "without --from-idx");
     return RECMAP_MISMATCH;
@@ -159,13 +159,12 @@ static recmap_status hand_on(struct side_index *side, recmap_error *error) {
     recmap_progress *progress = side->options->totals;
     if (image_was_cut(&side->text.image) || image_was_cut(&side->shard.image)) {
         fail(error, RECMAP_IO, "the file was cut short while it was being read");
-        fail_at(error, side->shard.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_file(error, side->shard.path);
         return RECMAP_IO;
     }
     recmap_status status = side->sink->add_run(side->sink->context, &side->run, error);
     if (status != RECMAP_OK) {
-        if (error && !error->path[0])
-            fail_at(error, side->shard.path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        if (error && !error->path[0]) fail_file(error, side->shard.path);
         return status;
     }
     progress->record_count += side->run.count;
@@ -230,7 +229,7 @@ static recmap_status end_shard(const struct side_index *side, recmap_error *erro
     if (!file_stat_path(&now, shard->path) || now.size != shard->stat.size ||
         now.mtime_ns != shard->stat.mtime_ns || now.inode != shard->stat.inode) {
         fail(error, RECMAP_STALE, "the file changed while it was being indexed");
-        fail_at(error, shard->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_file(error, shard->path);
         return RECMAP_STALE;
     }
     struct shard_end end = {.file_size = shard->stat.size,

@@ -87,6 +87,6 @@ recmap_status recmap_framing_load(const char **name, const char *path, recmap_er
     const recmap_framing *table = function.plugin();
     status = recmap_framing_register(table, error);
     if (status == RECMAP_OK && name) *name = table->name;
-    if (status != RECMAP_OK) fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    if (status != RECMAP_OK) fail_file(error, path);
     return status;
 }

@@ -66,7 +66,7 @@ const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t inde
 static recmap_status fail_name(recmap_error *error, const char *name, const char *what,
                                const char *advice) {
     fail(error, RECMAP_INVALID, "%s", what);
-    fail_at(error, name, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, name);
     fail_advise(error, "%s", advice);
     return RECMAP_INVALID;
 }

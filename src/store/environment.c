@@ -48,7 +48,7 @@ static recmap_status fail_lmdb(struct environment *env, int code, const char *ac
     if (may_be_short && fail_short_write(env, error)) return RECMAP_IO;
     if (code > 0) return fail_errno(error, code, env->path, action);
     fail(error, RECMAP_IO, "cannot %s: %s", action, mdb_strerror(code));
-    fail_at(error, env->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, env->path);
     return RECMAP_IO;
 }
 
@@ -245,7 +245,7 @@ recmap_status environment_find(struct environment *env, const uint8_t **base, st
     if (code && code != MDB_NOTFOUND) return fail_lmdb(env, code, "read the index", error);
     if (!code || found < count) {
         fail(error, RECMAP_IO, "the index was changed in place while it was being opened");
-        fail_at(error, env->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_file(error, env->path);
         fail_advise(error, "an index is replaced, never written to: build it again");
         return RECMAP_IO;
     }

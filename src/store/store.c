@@ -59,7 +59,7 @@ static recmap_status read_seal(struct seal_fields *seal, int fd, uint64_t size, 
 
 static recmap_status fail_hash(const char *path, recmap_error *error) {
     fail(error, RECMAP_CORRUPT, "the hash of the file is not the one in its seal");
-    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, path);
     fail_advise(error, "the index is damaged: build it again with `recmap index`");
     return RECMAP_CORRUPT;
 }
@@ -82,7 +82,7 @@ static recmap_status read_memory(struct store *self, int fd, recmap_error *error
     self->memory = malloc(size);
     if (!self->memory) {
         fail_memory(error);
-        fail_at(error, self->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+        fail_file(error, self->path);
         fail_advise(
             error, "the index has %" PRIu64 " bytes: open it without reading it into memory", size);
         return RECMAP_NO_MEMORY;
@@ -174,7 +174,7 @@ recmap_status store_open(struct store **store, const char *path,
         if (status != RECMAP_OK || !was_replaced) return status;
     }
     fail(error, RECMAP_IO, "the index is being replaced all the time");
-    fail_at(error, path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, path);
     fail_advise(error, "try again when nothing builds it");
     return RECMAP_IO;
 }
@@ -231,7 +231,7 @@ bool store_intact(const struct store *self) {
 
 recmap_status store_fail_cut(const struct store *self, recmap_error *error) {
     fail(error, RECMAP_CORRUPT, "the index was cut short while it was open");
-    fail_at(error, self->path, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    fail_file(error, self->path);
     fail_advise(error, "an index is replaced, never written to: open it again");
     return RECMAP_CORRUPT;
 }
