@@ -44,7 +44,9 @@ def check_framing(dataset: Dataset, options: IndexOptions) -> None:
             message = f"the shards are indexed as {framing}, but {options.framing} is needed"
             raise _stale(dataset.index_path, message)
         if options.compression not in ("auto", compression):
-            message = f"the index has compression {compression}, but {options.compression} is needed"
+            message = (
+                f"the index has compression {compression}, but {options.compression} is needed"
+            )
             raise _stale(dataset.index_path, message)
 
 
