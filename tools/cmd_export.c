@@ -80,10 +80,12 @@ static int check_inside(const char *shard_path, const char *index_path) {
 }
 
 static int check_shards(recmap_dataset *dataset, const char *folder, const char *index_path) {
+    recmap_error error = RECMAP_ERROR_INIT;
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
     recmap_shard_info shard, other;
     for (uint64_t i = 0; i < count; i++) {
-        recmap_dataset_get_shard(&shard, dataset, i, NULL);
+        if (recmap_dataset_get_shard(&shard, dataset, i, &error) != RECMAP_OK)
+            return recmap_error_print(&error, stderr);
         if (strcmp(shard.framing, "tfrecord") || strcmp(shard.compression, "none"))
             return message_error(RECMAP_UNSUPPORTED, shard.path,
                                  "convert the records with 'recmap cat --format tfrecord'",
@@ -91,7 +93,8 @@ static int check_shards(recmap_dataset *dataset, const char *folder, const char 
         int exit_status = folder ? 0 : check_inside(shard.path, index_path);
         if (exit_status) return exit_status;
         if (!folder || !i) continue;
-        recmap_dataset_get_shard(&other, dataset, i - 1, NULL);
+        if (recmap_dataset_get_shard(&other, dataset, i - 1, &error) != RECMAP_OK)
+            return recmap_error_print(&error, stderr);
         if (!strcmp(base_name(shard.path), base_name(other.path)))
             return message_error(RECMAP_INVALID, shard.path,
                                  "omit -o: each text index is then written beside its shard",
@@ -131,7 +134,8 @@ static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const cha
                         const char *index_path) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_shard_info shard;
-    recmap_dataset_get_shard(&shard, dataset, shard_index, NULL);
+    if (recmap_dataset_get_shard(&shard, dataset, shard_index, &error) != RECMAP_OK)
+        return recmap_error_print(&error, stderr);
     char *path = idx_path(shard.path, folder, index_path);
     if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
     int exit_status = output_check(path, index_path, dataset);

@@ -69,24 +69,22 @@ struct ArrowArray {
  * in any order, and needs neither columns nor parser any more. Views lead into the records: keep
  * those with recmap_columns_set_owner. Errors: NO_MEMORY; INVALID for a column that is not there.
  */
-RECMAP_API recmap_status recmap_columns_export_arrow(struct ArrowArray *array,
-                                                     struct ArrowSchema *schema,
-                                                     recmap_columns *columns, recmap_error *error);
-RECMAP_API recmap_status recmap_columns_export_arrow_column(struct ArrowArray *array,
-                                                            struct ArrowSchema *schema,
-                                                            recmap_columns *columns,
-                                                            size_t column_index,
-                                                            recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_columns_export_arrow(struct ArrowArray *array,
+                                                                      struct ArrowSchema *schema,
+                                                                      recmap_columns *columns,
+                                                                      recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_columns_export_arrow_column(
+    struct ArrowArray *array, struct ArrowSchema *schema, recmap_columns *columns,
+    size_t column_index, recmap_error *error);
 
 /* The schema of every batch of the parser, for a stream of them. Errors: NO_MEMORY. */
-RECMAP_API recmap_status recmap_parser_export_arrow_schema(struct ArrowSchema *schema,
-                                                           const recmap_parser *parser,
-                                                           recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_export_arrow_schema(
+    struct ArrowSchema *schema, const recmap_parser *parser, recmap_error *error);
 
 /* Records as one binary_view array, which views them without copying. When it has been released,
  * and at once when this fails, `release(owner)` is called, on any thread; it may be NULL.
  * Errors: NO_MEMORY; INVALID for a record of 2 GiB or more. */
-RECMAP_API recmap_status recmap_records_export_arrow(
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_records_export_arrow(
     struct ArrowArray *array, struct ArrowSchema *schema, const recmap_record *records,
     size_t record_count, void *owner, void (*release)(void *owner), recmap_error *error);
 

@@ -12,7 +12,8 @@ extern "C" {
 typedef struct recmap_batch recmap_batch;
 
 /* An empty batch, which the caller destroys. Errors: NO_MEMORY. */
-RECMAP_API recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_batch_create(recmap_batch **batch,
+                                                              recmap_error *error);
 
 /* Ends the records in it and frees it. NULL may be destroyed. Must come before the data set that
  * filled it is closed. */

@@ -67,7 +67,8 @@ typedef struct recmap_column {
 typedef struct recmap_columns recmap_columns;
 
 /* No columns yet. Errors: NO_MEMORY. */
-RECMAP_API recmap_status recmap_columns_create(recmap_columns **columns, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_columns_create(recmap_columns **columns,
+                                                                recmap_error *error);
 
 /* NULL may be destroyed. */
 RECMAP_API void recmap_columns_destroy(recmap_columns *columns);

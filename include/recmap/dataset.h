@@ -75,9 +75,10 @@ typedef struct recmap_dataset recmap_dataset;
  * Errors: IO when the file cannot be opened or is no regular file; CORRUPT when it is no recmap
  * index or is damaged; UNSUPPORTED for a newer format version or another LMDB file format.
  * Cost: under 1 ms for few shards, at any number of records; the shard table is read whole. */
-RECMAP_API recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
-                                             const recmap_dataset_options *options,
-                                             recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_open(recmap_dataset **dataset,
+                                                              const char *path,
+                                                              const recmap_dataset_options *options,
+                                                              recmap_error *error);
 
 /* Ends the data set and every record and batch that came from it. NULL may be closed. */
 RECMAP_API void recmap_dataset_close(recmap_dataset *dataset);
@@ -108,8 +109,10 @@ RECMAP_API uint64_t recmap_dataset_count(const recmap_dataset *dataset);
 /* One JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns, damage,
  * compressed. With `with_shards`, "shard_table" lists every shard. Errors: CORRUPT (the index),
  * NO_MEMORY. */
-RECMAP_API recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dataset,
-                                                     int with_shards, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_info_to_json(recmap_text *text,
+                                                                      recmap_dataset *dataset,
+                                                                      int with_shards,
+                                                                      recmap_error *error);
 
 typedef struct recmap_shard_info {
     const char *path;      /* as the index names it: relative to the index's folder, or absolute */
@@ -122,9 +125,10 @@ typedef struct recmap_shard_info {
 } recmap_shard_info;
 
 /* Errors: INVALID when `shard_index` is out of range. Strings live as long as the data set. */
-RECMAP_API recmap_status recmap_dataset_get_shard(recmap_shard_info *info,
-                                                  const recmap_dataset *dataset,
-                                                  uint64_t shard_index, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_shard(recmap_shard_info *info,
+                                                                   const recmap_dataset *dataset,
+                                                                   uint64_t shard_index,
+                                                                   recmap_error *error);
 
 /* Compressed shards are inflated in spans of a few MiB, from one seek point of the index to the
  * next, and spans are kept as long as there is room (options.span_keep_size), for all threads. A
@@ -155,9 +159,8 @@ typedef struct recmap_span_info {
 } recmap_span_info;
 
 /* Errors: CORRUPT (the index), NO_MEMORY. Cost: reads all points. Threads: any. */
-RECMAP_API recmap_status recmap_dataset_get_span_info(recmap_span_info *info,
-                                                      const recmap_dataset *dataset,
-                                                      recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_span_info(
+    recmap_span_info *info, const recmap_dataset *dataset, recmap_error *error);
 
 /* Bytes of a shard that are no record. */
 typedef struct recmap_damage {
@@ -171,8 +174,10 @@ typedef struct recmap_damage {
 
 /* Damage `damage_index` of those that the index lists (info.damage_count), in file order. Strings
  * live as long as the data set. Errors: INVALID out of range, CORRUPT (the index). */
-RECMAP_API recmap_status recmap_dataset_get_damage(recmap_damage *damage, recmap_dataset *dataset,
-                                                   uint64_t damage_index, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_damage(recmap_damage *damage,
+                                                                    recmap_dataset *dataset,
+                                                                    uint64_t damage_index,
+                                                                    recmap_error *error);
 
 /* Where a record lies, out of the index alone; no shard is read. */
 typedef struct recmap_location {
@@ -183,8 +188,10 @@ typedef struct recmap_location {
 
 /* `count` records from `first` on. Errors: INVALID out of range, CORRUPT (the index).
  * Cost: about 10 ns a record. */
-RECMAP_API recmap_status recmap_dataset_locate(recmap_location *locations, recmap_dataset *dataset,
-                                               uint64_t first, size_t count, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_locate(recmap_location *locations,
+                                                                recmap_dataset *dataset,
+                                                                uint64_t first, size_t count,
+                                                                recmap_error *error);
 
 /* The record `number`, 0 being the first. The record is valid until it is released or the data set
  * is closed; `record` is untouched after an error.
@@ -193,8 +200,9 @@ RECMAP_API recmap_status recmap_dataset_locate(recmap_location *locations, recma
  * another file than the one that was indexed (size, header, or changed time and changed content);
  * CORRUPT when a CRC does not hold.
  * Cost: one or two cache misses in the index, those of the record, and its CRC. */
-RECMAP_API recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
-                                            uint64_t number, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get(recmap_record *record,
+                                                             recmap_dataset *dataset,
+                                                             uint64_t number, recmap_error *error);
 
 /* A record that was found and not looked at yet. Read `data` and `size`; the rest is private. */
 typedef struct recmap_peek {
@@ -215,53 +223,60 @@ typedef struct recmap_peek {
 RECMAP_API int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t number);
 
 /* Whether the record holds. Errors: as recmap_dataset_get. */
-RECMAP_API recmap_status recmap_dataset_check(recmap_dataset *dataset, const recmap_peek *peek,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_check(recmap_dataset *dataset,
+                                                               const recmap_peek *peek,
+                                                               recmap_error *error);
 
 /* `count` records into `batch`, in the order of `numbers`, which may repeat and need no order. The
  * records are visited in file order and fetched ahead of use. The batch's former records end.
  * Errors: as recmap_dataset_get, for the first such record in file order; the batch is then empty.
  * Cost: several times less than as many calls of get. */
-RECMAP_API recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,
-                                               const uint64_t *numbers, size_t count,
-                                               recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_gather(recmap_batch *batch,
+                                                                recmap_dataset *dataset,
+                                                                const uint64_t *numbers,
+                                                                size_t count, recmap_error *error);
 
 /* Records [first, first + count), as gather. */
-RECMAP_API recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *dataset,
-                                                     uint64_t first, size_t count,
-                                                     recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_gather_range(recmap_batch *batch,
+                                                                      recmap_dataset *dataset,
+                                                                      uint64_t first, size_t count,
+                                                                      recmap_error *error);
 
 /* As recmap_dataset_gather, and parses the records into the columns of the batch
  * (recmap_batch_columns), whose views lead into its records.
  * Errors: also CORRUPT for a record that is no tf.Example (or SequenceExample) and FEATURE for one
  * whose features are not as asked, the first in the order of `numbers`, with shard, record and
  * byte; none with RECMAP_PARSE_COLLECT. The batch is then empty. */
-RECMAP_API recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_dataset *dataset,
-                                              const recmap_parser *parser, const uint64_t *numbers,
-                                              size_t count, recmap_parse_mode mode,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_parse(
+    recmap_batch *batch, recmap_dataset *dataset, const recmap_parser *parser,
+    const uint64_t *numbers, size_t count, recmap_parse_mode mode, recmap_error *error);
 
 /* The number of the first record whose id is `id` (type BYTES or INT64).
  * Errors: NOT_FOUND, naming the id; INVALID when the index has no ids, or has them from a callback
  * and options.extract is NULL; else as recmap_dataset_get, since the id is compared in the record.
  * Cost: two or three cache misses in the index, then one record. */
-RECMAP_API recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset,
-                                             const recmap_value *id, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find(uint64_t *number,
+                                                              recmap_dataset *dataset,
+                                                              const recmap_value *id,
+                                                              recmap_error *error);
 
 /* All records with this id, ascending: up to `capacity` numbers are written, `count` is their true
  * number (0 is no error). `numbers` may be NULL when `capacity` is 0. Errors: as
  * recmap_dataset_find, but for NOT_FOUND. */
-RECMAP_API recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t *count,
-                                                 recmap_dataset *dataset, const recmap_value *id,
-                                                 recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_all(uint64_t *numbers,
+                                                                  size_t capacity, size_t *count,
+                                                                  recmap_dataset *dataset,
+                                                                  const recmap_value *id,
+                                                                  recmap_error *error);
 
 #define RECMAP_NO_ID_HASH UINT64_MAX
 
 /* The 48-bit hash of the id of every record (docs/index-format.md), RECMAP_NO_ID_HASH where it has
  * none: `hashes` has room for record_count. For dealing records out by their ids, so that what
  * belongs together stays together. Errors: CORRUPT (the index). Cost: some 10 ns a record. */
-RECMAP_API recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes, recmap_dataset *dataset,
-                                                       recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes,
+                                                                        recmap_dataset *dataset,
+                                                                        recmap_error *error);
 
 typedef struct recmap_column_info {
     const char *name; /* lives as long as the data set */
@@ -271,27 +286,35 @@ typedef struct recmap_column_info {
 
 /* Column `column_index` of info.column_count; the first is always "@length", the size in bytes of
  * each record's payload (int64). Errors: INVALID out of range. */
-RECMAP_API recmap_status recmap_dataset_get_column(recmap_column_info *info,
-                                                   const recmap_dataset *dataset,
-                                                   size_t column_index, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_column(recmap_column_info *info,
+                                                                    const recmap_dataset *dataset,
+                                                                    size_t column_index,
+                                                                    recmap_error *error);
 
 /* The index of the column `name`. Errors: NOT_FOUND. */
-RECMAP_API recmap_status recmap_dataset_find_column(size_t *column_index,
-                                                    const recmap_dataset *dataset, const char *name,
-                                                    recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_column(size_t *column_index,
+                                                                     const recmap_dataset *dataset,
+                                                                     const char *name,
+                                                                     recmap_error *error);
 
 /* The column's values of records [first, first + count), as its type: int64, float, or views of
  * bytes that live as long as the data set. Errors: INVALID for another type or out of range;
  * CORRUPT (the index). Cost: a few ns a value. */
-RECMAP_API recmap_status recmap_dataset_read_int64(int64_t *values, recmap_dataset *dataset,
-                                                   size_t column_index, uint64_t first,
-                                                   size_t count, recmap_error *error);
-RECMAP_API recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset,
-                                                   size_t column_index, uint64_t first,
-                                                   size_t count, recmap_error *error);
-RECMAP_API recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_dataset *dataset,
-                                                   size_t column_index, uint64_t first,
-                                                   size_t count, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_int64(int64_t *values,
+                                                                    recmap_dataset *dataset,
+                                                                    size_t column_index,
+                                                                    uint64_t first, size_t count,
+                                                                    recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_float(float *values,
+                                                                    recmap_dataset *dataset,
+                                                                    size_t column_index,
+                                                                    uint64_t first, size_t count,
+                                                                    recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_bytes(recmap_value *values,
+                                                                    recmap_dataset *dataset,
+                                                                    size_t column_index,
+                                                                    uint64_t first, size_t count,
+                                                                    recmap_error *error);
 
 typedef struct recmap_verify_options {
     uint32_t version;            /* RECMAP_VERIFY_OPTIONS_VERSION */
@@ -312,9 +335,9 @@ typedef struct recmap_report recmap_report;
  * its hash. Damage in shards, and shards that are missing or stale, are findings: they go into the
  * report, which the caller destroys, and the status is OK. Damage to the index itself is an error.
  * Errors: CORRUPT (the index), NO_MEMORY, CANCELLED. Cost: one pass over all shards. */
-RECMAP_API recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
-                                               const recmap_verify_options *options,
-                                               recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
+                      const recmap_verify_options *options, recmap_error *error);
 RECMAP_API void recmap_report_destroy(recmap_report *report);
 
 RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report); /* found good */
@@ -322,8 +345,9 @@ RECMAP_API size_t recmap_report_damage_count(const recmap_report *report);   /* 
 /* Damage `damage_index`, in file order; strings live as long as the report and its data set. */
 RECMAP_API recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index);
 /* Appends one JSON document: the good records, and each damage. Errors: NO_MEMORY. */
-RECMAP_API recmap_status recmap_report_to_json(recmap_text *text, const recmap_report *report,
-                                               recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_report_to_json(recmap_text *text,
+                                                                const recmap_report *report,
+                                                                recmap_error *error);
 
 /* The guard turns SIGBUS into an error. Reading a mapped file that was cut short raises SIGBUS; the
  * guard's handler, when the address lies in a map of recmap's, puts zeros there and marks the map,
@@ -332,7 +356,7 @@ RECMAP_API recmap_status recmap_report_to_json(recmap_text *text, const recmap_r
  * installs this one only when asked. Installing it again does nothing.
  * A view that was handed out before the file was cut reads as zeros from then on.
  * Errors: IO when the handler cannot be installed. */
-RECMAP_API recmap_status recmap_guard_install(recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_guard_install(recmap_error *error);
 
 #ifdef __cplusplus
 }

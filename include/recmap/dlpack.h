@@ -85,15 +85,12 @@ typedef enum recmap_tensor {
  * then it holds the memory of its batch and needs neither columns nor parser. Errors: INVALID for
  * what the column has not: views have no values, only ragged columns have offsets, ...; NO_MEMORY.
  */
-RECMAP_API recmap_status recmap_columns_export_dlpack(DLManagedTensor **tensor,
-                                                      recmap_columns *columns, size_t column_index,
-                                                      recmap_tensor what, size_t level,
-                                                      recmap_error *error);
-RECMAP_API recmap_status recmap_columns_export_dlpack_versioned(DLManagedTensorVersioned **tensor,
-                                                                recmap_columns *columns,
-                                                                size_t column_index,
-                                                                recmap_tensor what, size_t level,
-                                                                recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_columns_export_dlpack(DLManagedTensor **tensor, recmap_columns *columns, size_t column_index,
+                             recmap_tensor what, size_t level, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_columns_export_dlpack_versioned(
+    DLManagedTensorVersioned **tensor, recmap_columns *columns, size_t column_index,
+    recmap_tensor what, size_t level, recmap_error *error);
 
 #ifdef __cplusplus
 }

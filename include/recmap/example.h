@@ -12,7 +12,8 @@ extern "C" {
 typedef struct recmap_schema recmap_schema;
 
 /* An empty schema. Errors: NO_MEMORY. */
-RECMAP_API recmap_status recmap_schema_create(recmap_schema **schema, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_schema_create(recmap_schema **schema,
+                                                               recmap_error *error);
 
 /* NULL may be destroyed. */
 RECMAP_API void recmap_schema_destroy(recmap_schema *schema);
@@ -21,8 +22,8 @@ RECMAP_API void recmap_schema_destroy(recmap_schema *schema);
  * tf.SequenceExample is counted as such; that is no error. An empty record is an Example, of no
  * features. Errors: NO_MEMORY; the record is then not counted.
  * Cost: about 100 ns a feature and 10 ns a number. */
-RECMAP_API recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t size,
-                                           recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_schema_add(recmap_schema *schema, const void *data,
+                                                            size_t size, recmap_error *error);
 
 /* Records added; how many of them are SequenceExamples that an Example would not hold; and how many
  * are neither, or hold more than that: fields that both do not know. Of the latter the known
@@ -38,8 +39,9 @@ RECMAP_API uint64_t recmap_schema_other_count(const recmap_schema *schema);
  * numbers, "nan_count" of floats, "min_size" and "max_size" of bytes. A feature list is the member
  * "list" of its name, with the same members and "min_steps" and "max_steps"; a name that is that of
  * a list alone has no others. Errors: NO_MEMORY; the text is then as it was. */
-RECMAP_API recmap_status recmap_schema_to_json(recmap_text *text, const recmap_schema *schema,
-                                               recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_schema_to_json(recmap_text *text,
+                                                                const recmap_schema *schema,
+                                                                recmap_error *error);
 
 /* One feature of the schema: of Examples and of the contexts of SequenceExamples; or a feature list
  * of these. A record holds a feature when it has it with a kind: an empty list counts, a feature
@@ -91,8 +93,9 @@ RECMAP_API recmap_schema_feature recmap_schema_get_feature(const recmap_schema *
  * no features, {}. Reading the JSON back gives a message equal to the record's. So a record with
  * fields that neither message has, or with a NaN other than 0x7fc00000, comes in base64.
  * Errors: NO_MEMORY; the text is then as it was. */
-RECMAP_API recmap_status recmap_record_to_json(recmap_text *text, const recmap_record *record,
-                                               recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_record_to_json(recmap_text *text,
+                                                                const recmap_record *record,
+                                                                recmap_error *error);
 
 #ifdef __cplusplus
 }

@@ -23,8 +23,8 @@ typedef enum recmap_message {
 typedef struct recmap_example_builder recmap_example_builder;
 
 /* Errors: NO_MEMORY. */
-RECMAP_API recmap_status recmap_example_builder_create(recmap_example_builder **builder,
-                                                       recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_example_builder_create(recmap_example_builder **builder, recmap_error *error);
 /* NULL may be destroyed. */
 RECMAP_API void recmap_example_builder_destroy(recmap_example_builder *builder);
 
@@ -36,25 +36,24 @@ RECMAP_API void recmap_example_builder_begin(recmap_example_builder *builder,
  * list of that kind; none make an empty list. A name that was added already is replaced. Errors of
  * all: INVALID for a name that is not UTF-8, for a record of more than 2 GiB, or when none was
  * begun; NO_MEMORY. The record is then as it was. */
-RECMAP_API recmap_status recmap_example_builder_add_int64(recmap_example_builder *builder,
-                                                          const char *name, const int64_t *values,
-                                                          size_t count, recmap_error *error);
-RECMAP_API recmap_status recmap_example_builder_add_float(recmap_example_builder *builder,
-                                                          const char *name, const float *values,
-                                                          size_t count, recmap_error *error);
-RECMAP_API recmap_status recmap_example_builder_add_bytes(recmap_example_builder *builder,
-                                                          const char *name,
-                                                          const recmap_bytes *values, size_t count,
-                                                          recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_example_builder_add_int64(recmap_example_builder *builder, const char *name,
+                                 const int64_t *values, size_t count, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_example_builder_add_float(recmap_example_builder *builder, const char *name,
+                                 const float *values, size_t count, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_example_builder_add_bytes(recmap_example_builder *builder, const char *name,
+                                 const recmap_bytes *values, size_t count, recmap_error *error);
 /* A feature that is there with no kind. */
-RECMAP_API recmap_status recmap_example_builder_add_unset(recmap_example_builder *builder,
-                                                          const char *name, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_add_unset(
+    recmap_example_builder *builder, const char *name, recmap_error *error);
 
 /* Opens a feature list of a SequenceExample, empty unless it is there already: what is added from
  * then on, with any name or NULL, is its next step. recmap_example_builder_end_list goes back to
  * the context. Errors: also INVALID in an Example or within a list. */
-RECMAP_API recmap_status recmap_example_builder_begin_list(recmap_example_builder *builder,
-                                                           const char *name, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_begin_list(
+    recmap_example_builder *builder, const char *name, recmap_error *error);
 RECMAP_API void recmap_example_builder_end_list(recmap_example_builder *builder);
 
 /* The record, which ends with that: protobuf's deterministic serialisation, names sorted by their
@@ -63,9 +62,8 @@ RECMAP_API void recmap_example_builder_end_list(recmap_example_builder *builder)
  * begins the next or is destroyed. Errors: INVALID when none was begun; NO_MEMORY, and the record
  * is not ended. Cost: one copy of the record; nothing is allocated once a record as large was made.
  */
-RECMAP_API recmap_status recmap_example_builder_finish(const uint8_t **data, size_t *size,
-                                                       recmap_example_builder *builder,
-                                                       recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_finish(
+    const uint8_t **data, size_t *size, recmap_example_builder *builder, recmap_error *error);
 
 /* Reads one JSON object, protobuf's JSON mapping of tf.Example or tf.SequenceExample, or what
  * recmap_record_to_json writes for other records: {"number": N, "base64": "..."}, of which the
@@ -79,10 +77,9 @@ RECMAP_API recmap_status recmap_example_builder_finish(const uint8_t **data, siz
  * is: a SequenceExample when a field of it is there ("context", "featureLists").
  *
  * Errors: INVALID, with the byte in the text as `offset`, for what is no such JSON; NO_MEMORY. */
-RECMAP_API recmap_status recmap_example_builder_read_json(const uint8_t **data, size_t *size,
-                                                          recmap_example_builder *builder,
-                                                          const char *text, size_t text_size,
-                                                          recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_read_json(
+    const uint8_t **data, size_t *size, recmap_example_builder *builder, const char *text,
+    size_t text_size, recmap_error *error);
 
 #ifdef __cplusplus
 }

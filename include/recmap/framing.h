@@ -61,16 +61,16 @@ typedef struct recmap_framing {
 /* Makes a framing known to this process, under its name, until it ends. The table and its name are
  * copied. Registering the same functions again does nothing.
  * Errors: INVALID for an impossible table, or a name that is taken. Threads: any. */
-RECMAP_API recmap_status recmap_framing_register(const recmap_framing *framing,
-                                                 recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_framing_register(const recmap_framing *framing,
+                                                                  recmap_error *error);
 
 /* Loads a shared object and registers the framing that its function RECMAP_FRAMING_SYMBOL gives;
  * it stays loaded. `*name`, unless NULL, is the framing's name, as recmap_index_options takes it.
  * Code out of the file runs in this process: load only what you trust. A path without a slash is
  * searched for as dlopen(3) does.
  * Errors: IO when it cannot be loaded; INVALID when it gives no framing. */
-RECMAP_API recmap_status recmap_framing_load(const char **name, const char *path,
-                                             recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_framing_load(const char **name, const char *path,
+                                                              recmap_error *error);
 
 /* What a shared object has: extern "C", visible. */
 #define RECMAP_FRAMING_SYMBOL "recmap_framing_plugin"

@@ -83,22 +83,21 @@ typedef struct recmap_index_builder recmap_index_builder;
 
 /* Starts an index that will be published at `path`. Strings in `options` are copied; NULL options
  * are the defaults. Errors: INVALID for impossible options, IO for a folder that is read-only. */
-RECMAP_API recmap_status recmap_index_builder_create(recmap_index_builder **builder,
-                                                     const char *path,
-                                                     const recmap_index_options *options,
-                                                     recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_index_builder_create(recmap_index_builder **builder, const char *path,
+                            const recmap_index_options *options, recmap_error *error);
 
 /* Queues a shard file behind those there are. Nothing is read before finish. Errors: NO_MEMORY. */
-RECMAP_API recmap_status recmap_index_builder_add_shard(recmap_index_builder *builder,
-                                                        const char *path, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_shard(
+    recmap_index_builder *builder, const char *path, recmap_error *error);
 
 /* Queues all shards of the index at `path` as it has them: their records are not read again, and
  * their numbers follow the records before. With the index's own path as the first thing added this
  * appends: what is there keeps its numbers. Parts merged so give the index that one build over all
  * shards gives, byte for byte.
  * Errors: MISMATCH when the parts differ in ids or columns; else as recmap_dataset_open. */
-RECMAP_API recmap_status recmap_index_builder_add_index(recmap_index_builder *builder,
-                                                        const char *path, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_index(
+    recmap_index_builder *builder, const char *path, recmap_error *error);
 
 /* Scans what was queued, seals and publishes the index. `summary` may be NULL.
  *
@@ -110,9 +109,9 @@ RECMAP_API recmap_status recmap_index_builder_add_index(recmap_index_builder *bu
  * new index has its name already, but might lose it with the power.
  * Cost: one sequential pass over the shards on all threads; memory does not grow with the number
  * of records. */
-RECMAP_API recmap_status recmap_index_builder_finish(recmap_index_summary *summary,
-                                                     recmap_index_builder *builder,
-                                                     recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_finish(recmap_index_summary *summary,
+                                                                      recmap_index_builder *builder,
+                                                                      recmap_error *error);
 
 /* Frees the builder; an unfinished index vanishes. NULL may be destroyed. */
 RECMAP_API void recmap_index_builder_destroy(recmap_index_builder *builder);

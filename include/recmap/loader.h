@@ -75,10 +75,11 @@ typedef struct recmap_loader recmap_loader;
  * defaults: batches of one record.
  * Errors: INVALID for options out of range, or an order with numbers that the data set does not
  * have; NO_MEMORY. */
-RECMAP_API recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *dataset,
-                                              recmap_order *order,
-                                              const recmap_loader_options *options,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_create(recmap_loader **loader,
+                                                               recmap_dataset *dataset,
+                                                               recmap_order *order,
+                                                               const recmap_loader_options *options,
+                                                               recmap_error *error);
 
 /* Stops the threads, at the end of the batches at hand, and frees the loader. Batches that were
  * taken stay. NULL may be destroyed. */
@@ -93,46 +94,54 @@ RECMAP_API void recmap_loader_destroy(recmap_loader *loader);
  * Errors: as recmap_dataset_gather or, with a parser, recmap_dataset_parse, at the place of the
  * first batch that has one. `*batch` is then untouched, the loader stands before that batch, and
  * the next call tries again. */
-RECMAP_API recmap_status recmap_loader_next(recmap_batch **batch, recmap_loader *loader,
-                                            recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_next(recmap_batch **batch,
+                                                             recmap_loader *loader,
+                                                             recmap_error *error);
 
 /* Waits until recmap_loader_next would not wait, but no longer than `timeout_ns`: for a caller that
  * has to look at something else now and then, as at signals. `is_ready` is 0 when the time was over
  * first. What is ready may be an error, which recmap_loader_next then raises.
  * Errors: INVALID in a child; else those of beginning to read. */
-RECMAP_API recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader,
-                                            uint64_t timeout_ns, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader,
+                                                             uint64_t timeout_ns,
+                                                             recmap_error *error);
 
 /* Where the loader stands: behind what was taken. After the last step of an epoch, whatever `last`
  * is, that is the start of the next. Errors: INVALID in a child. */
-RECMAP_API recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position,
-                                            const recmap_loader *loader, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position,
+                                                             const recmap_loader *loader,
+                                                             recmap_error *error);
 
 /* Steps from here to the end of the epoch. Errors: INVALID in a child; NO_MEMORY. */
-RECMAP_API recmap_status recmap_loader_steps_left(uint64_t *step_count, const recmap_loader *loader,
-                                                  recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_steps_left(uint64_t *step_count,
+                                                                   const recmap_loader *loader,
+                                                                   recmap_error *error);
 
 /* The same place as a state, the same on every rank after the same number of steps. The caller
  * destroys it. Errors: INVALID in a child, or behind epoch RECMAP_STATE_NUMBER_MAX; NO_MEMORY. */
-RECMAP_API recmap_status recmap_loader_save(recmap_state **state, const recmap_loader *loader,
-                                            recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_save(recmap_state **state,
+                                                             const recmap_loader *loader,
+                                                             recmap_error *error);
 
 /* Goes on from a state, whatever ranks and batches it was saved with. After an error the loader is
  * where it was. Cost: the same at every position.
  * Errors: MISMATCH for a state of another data set or order, naming what differs; INVALID in a
  * child; NO_MEMORY. */
-RECMAP_API recmap_status recmap_loader_load(recmap_loader *loader, const recmap_state *state,
-                                            recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load(recmap_loader *loader,
+                                                             const recmap_state *state,
+                                                             recmap_error *error);
 
 /* Goes on from a position, 0 to the order's count, of an epoch up to RECMAP_STATE_NUMBER_MAX.
  * Errors: INVALID out of range or in a child; NO_MEMORY. */
-RECMAP_API recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch,
-                                            uint64_t position, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch,
+                                                             uint64_t position,
+                                                             recmap_error *error);
 
 /* Goes on from the place at which a record comes in an epoch. Errors: as recmap_order_position_of
  * and recmap_loader_seek. */
-RECMAP_API recmap_status recmap_loader_seek_record(recmap_loader *loader, uint64_t epoch,
-                                                   uint64_t number, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek_record(recmap_loader *loader,
+                                                                    uint64_t epoch, uint64_t number,
+                                                                    recmap_error *error);
 
 /* Since the loader was made; of batches, those that were taken. */
 typedef struct recmap_loader_statistics {
@@ -149,8 +158,8 @@ typedef struct recmap_loader_statistics {
 } recmap_loader_statistics;
 
 /* Errors: INVALID in a child. */
-RECMAP_API recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
-                                                      recmap_loader *loader, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_get_statistics(
+    recmap_loader_statistics *statistics, recmap_loader *loader, recmap_error *error);
 
 /* A bad record that was left out or replaced. */
 typedef struct recmap_skipped {
@@ -165,9 +174,11 @@ enum { RECMAP_LOADER_SKIPPED_MAX = 1024 };
 
 /* Copies those from `first` on: up to `capacity`; `count` is how many were. Errors: INVALID in a
  * child. */
-RECMAP_API recmap_status recmap_loader_get_skipped(recmap_skipped *skipped, size_t capacity,
-                                                   size_t *count, recmap_loader *loader,
-                                                   size_t first, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_get_skipped(recmap_skipped *skipped,
+                                                                    size_t capacity, size_t *count,
+                                                                    recmap_loader *loader,
+                                                                    size_t first,
+                                                                    recmap_error *error);
 
 #ifdef __cplusplus
 }

@@ -27,18 +27,16 @@ typedef struct recmap_parser recmap_parser;
  * Errors: INVALID, naming the feature, for one that cannot be: no name, two of one name, a name
  * that is not UTF-8, a shape with a 0, a default of another type or count, a partition without its
  * key, more than 2^31 elements a record; NO_MEMORY. */
-RECMAP_API recmap_status recmap_parser_create(recmap_parser **parser,
-                                              const recmap_feature *features, size_t count,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_create(recmap_parser **parser,
+                                                               const recmap_feature *features,
+                                                               size_t count, recmap_error *error);
 
 /* A parser of tf.SequenceExample: features of its context, and of its feature lists, whose names
  * may be those of context features. In a feature list FIXED_LEN_SEQUENCE takes a step from each
  * feature of the list, VAR_LEN makes rows of steps of values. Other kinds are INVALID there. */
-RECMAP_API recmap_status recmap_parser_create_sequence(recmap_parser **parser,
-                                                       const recmap_feature *context,
-                                                       size_t context_count,
-                                                       const recmap_feature *lists,
-                                                       size_t list_count, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_create_sequence(
+    recmap_parser **parser, const recmap_feature *context, size_t context_count,
+    const recmap_feature *lists, size_t list_count, recmap_error *error);
 
 /* The row that a function of yours fills. */
 typedef struct recmap_row recmap_row;
@@ -54,26 +52,27 @@ typedef recmap_status (*recmap_parse_fn)(recmap_row *row, const recmap_record *r
  * VAR_LEN and FIXED_LEN_SEQUENCE, without `key` and `raw`; all that follows the parser (batches,
  * columns, loader, Arrow) is as with tf.Example.
  * Errors: as recmap_parser_create; INVALID for other kinds. */
-RECMAP_API recmap_status recmap_parser_create_custom(recmap_parser **parser,
-                                                     const recmap_feature *features, size_t count,
-                                                     recmap_parse_fn parse, void *context,
-                                                     recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_parser_create_custom(recmap_parser **parser, const recmap_feature *features, size_t count,
+                            recmap_parse_fn parse, void *context, recmap_error *error);
 
 /* Set column `column`, counted as the features were, to `count` values, which the element converts
  * as those of a tf.Example: int64 for integers and BOOL, float for floats. Bytes are not copied
  * here: they must live as long as the record does, best within it; each value has less than 2 GiB.
  * Setting a column again replaces its values. Errors: FEATURE when their type, number or value is
  * not what the feature asks for. */
-RECMAP_API recmap_status recmap_row_set_int64(recmap_row *row, size_t column, const int64_t *values,
-                                              size_t count);
-RECMAP_API recmap_status recmap_row_set_float(recmap_row *row, size_t column, const float *values,
-                                              size_t count);
-RECMAP_API recmap_status recmap_row_set_bytes(recmap_row *row, size_t column,
-                                              const recmap_bytes *values, size_t count);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_row_set_int64(recmap_row *row, size_t column,
+                                                               const int64_t *values, size_t count);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_row_set_float(recmap_row *row, size_t column,
+                                                               const float *values, size_t count);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_row_set_bytes(recmap_row *row, size_t column,
+                                                               const recmap_bytes *values,
+                                                               size_t count);
 
 /* Says that the record is bad, at byte `offset` of it (or RECMAP_NO_OFFSET), and why: one line.
  * Returns RECMAP_CORRUPT. */
-RECMAP_API recmap_status recmap_row_fail(recmap_row *row, uint64_t offset, const char *message);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_row_fail(recmap_row *row, uint64_t offset,
+                                                          const char *message);
 
 /* Makes `parser` one more user's; returns it. Each destroys it once. */
 RECMAP_API recmap_parser *recmap_parser_retain(recmap_parser *parser);
@@ -96,9 +95,9 @@ typedef enum recmap_parse_mode {
  * name in the message; NO_MEMORY. The columns are then empty.
  * Cost: docs/benchmarks.md; about 60 to 150 ns for a record of 14 small features, 65 for one of
  * 50 KB whose bytes are viewed. */
-RECMAP_API recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
-                                             const recmap_record *records, size_t record_count,
-                                             recmap_parse_mode mode, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_parse(
+    recmap_columns *columns, const recmap_parser *parser, const recmap_record *records,
+    size_t record_count, recmap_parse_mode mode, recmap_error *error);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,8 @@ extern "C" {
 typedef struct recmap_shards recmap_shards;
 
 /* An empty list. Errors: NO_MEMORY. The caller destroys it; NULL may be destroyed. */
-RECMAP_API recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_create(recmap_shards **shards,
+                                                               recmap_error *error);
 RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
 
 /* Adds what `name` stands for; what exists under a name goes before what it could mean:
@@ -29,8 +30,8 @@ RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
  *
  * Errors: INVALID when nothing is there or nothing matches, naming it; IO when a folder or list
  * file cannot be read. The list is unchanged then. */
-RECMAP_API recmap_status recmap_shards_add(recmap_shards *shards, const char *name,
-                                           recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_add(recmap_shards *shards, const char *name,
+                                                            recmap_error *error);
 
 /* How many there are. */
 RECMAP_API size_t recmap_shards_count(const recmap_shards *shards);
@@ -47,8 +48,9 @@ RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, 
  * gives its name without extensions, several their common beginning without digits and separators
  * at its end, nothing in common the folder's name; `.rmx` is added. Writes at most `capacity` bytes
  * with the NUL. Errors: INVALID for an empty list or a `capacity` that is too small. */
-RECMAP_API recmap_status recmap_shards_index_path(char *path, size_t capacity,
-                                                  const recmap_shards *shards, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_index_path(char *path, size_t capacity,
+                                                                   const recmap_shards *shards,
+                                                                   recmap_error *error);
 
 #ifdef __cplusplus
 }

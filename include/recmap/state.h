@@ -33,8 +33,9 @@ typedef struct recmap_state_info {
 
 /* A state of these values; the text is copied.
  * Errors: INVALID for values that no state has, NO_MEMORY. */
-RECMAP_API recmap_status recmap_state_create(recmap_state **state, const recmap_state_info *info,
-                                             recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_create(recmap_state **state,
+                                                              const recmap_state_info *info,
+                                                              recmap_error *error);
 
 /* NULL may be destroyed. */
 RECMAP_API void recmap_state_destroy(recmap_state *state);
@@ -44,29 +45,34 @@ RECMAP_API const recmap_state_info *recmap_state_get_info(const recmap_state *st
 
 /* Appends the state as bytes: for a plain shuffle at most 300 of any number of records. Equal
  * states give equal bytes. Errors: NO_MEMORY. */
-RECMAP_API recmap_status recmap_state_to_bytes(recmap_text *bytes, const recmap_state *state,
-                                               recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_to_bytes(recmap_text *bytes,
+                                                                const recmap_state *state,
+                                                                recmap_error *error);
 
 /* The state in `size` bytes, which may be any: damaged ones do not load, as the last eight are a
  * checksum over the others.
  * Errors: CORRUPT, saying what is wrong; UNSUPPORTED for a newer format version; NO_MEMORY. */
-RECMAP_API recmap_status recmap_state_from_bytes(recmap_state **state, const void *bytes,
-                                                 size_t size, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_from_bytes(recmap_state **state,
+                                                                  const void *bytes, size_t size,
+                                                                  recmap_error *error);
 
 /* Appends the same as one JSON object. Its members may be put in another order and spaced in
  * another way, but not changed: the checksum is over their values. Errors: NO_MEMORY. */
-RECMAP_API recmap_status recmap_state_to_json(recmap_text *text, const recmap_state *state,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_to_json(recmap_text *text,
+                                                               const recmap_state *state,
+                                                               recmap_error *error);
 
 /* Errors: as recmap_state_from_bytes. */
-RECMAP_API recmap_status recmap_state_from_json(recmap_state **state, const char *text, size_t size,
-                                                recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_from_json(recmap_state **state,
+                                                                 const char *text, size_t size,
+                                                                 recmap_error *error);
 
 /* Whether the state belongs to this data set and this order: fingerprint, record_count,
  * position_count and order of `expected`; its other members are not looked at.
  * Errors: MISMATCH, naming each field that differs with both values. */
-RECMAP_API recmap_status recmap_state_check(const recmap_state *state,
-                                            const recmap_state_info *expected, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_check(const recmap_state *state,
+                                                             const recmap_state_info *expected,
+                                                             recmap_error *error);
 
 #ifdef __cplusplus
 }

@@ -12,8 +12,10 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define RECMAP_API __attribute__((visibility("default")))
+#define RECMAP_NODISCARD __attribute__((warn_unused_result))
 #else
 #define RECMAP_API
+#define RECMAP_NODISCARD
 #endif
 
 #define RECMAP_VERSION_MAJOR 0

@@ -27,19 +27,22 @@ typedef struct recmap_writer_options {
 typedef struct recmap_writer recmap_writer;
 
 /* Errors: INVALID for impossible options; IO when the folder cannot be written. */
-RECMAP_API recmap_status recmap_writer_create(recmap_writer **writer, const char *path,
-                                              const recmap_writer_options *options,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_create(recmap_writer **writer,
+                                                               const char *path,
+                                                               const recmap_writer_options *options,
+                                                               recmap_error *error);
 
 /* Appends one record. Errors: IO (ENOSPC: no space); FEATURE when its id or a lifted feature is not
  * as asked; NO_MEMORY. After an error the writer can only be destroyed. Cost: the CRC of the record
  * and one copy into a buffer, which is written when it is full. */
-RECMAP_API recmap_status recmap_writer_write(recmap_writer *writer, const void *data, size_t size,
-                                             recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_write(recmap_writer *writer,
+                                                              const void *data, size_t size,
+                                                              recmap_error *error);
 
 /* Syncs the file and its index and gives them their names: the file first, then the index. The
  * writer is still to be destroyed. Errors: IO; INVALID when it was closed before. */
-RECMAP_API recmap_status recmap_writer_finish(recmap_writer *writer, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_finish(recmap_writer *writer,
+                                                               recmap_error *error);
 
 /* Frees the writer. What was not closed vanishes. NULL may be destroyed. */
 RECMAP_API void recmap_writer_destroy(recmap_writer *writer);

@@ -42,12 +42,15 @@ void shared_batch_release(shared_batch *shared) {
     free(shared);
 }
 
-/* Nobody looks at the columns any more but what was exported: parsing nothing into them lets go of
- * the memory, whose owner, the shared batch, ends with the last export. */
+/* Only exported arrays still use the columns. Parsing no records into them releases the columns'
+ * own hold on the memory, so that its owner, the shared batch, ends with the last export. If memory
+ * is too short for that, the batch lives on until the process ends. */
 static void let_go_of_columns(const shared_batch *shared) {
     if (!shared->is_exported) return;
-    recmap_parser_parse(recmap_batch_columns(shared->batch), shared->parser, NULL, 0,
-                        RECMAP_PARSE_RAISE, NULL);
+    recmap_columns *columns = recmap_batch_columns(shared->batch);
+    recmap_status status =
+        recmap_parser_parse(columns, shared->parser, NULL, 0, RECMAP_PARSE_RAISE, NULL);
+    (void)status;
 }
 
 PyObject *batch_wrap(handle_object *handle, recmap_batch *batch, recmap_parser *parser) {

@@ -160,8 +160,12 @@ static PyObject *column_table(PyObject *object, PyObject *unused) {
     PyObject *table = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; table && i < count; i++) {
         recmap_column_info info = {0};
-        recmap_dataset_get_column(&info, handle->dataset, i, NULL);
-        PyObject *row = Py_BuildValue("(ssz)", info.name, type_name(info.type), info.default_value);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = recmap_dataset_get_column(&info, handle->dataset, i, &error);
+        PyObject *row =
+            status != RECMAP_OK
+                ? raise_error(&error)
+                : Py_BuildValue("(ssz)", info.name, type_name(info.type), info.default_value);
         if (!row) Py_CLEAR(table);
         else PyList_SetItem(table, (Py_ssize_t)i, row);
     }
@@ -242,8 +246,10 @@ static PyObject *shard_table(PyObject *object, PyObject *unused) {
     PyObject *table = PyList_New((Py_ssize_t)count);
     for (uint64_t i = 0; table && i < count; i++) {
         recmap_shard_info info = {0};
-        recmap_dataset_get_shard(&info, handle->dataset, i, NULL);
-        PyObject *path = PyUnicode_DecodeFSDefault(info.path);
+        recmap_error error = RECMAP_ERROR_INIT;
+        PyObject *path = recmap_dataset_get_shard(&info, handle->dataset, i, &error) != RECMAP_OK
+                             ? raise_error(&error)
+                             : PyUnicode_DecodeFSDefault(info.path);
         PyObject *row = path ? Py_BuildValue("(NKKK)", path, (unsigned long long)info.size,
                                              (unsigned long long)info.first_record,
                                              (unsigned long long)info.record_count)

@@ -102,9 +102,15 @@ static PyObject *next(PyObject *object, PyObject *unused) {
     lock(self);
     PyObject *batch = wait(self) < 0 ? NULL : take(self);
     uint64_t epoch = 0, position = 0;
-    if (batch) recmap_loader_tell(&epoch, &position, self->loader, NULL);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    if (batch) status = recmap_loader_tell(&epoch, &position, self->loader, &error);
     unlock(self);
     if (!batch) return NULL;
+    if (status != RECMAP_OK) {
+        Py_DECREF(batch);
+        return raise_error(&error);
+    }
     return Py_BuildValue("(NKK)", batch, (unsigned long long)epoch, (unsigned long long)position);
 }
 

@@ -33,7 +33,7 @@ recmap_status recmap_dataset_find_column(size_t *column_index, const recmap_data
                                          const char *name, recmap_error *error) {
     for (size_t i = 0; i < dataset->info.column_count; i++) {
         recmap_column_info info;
-        recmap_dataset_get_column(&info, dataset, i, NULL);
+        if (recmap_dataset_get_column(&info, dataset, i, NULL) != RECMAP_OK) continue;
         if (strcmp(info.name, name)) continue;
         *column_index = i;
         return RECMAP_OK;

@@ -20,7 +20,7 @@ static void write_columns(struct json_writer *json, const recmap_dataset *datase
     json_open(json, '[');
     for (size_t i = 0; i < dataset->info.column_count; i++) {
         recmap_column_info column;
-        recmap_dataset_get_column(&column, dataset, i, NULL);
+        if (recmap_dataset_get_column(&column, dataset, i, NULL) != RECMAP_OK) continue;
         json_open(json, '{');
         json_key(json, "name");
         json_text(json, column.name);
@@ -56,8 +56,8 @@ static void write_damage(struct json_writer *json, recmap_dataset *dataset) {
     json_open(json, '[');
     for (uint64_t i = 0; i < dataset->info.damage_count; i++) {
         recmap_damage damage;
-        recmap_dataset_get_damage(&damage, dataset, i, NULL);
-        damage_write_json(json, &damage);
+        if (recmap_dataset_get_damage(&damage, dataset, i, NULL) == RECMAP_OK)
+            damage_write_json(json, &damage);
     }
     json_close(json, ']');
 }
@@ -143,8 +143,8 @@ recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dat
         json_open(&json, '[');
         for (uint64_t i = 0; i < dataset->info.shard_count; i++) {
             recmap_shard_info shard;
-            recmap_dataset_get_shard(&shard, dataset, i, NULL);
-            write_shard(&json, &shard);
+            if (recmap_dataset_get_shard(&shard, dataset, i, NULL) == RECMAP_OK)
+                write_shard(&json, &shard);
         }
         json_close(&json, ']');
     }

@@ -242,7 +242,7 @@ static void test_little_address_space(void **state) {
     for (size_t i = 0; i < LARGE_SHARDS; i++) {
         snprintf(name, sizeof name, "%s/large-%zu", large, i);
         write_large(name, (uint8_t)i);
-        recmap_index_builder_add_shard(builder, name, NULL);
+        assert_int_equal(recmap_index_builder_add_shard(builder, name, NULL), RECMAP_OK);
     }
     recmap_status status = recmap_index_builder_finish(NULL, builder, NULL);
     recmap_index_builder_destroy(builder);

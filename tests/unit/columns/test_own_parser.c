@@ -74,7 +74,9 @@ static recmap_status parse(recmap_row *row, const recmap_record *record, void *c
             break;
         case 'f': status = recmap_row_fail(row, 1, "a bad letter"); break;
         case 'q': return RECMAP_FEATURE;
-        case 'h': recmap_row_fail(row, 0, "and goes on"); break;
+        case 'h':
+            if (recmap_row_fail(row, 0, "and goes on") == RECMAP_OK) return RECMAP_INVALID;
+            break;
         default: break;
         }
     }

@@ -117,7 +117,7 @@ void check_once(recmap_order *order) {
         uint64_t *whole = whole_epoch(order, epoch);
         if (!is_permutation(whole, recmap_order_count(order), recmap_order_number_limit(order))) {
             recmap_text text = RECMAP_TEXT_INIT;
-            recmap_order_describe(&text, order, NULL);
+            assert_int_equal(recmap_order_describe(&text, order, NULL), RECMAP_OK);
             fail_msg("epoch %u has not each record once: %s", (unsigned)epoch, text.data);
         }
         free(whole);
