@@ -1,22 +1,22 @@
-/* Columns and records as Arrow arrays, by the Arrow C data interface: nothing is copied that lies
- * in Arrow's layout already.
+/* Columns and records as Arrow arrays, through the Arrow C data interface. Data that already has
+ * Arrow's layout is shared, not copied.
  *
  *     BYTES                 binary_view into the records; copied: large_binary
  *     BOOL                  bool, converted into bits
  *     BFLOAT16              uint16, with the metadata "recmap:element" = "bfloat16"
  *     other elements        the type of that name
- *     FIXED_LEN             the element; with a shape of one dimension fixed_size_list, with one of
- *                           more the extension arrow.fixed_shape_tensor, and of BYTES and BOOL
- *                           nested fixed_size_lists
+ *     FIXED_LEN             the element; with a shape of one dimension fixed_size_list, of more the
+ *                           extension arrow.fixed_shape_tensor, or, for BYTES and BOOL, nested
+ *                           fixed_size_lists
  *     VAR_LEN               large_list
- *     FIXED_LEN_SEQUENCE    large_list of steps, padded or not: Arrow needs no pads
+ *     FIXED_LEN_SEQUENCE    large_list of steps, padded or not: Arrow needs no padding
  *     RAGGED                nested large_lists, with fixed_size_lists for uniform partitions at the
  *                           inner end
- *     SPARSE                large_list of struct {indices: fixed_size_list of int64, one an index
+ *     SPARSE                large_list of struct {indices: fixed_size_list of int64, one per index
  *                           key; value}, with the metadata "recmap:sizes" = "[13, 3]"
  *
- * Feature lists of SequenceExample are large_lists of what is above. Rows that are null in a column
- * are null in Arrow. */
+ * Feature lists of SequenceExample are large_lists of the above. Rows that are null in a column are
+ * null in Arrow. */
 #ifndef RECMAP_ARROW_H
 #define RECMAP_ARROW_H
 
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* The ABI, as Arrow's specification gives it for copying into projects. */
+/* The ABI, which Arrow's specification provides for copying into projects. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
@@ -62,13 +62,14 @@ struct ArrowArray {
 
 #endif
 
-/* All columns as a struct array, which is a record batch, or column `column_index` alone. Each
- * output may be NULL: not wanted. Columns that were never parsed into, or whose last parse failed,
- * are a struct without fields.
- * Lifetime: what is exported holds the memory of its batch until it is released, on any thread and
- * in any order, and needs neither columns nor parser any more. Views lead into the records: keep
- * those with recmap_columns_set_owner. Errors: NO_MEMORY; INVALID for a column that is not there.
- */
+/* Exports all columns as a struct array, which is a record batch, or column `column_index` alone.
+ * Each output may be NULL if it is not needed. Columns that were never parsed into, or whose last
+ * parse failed, are exported as a struct without fields.
+ *
+ * Lifetime: an exported array holds the memory of its batch until it is released, on any thread and
+ * in any order, and needs neither columns nor parser any more. Views point into the records: keep
+ * those alive with recmap_columns_set_owner. Errors: NO_MEMORY; INVALID for a column that does not
+ * exist. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_columns_export_arrow(struct ArrowArray *array,
                                                                       struct ArrowSchema *schema,
                                                                       recmap_columns *columns,
@@ -77,13 +78,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_columns_export_arrow_column(
     struct ArrowArray *array, struct ArrowSchema *schema, recmap_columns *columns,
     size_t column_index, recmap_error *error);
 
-/* The schema of every batch of the parser, for a stream of them. Errors: NO_MEMORY. */
+/* Exports the schema of every batch of the parser, for a stream of them. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_export_arrow_schema(
     struct ArrowSchema *schema, const recmap_parser *parser, recmap_error *error);
 
-/* Records as one binary_view array, which views them without copying. When it has been released,
- * and at once when this fails, `release(owner)` is called, on any thread; it may be NULL.
- * Errors: NO_MEMORY; INVALID for a record of 2 GiB or more. */
+/* Exports records as one binary_view array, which views them without copying. `release(owner)` is
+ * called on any thread when the array has been released, and immediately if this function fails.
+ * `release` may be NULL. Errors: NO_MEMORY; INVALID for a record of 2 GiB or more. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_records_export_arrow(
     struct ArrowArray *array, struct ArrowSchema *schema, const recmap_record *records,
     size_t record_count, void *owner, void (*release)(void *owner), recmap_error *error);

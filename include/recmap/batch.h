@@ -1,4 +1,4 @@
-/* A batch: the records of one gather, in the order asked. */
+/* A batch: the records of one gather, in the requested order. */
 #ifndef RECMAP_BATCH_H
 #define RECMAP_BATCH_H
 
@@ -8,27 +8,28 @@
 extern "C" {
 #endif
 
-/* Its memory is used again from gather to gather. A batch belongs to one thread at a time. */
+/* Reuses its memory from gather to gather. A batch belongs to one thread at a time. */
 typedef struct recmap_batch recmap_batch;
 
-/* An empty batch, which the caller destroys. Errors: NO_MEMORY. */
+/* Creates an empty batch, which the caller destroys. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_batch_create(recmap_batch **batch,
                                                               recmap_error *error);
 
-/* Ends the records in it and frees it. NULL may be destroyed. Must come before the data set that
- * filled it is closed. */
+/* Releases the records of the batch and frees it. NULL may be destroyed. Destroy a batch before you
+ * close the data set that filled it. */
 RECMAP_API void recmap_batch_destroy(recmap_batch *batch);
 
-/* Ends the records in it; the memory stays for the next gather. */
+/* Releases the records of the batch and keeps its memory for the next gather. */
 RECMAP_API void recmap_batch_clear(recmap_batch *batch);
 
-/* The records, side by side, and how many. They live until the batch is filled again, cleared or
- * destroyed; do not release them one by one. */
+/* The records, as an array, and their number. They are valid until the batch is filled again,
+ * cleared or destroyed. Do not release them one by one. */
 RECMAP_API const recmap_record *recmap_batch_records(const recmap_batch *batch);
 RECMAP_API size_t recmap_batch_count(const recmap_batch *batch);
 
-/* What the records were parsed into, row i being record i; NULL where they were not. They belong to
- * the batch, and live as long as the records, but for what was exported from them and copied. */
+/* The columns into which the records were parsed; row i is record i. NULL if they were not parsed.
+ * The columns belong to the batch and are valid as long as its records; arrays exported from them
+ * live on by themselves, except for views into the records. */
 RECMAP_API recmap_columns *recmap_batch_columns(const recmap_batch *batch);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* A data set: any record by number or by id, out of the shards where they lie. */
+/* A data set: random access to records by number or by id. The records stay in their shards. */
 #ifndef RECMAP_DATASET_H
 #define RECMAP_DATASET_H
 
@@ -12,27 +12,27 @@
 extern "C" {
 #endif
 
-/* How the bytes of shards are reached. All give equal results. */
+/* How the bytes of shards are read. All modes give the same results. */
 typedef enum recmap_access {
-    RECMAP_ACCESS_MAP = 0,  /* mmap: views into the page cache, no copy */
-    RECMAP_ACCESS_READ = 1, /* pread: a copy a record; survives shards that are cut short, needs no
-                               address space */
-    RECMAP_ACCESS_DIRECT = 2, /* as READ; but a loader reads past the page cache, many records at
-                                 once (io_uring, O_DIRECT), into memory of the batches: see
-                                 loader.h */
+    RECMAP_ACCESS_MAP = 0, /* mmap: views into the page cache, no copy */
+    RECMAP_ACCESS_READ =
+        1, /* pread: one copy per record; survives truncated shards, needs no address space */
+    RECMAP_ACCESS_DIRECT =
+        2, /* as READ, except that a loader bypasses the page cache and reads many records at once
+              (io_uring, O_DIRECT) into memory of the batches: see loader.h */
 } recmap_access;
 
-/* What is checked before a record is handed out. A record's header is always checked. */
+/* What is checked before a record is returned. A record's header is always checked. */
 typedef enum recmap_check {
-    RECMAP_CHECK_DATA = 0,   /* the CRC of its data too */
-    RECMAP_CHECK_HEADER = 1, /* the header alone: its CRC, and that it fits the index */
+    RECMAP_CHECK_DATA = 0,   /* also the CRC of its data */
+    RECMAP_CHECK_HEADER = 1, /* only the header: its CRC, and that it matches the index */
 } recmap_check;
 
-/* What of the index is checked on opening. */
+/* What is checked when the index is opened. */
 typedef enum recmap_index_check {
-    RECMAP_INDEX_CHECK_LAZY = 0, /* size, seal and structure; every value by its own hash when it
-                                    is first used. Cost: microseconds, the same at any size */
-    RECMAP_INDEX_CHECK_FULL = 1, /* the hash of the whole file too, at several GB a second */
+    RECMAP_INDEX_CHECK_LAZY = 0, /* size, seal and structure; each value by its own hash when it is
+                                    first used. Cost: microseconds, independent of the size */
+    RECMAP_INDEX_CHECK_FULL = 1, /* also the hash of the whole file, at several GB per second */
 } recmap_index_check;
 
 typedef struct recmap_dataset_options {
@@ -40,22 +40,24 @@ typedef struct recmap_dataset_options {
     recmap_access access;
     recmap_check check;
     recmap_index_check index_check;
-    int index_in_memory;      /* not 0: the index is copied to memory, so that it too survives being
-                                 cut short in place */
-    int allow_absolute_paths; /* not 0: an index may name shards outside its own folder by absolute
-                                 paths. Off by default: an index that came from elsewhere could
-                                 name any file. Opening such an index is then INVALID. */
+    int index_in_memory; /* not 0: copy the index to memory, so that truncating its file in place
+                            has no effect */
+    int allow_absolute_paths; /* not 0: accept an index that names shards outside its own folder by
+                                 absolute paths. Off by default, because an index from elsewhere
+                                 could name any file. Without it, such an index is INVALID */
     int guard;                /* not 0: install the guard (recmap_guard_install) first */
-    unsigned shard_limit;     /* most shards mapped (or open) at once; 0: a default that fits the
-                                 limits of the process. Pinned shards can exceed it. */
-    recmap_extract_fn extract; /* where the index was built with a callback: the same one, needed
+    unsigned
+        shard_limit; /* upper bound on the shards that are mapped (or open) at once; 0: a default
+                        that fits the limits of the process. Pinned shards can exceed it */
+    recmap_extract_fn extract; /* if the index was built with a callback: the same callback, needed
                                   to find records by id */
     void *extract_context;
-    uint64_t span_keep_size; /* most bytes kept of what compressed shards inflate to, by this data
-                                set in this process, for all its threads; 0: 1 GiB. What threads are
-                                reading from at the moment comes on top: a span or a few each. Any
-                                value gives the same records. With less than the spans in use each
-                                is inflated again for each record, or batch, that needs it. */
+    uint64_t span_keep_size; /* upper bound on the inflated bytes of compressed shards that this
+                                data set keeps in this process, for all its threads; 0: 1 GiB. The
+                                spans that threads are reading at the moment, one or a few per
+                                thread, are not counted. The records are the same for any value. If
+                                the spans in use do not fit, each is inflated again for every record
+                                or batch that needs it */
 } recmap_dataset_options;
 
 #define RECMAP_DATASET_OPTIONS_VERSION 2
@@ -65,26 +67,32 @@ typedef struct recmap_dataset_options {
             RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL, 0                                     \
     }
 
-/* Threads: every function but recmap_dataset_close may be called from many threads at once.
- * Fork: a child may use a data set that was opened before the fork, and so may the parent; each
- * closes its own. */
+/* Threads: all functions except recmap_dataset_close may be called from many threads at once. Fork:
+ * the parent and the child may both use a data set that was opened before the fork; each closes its
+ * own. */
 typedef struct recmap_dataset recmap_dataset;
 
-/* Opens the index at `path`. No shard is touched. NULL options are the defaults.
+/* Opens the index at `path`, without opening any shard. NULL options are the defaults. The caller
+ * closes the data set.
  *
- * Errors: IO when the file cannot be opened or is no regular file; CORRUPT when it is no recmap
- * index or is damaged; UNSUPPORTED for a newer format version or another LMDB file format.
- * Cost: under 1 ms for few shards, at any number of records; the shard table is read whole. */
+ * Errors: IO if the file cannot be opened or is not a regular file; CORRUPT if it is not a recmap
+ * index or is damaged; INVALID if it names shards by absolute paths and
+ * options.allow_absolute_paths is 0; UNSUPPORTED for a newer format version or another LMDB file
+ * format.
+ *
+ * Cost: under 1 ms for few shards, whatever the number of records; the shard table is read
+ * completely. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_open(recmap_dataset **dataset,
                                                               const char *path,
                                                               const recmap_dataset_options *options,
                                                               recmap_error *error);
 
-/* Ends the data set and every record and batch that came from it. NULL may be closed. */
+/* Closes the data set. This invalidates every record and batch that came from it. NULL may be
+ * closed. */
 RECMAP_API void recmap_dataset_close(recmap_dataset *dataset);
 
-/* 128 bits that tell data sets apart: a hash over the record boundaries and data CRCs of all
- * shards, in order. Paths and times are no part of it. */
+/* 128 bits that identify the contents of a data set: a hash over the record boundaries and data
+ * CRCs of all shards, in order. Paths and times do not affect it. */
 typedef struct recmap_fingerprint {
     uint8_t bytes[16];
 } recmap_fingerprint;
@@ -98,7 +106,7 @@ typedef struct recmap_dataset_info {
     uint64_t damage_count;
     uint64_t damaged_byte_count;
     size_t column_count;
-    const char *id_name; /* the id feature's name, or NULL without ids */
+    const char *id_name; /* the id feature's name; NULL without ids */
     recmap_fingerprint fingerprint;
 } recmap_dataset_info;
 
@@ -106,16 +114,16 @@ typedef struct recmap_dataset_info {
 RECMAP_API const recmap_dataset_info *recmap_dataset_get_info(const recmap_dataset *dataset);
 RECMAP_API uint64_t recmap_dataset_count(const recmap_dataset *dataset);
 
-/* One JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns, damage,
- * compressed. With `with_shards`, "shard_table" lists every shard. Errors: CORRUPT (the index),
- * NO_MEMORY. */
+/* Appends one JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns,
+ * damage, compressed. If `with_shards` is not 0, "shard_table" lists every shard. Errors: CORRUPT
+ * (the index), NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_info_to_json(recmap_text *text,
                                                                       recmap_dataset *dataset,
                                                                       int with_shards,
                                                                       recmap_error *error);
 
 typedef struct recmap_shard_info {
-    const char *path;      /* as the index names it: relative to the index's folder, or absolute */
+    const char *path;      /* as in the index: relative to the index's folder, or absolute */
     uint64_t size;         /* bytes of the file */
     uint64_t first_record; /* number of its first record */
     uint64_t record_count;
@@ -124,87 +132,88 @@ typedef struct recmap_shard_info {
     uint8_t hash[16];        /* XXH3-128 over its record boundaries and data CRCs */
 } recmap_shard_info;
 
-/* Errors: INVALID when `shard_index` is out of range. Strings live as long as the data set. */
+/* Errors: INVALID if `shard_index` is out of range. Strings live as long as the data set. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_shard(recmap_shard_info *info,
                                                                    const recmap_dataset *dataset,
                                                                    uint64_t shard_index,
                                                                    recmap_error *error);
 
 /* Compressed shards are inflated in spans of a few MiB, from one seek point of the index to the
- * next, and spans are kept as long as there is room (options.span_keep_size), for all threads. A
- * span of more than 64 MiB, of a stream whose deflate blocks are that long, is inflated and kept in
- * pieces of 16 MiB.
- */
+ * next. All threads share the spans, which are kept as long as there is room
+ * (options.span_keep_size). A span of more than 64 MiB, in a stream with very long deflate blocks,
+ * is inflated and kept in pieces of 16 MiB. */
 typedef struct recmap_span_statistics {
-    uint64_t inflate_count; /* spans, or pieces, inflated since the data set was opened */
-    uint64_t inflated_size; /* bytes that came out */
-    uint64_t hit_count;     /* how often a span was at hand already */
-    uint64_t evict_count;   /* spans that had to go */
+    uint64_t inflate_count; /* spans or pieces inflated since the data set was opened */
+    uint64_t inflated_size; /* inflated bytes */
+    uint64_t hit_count;     /* how often a span was already inflated */
+    uint64_t evict_count;   /* spans removed to make room */
     uint64_t held_size;     /* bytes kept now */
 } recmap_span_statistics;
 
 /* Never fails. Threads: any. */
 RECMAP_API recmap_span_statistics recmap_dataset_get_span_statistics(const recmap_dataset *dataset);
 
-/* The compressed shards of a data set, all zeros where there are none. Where the spans together are
- * larger than what is kept, many records in random order cost a span each. */
+/* The compressed shards of a data set; all zeros if there are none. If the spans together are
+ * larger than `keep_size`, random access to many records inflates about one span per record. */
 typedef struct recmap_span_info {
-    uint64_t shard_count;   /* compressed ones */
-    uint64_t byte_count;    /* of their files */
-    uint64_t inflated_size; /* what they inflate to: all spans together */
+    uint64_t shard_count;   /* number of compressed shards */
+    uint64_t byte_count;    /* bytes of their files */
+    uint64_t inflated_size; /* bytes of all spans together */
     uint64_t point_count;
     uint64_t span_count;
-    uint64_t largest_size; /* of a span, inflated */
-    uint64_t keep_size;    /* most bytes of spans that are kept */
+    uint64_t largest_size; /* inflated bytes of the largest span */
+    uint64_t keep_size;    /* upper bound on the bytes of spans that are kept */
 } recmap_span_info;
 
-/* Errors: CORRUPT (the index), NO_MEMORY. Cost: reads all points. Threads: any. */
+/* Errors: CORRUPT (the index), NO_MEMORY. Cost: reads all seek points. Threads: any. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_span_info(
     recmap_span_info *info, const recmap_dataset *dataset, recmap_error *error);
 
-/* Bytes of a shard that are no record. */
+/* Bytes of a shard that are not a record. */
 typedef struct recmap_damage {
     uint64_t shard_index;
-    uint64_t record;    /* the number of the record, where one is hurt; else RECMAP_NO_RECORD */
+    uint64_t record;    /* number of the record that is damaged, if known; else RECMAP_NO_RECORD */
     uint64_t offset;    /* in the shard */
-    uint64_t length;    /* bytes; 0 where the whole shard is meant (missing, stale) */
+    uint64_t length;    /* bytes; 0 if the whole shard is meant (missing, stale) */
     const char *path;   /* of the shard */
     const char *reason; /* one line */
 } recmap_damage;
 
-/* Damage `damage_index` of those that the index lists (info.damage_count), in file order. Strings
- * live as long as the data set. Errors: INVALID out of range, CORRUPT (the index). */
+/* Damage `damage_index` of the index's list (info.damage_count), in file order. Strings live as
+ * long as the data set. Errors: INVALID if out of range. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_damage(recmap_damage *damage,
                                                                     recmap_dataset *dataset,
                                                                     uint64_t damage_index,
                                                                     recmap_error *error);
 
-/* Where a record lies, out of the index alone; no shard is read. */
+/* The location of a record, from the index alone; no shard is read. */
 typedef struct recmap_location {
     uint64_t shard_index;
     uint64_t offset; /* of the record's frame in the shard */
     uint64_t size;   /* bytes of its payload */
 } recmap_location;
 
-/* `count` records from `first` on. Errors: INVALID out of range, CORRUPT (the index).
- * Cost: about 10 ns a record. */
+/* The locations of `count` records from `first` on. Errors: INVALID if out of range, CORRUPT (the
+ * index). Cost: about 10 ns per record. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_locate(recmap_location *locations,
                                                                 recmap_dataset *dataset,
                                                                 uint64_t first, size_t count,
                                                                 recmap_error *error);
 
-/* The record `number`, 0 being the first. The record is valid until it is released or the data set
- * is closed; `record` is untouched after an error.
+/* Returns record `number`; the first is 0. The record is valid until it is released or the data set
+ * is closed. After an error `record` is unchanged.
  *
- * Errors: INVALID out of range; IO when the shard cannot be opened or read; STALE when it is
- * another file than the one that was indexed (size, header, or changed time and changed content);
- * CORRUPT when a CRC does not hold.
+ * Errors: INVALID if out of range; IO if the shard cannot be opened or read; STALE if it is not the
+ * file that was indexed (another size or header, or another modification time and other content);
+ * CORRUPT if a CRC does not match.
+ *
  * Cost: one or two cache misses in the index, those of the record, and its CRC. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get(recmap_record *record,
                                                              recmap_dataset *dataset,
                                                              uint64_t number, recmap_error *error);
 
-/* A record that was found and not looked at yet. Read `data` and `size`; the rest is private. */
+/* A record that was located but not checked yet. Read `data` and `size`; the other members are
+ * private. */
 typedef struct recmap_peek {
     const uint8_t *data;
     size_t size;
@@ -214,55 +223,62 @@ typedef struct recmap_peek {
     const void *shard;
 } recmap_peek;
 
-/* recmap_dataset_get in two halves, for a caller who has something else to do while the record's
- * bytes come out of memory: recmap_dataset_peek says where they will be and asks the processor for
- * them, recmap_dataset_check looks at them. Between the two they must not be read: they may be
- * anything. Not 0 when it could; 0 when there is an error, or the shards are of a kind (copied,
- * pinned, compressed in another way) for which there is only recmap_dataset_get, which then tells.
- * The bytes live as long as the data set; there is nothing to release. Threads: as get. */
+/* Splits recmap_dataset_get in two, for callers that have other work to do while the record's bytes
+ * are fetched from memory. recmap_dataset_peek locates the bytes and prefetches them into the CPU's
+ * caches; recmap_dataset_check verifies them. Do not read them in between: their content is
+ * unverified.
+ *
+ * Returns a value other than 0 on success. Returns 0 on an error, or if the shards are of a kind
+ * that only recmap_dataset_get can read (copied, pinned, compressed); call recmap_dataset_get,
+ * which reports the error. The bytes live as long as the data set, and nothing must be released.
+ * Threads: any. */
 RECMAP_API int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t number);
 
-/* Whether the record holds. Errors: as recmap_dataset_get. */
+/* Verifies the record. Errors: as recmap_dataset_get. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_check(recmap_dataset *dataset,
                                                                const recmap_peek *peek,
                                                                recmap_error *error);
 
-/* `count` records into `batch`, in the order of `numbers`, which may repeat and need no order. The
- * records are visited in file order and fetched ahead of use. The batch's former records end.
+/* Fills `batch` with `count` records in the order of `numbers`, which may repeat and may be in any
+ * order. The records are read in file order and prefetched. The batch's previous records are
+ * released.
+ *
  * Errors: as recmap_dataset_get, for the first such record in file order; the batch is then empty.
- * Cost: several times less than as many calls of get. */
+ * Cost: several times less than the same number of calls of recmap_dataset_get. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_gather(recmap_batch *batch,
                                                                 recmap_dataset *dataset,
                                                                 const uint64_t *numbers,
                                                                 size_t count, recmap_error *error);
 
-/* Records [first, first + count), as gather. */
+/* Records [first, first + count), as recmap_dataset_gather. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_gather_range(recmap_batch *batch,
                                                                       recmap_dataset *dataset,
                                                                       uint64_t first, size_t count,
                                                                       recmap_error *error);
 
-/* As recmap_dataset_gather, and parses the records into the columns of the batch
- * (recmap_batch_columns), whose views lead into its records.
- * Errors: also CORRUPT for a record that is no tf.Example (or SequenceExample) and FEATURE for one
- * whose features are not as asked, the first in the order of `numbers`, with shard, record and
- * byte; none with RECMAP_PARSE_COLLECT. The batch is then empty. */
+/* As recmap_dataset_gather, and also parses the records into the columns of the batch
+ * (recmap_batch_columns), whose views point into its records.
+ *
+ * Errors: also CORRUPT for a record that is not a tf.Example (or SequenceExample), and FEATURE for
+ * one whose features are not as specified: the first in the order of `numbers`, with shard, record
+ * and byte. With RECMAP_PARSE_COLLECT these are not errors. After an error the batch is empty. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_parse(
     recmap_batch *batch, recmap_dataset *dataset, const recmap_parser *parser,
     const uint64_t *numbers, size_t count, recmap_parse_mode mode, recmap_error *error);
 
 /* The number of the first record whose id is `id` (type BYTES or INT64).
- * Errors: NOT_FOUND, naming the id; INVALID when the index has no ids, or has them from a callback
- * and options.extract is NULL; else as recmap_dataset_get, since the id is compared in the record.
- * Cost: two or three cache misses in the index, then one record. */
+ *
+ * Errors: NOT_FOUND, naming the id; INVALID if the index has no ids, or has them from a callback
+ * and options.extract is NULL; else as recmap_dataset_get, because the id is compared in the
+ * record. Cost: two or three cache misses in the index, then one record. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find(uint64_t *number,
                                                               recmap_dataset *dataset,
                                                               const recmap_value *id,
                                                               recmap_error *error);
 
-/* All records with this id, ascending: up to `capacity` numbers are written, `count` is their true
- * number (0 is no error). `numbers` may be NULL when `capacity` is 0. Errors: as
- * recmap_dataset_find, but for NOT_FOUND. */
+/* All records with this id, in ascending order. Writes up to `capacity` numbers, and sets `count`
+ * to the number of such records, which may be larger, or 0. `numbers` may be NULL if `capacity` is
+ * 0. Errors: as recmap_dataset_find, except NOT_FOUND. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_all(uint64_t *numbers,
                                                                   size_t capacity, size_t *count,
                                                                   recmap_dataset *dataset,
@@ -271,9 +287,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_all(uint64_t *numb
 
 #define RECMAP_NO_ID_HASH UINT64_MAX
 
-/* The 48-bit hash of the id of every record (docs/index-format.md), RECMAP_NO_ID_HASH where it has
- * none: `hashes` has room for record_count. For dealing records out by their ids, so that what
- * belongs together stays together. Errors: CORRUPT (the index). Cost: some 10 ns a record. */
+/* The 48-bit hash of the id of every record (docs/index-format.md), RECMAP_NO_ID_HASH for a record
+ * without id. `hashes` has room for record_count values. Use it to partition records by id, so that
+ * records with the same id stay together. Errors: CORRUPT (the index). Cost: about 10 ns per
+ * record. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes,
                                                                         recmap_dataset *dataset,
                                                                         recmap_error *error);
@@ -284,22 +301,22 @@ typedef struct recmap_column_info {
     const char *default_value; /* or NULL */
 } recmap_column_info;
 
-/* Column `column_index` of info.column_count; the first is always "@length", the size in bytes of
- * each record's payload (int64). Errors: INVALID out of range. */
+/* Lifted column `column_index` of info.column_count. The first is always "@length", the size in
+ * bytes of each record's payload (int64). Errors: INVALID if out of range. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_column(recmap_column_info *info,
                                                                     const recmap_dataset *dataset,
                                                                     size_t column_index,
                                                                     recmap_error *error);
 
-/* The index of the column `name`. Errors: NOT_FOUND. */
+/* The index of the lifted column `name`. Errors: NOT_FOUND. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_column(size_t *column_index,
                                                                      const recmap_dataset *dataset,
                                                                      const char *name,
                                                                      recmap_error *error);
 
-/* The column's values of records [first, first + count), as its type: int64, float, or views of
- * bytes that live as long as the data set. Errors: INVALID for another type or out of range;
- * CORRUPT (the index). Cost: a few ns a value. */
+/* The values of a lifted column for records [first, first + count), in the column's type: int64,
+ * float, or views of bytes that live as long as the data set. Errors: INVALID for another type or
+ * if out of range; CORRUPT (the index). Cost: a few ns per value. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_int64(int64_t *values,
                                                                     recmap_dataset *dataset,
                                                                     size_t column_index,
@@ -318,8 +335,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_bytes(recmap_value
 
 typedef struct recmap_verify_options {
     uint32_t version;            /* RECMAP_VERIFY_OPTIONS_VERSION */
-    unsigned thread_count;       /* 0: one a core that this process may use */
-    int index_only;              /* not 0: the shards are not read */
+    unsigned thread_count;       /* 0: one per core that this process may use */
+    int index_only;              /* not 0: do not read the shards */
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
 } recmap_verify_options;
@@ -328,34 +345,38 @@ typedef struct recmap_verify_options {
 #define RECMAP_VERIFY_OPTIONS_INIT                                                                 \
     { RECMAP_VERIFY_OPTIONS_VERSION, 0, 0, NULL, NULL }
 
-/* What verify found beyond the damage that the index lists. */
+/* What recmap_dataset_verify found beyond the damage that the index lists. */
 typedef struct recmap_report recmap_report;
 
 /* Checks every byte: the index against its seal, every record against its CRCs, every shard against
- * its hash. Damage in shards, and shards that are missing or stale, are findings: they go into the
- * report, which the caller destroys, and the status is OK. Damage to the index itself is an error.
+ * its hash. Damaged, missing and stale shards are findings: the status is OK, and the report, which
+ * the caller destroys, lists them. Damage to the index itself is an error.
+ *
  * Errors: CORRUPT (the index), NO_MEMORY, CANCELLED. Cost: one pass over all shards. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                       const recmap_verify_options *options, recmap_error *error);
 RECMAP_API void recmap_report_destroy(recmap_report *report);
 
-RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report); /* found good */
+RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report); /* good records */
 RECMAP_API size_t recmap_report_damage_count(const recmap_report *report);   /* new damage */
-/* Damage `damage_index`, in file order; strings live as long as the report and its data set. */
+/* Damage `damage_index`, in file order. Strings live as long as the report and its data set. */
 RECMAP_API recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index);
-/* Appends one JSON document: the good records, and each damage. Errors: NO_MEMORY. */
+/* Appends one JSON document: the number of good records, and each damage. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_report_to_json(recmap_text *text,
                                                                 const recmap_report *report,
                                                                 recmap_error *error);
 
-/* The guard turns SIGBUS into an error. Reading a mapped file that was cut short raises SIGBUS; the
- * guard's handler, when the address lies in a map of recmap's, puts zeros there and marks the map,
- * so that the read fails its CRC and the error says that the file was cut. All other SIGBUS go on
- * to the handler that was there before. Signal handlers belong to the application: the library
- * installs this one only when asked. Installing it again does nothing.
- * A view that was handed out before the file was cut reads as zeros from then on.
- * Errors: IO when the handler cannot be installed. */
+/* Installs the guard, which turns SIGBUS into an error.
+ *
+ * Reading a mapped file that was truncated raises SIGBUS. If the address is in a mapping of recmap,
+ * the guard's handler replaces the page with zeros and marks the mapping, so that the record fails
+ * its CRC and the error says that the file was truncated. Every other SIGBUS is passed to the
+ * previous handler. Signal handlers belong to the application, so the library installs this one
+ * only on request. Installing it again does nothing.
+ *
+ * A view that was returned before the file was truncated reads as zeros from then on. Errors: IO if
+ * the handler cannot be installed. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_guard_install(recmap_error *error);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Columns as DLPack tensors: the memory of numbers, shared with any framework without copying. */
+/* Columns as DLPack tensors: numbers in memory that any framework can share without copying. */
 #ifndef RECMAP_DLPACK_H
 #define RECMAP_DLPACK_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* The ABI of DLPack 1.0, unless its own header came first. */
+/* The ABI of DLPack 1.0, unless its own header was included first. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
@@ -71,7 +71,7 @@ typedef struct DLManagedTensorVersioned {
 
 #endif
 
-/* What of a column becomes a tensor. */
+/* Which part of a column becomes a tensor. */
 typedef enum recmap_tensor {
     RECMAP_TENSOR_VALUES = 1,        /* with the column's shape; copied BYTES: their bytes, uint8 */
     RECMAP_TENSOR_OFFSETS = 2,       /* int64 [entries] of level `level` */
@@ -80,11 +80,11 @@ typedef enum recmap_tensor {
     RECMAP_TENSOR_BYTES_OFFSETS = 5, /* int64 [values + 1], of copied BYTES */
 } recmap_tensor;
 
-/* Column `column_index` as a tensor of the CPU, in C order, with a read-only flag where DLPack has
- * one: other columns may share the memory. Its consumer calls the deleter, on any thread; until
- * then it holds the memory of its batch and needs neither columns nor parser. Errors: INVALID for
- * what the column has not: views have no values, only ragged columns have offsets, ...; NO_MEMORY.
- */
+/* Exports column `column_index` as a CPU tensor, in C order, marked read-only if the DLPack version
+ * allows it: other columns may share the memory. The consumer calls the deleter, on any thread.
+ * Until then the tensor holds the memory of its batch, and needs neither columns nor parser.
+ * Errors: INVALID for a part that the column does not have (views have no values, only ragged
+ * columns have offsets, ...); NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_columns_export_dlpack(DLManagedTensor **tensor, recmap_columns *columns, size_t column_index,
                              recmap_tensor what, size_t level, recmap_error *error);

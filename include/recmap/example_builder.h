@@ -1,4 +1,4 @@
-/* Building tf.Example and tf.SequenceExample out of values, for recmap_writer_write.
+/* Building tf.Example and tf.SequenceExample from values, for recmap_writer_write.
  *
  *     recmap_example_builder_begin(builder, RECMAP_MESSAGE_EXAMPLE);
  *     recmap_example_builder_add_int64(builder, "label", &label, 1, &error);
@@ -19,23 +19,23 @@ typedef enum recmap_message {
     RECMAP_MESSAGE_SEQUENCE_EXAMPLE = 2,
 } recmap_message;
 
-/* Used again from record to record. Threads: a builder belongs to one thread at a time. */
+/* Builds one record after another. Threads: a builder belongs to one thread at a time. */
 typedef struct recmap_example_builder recmap_example_builder;
 
-/* Errors: NO_MEMORY. */
+/* Creates a builder, which the caller destroys. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_example_builder_create(recmap_example_builder **builder, recmap_error *error);
 /* NULL may be destroyed. */
 RECMAP_API void recmap_example_builder_destroy(recmap_example_builder *builder);
 
-/* Begins a record; what was begun before is dropped. */
+/* Begins a record, and discards one that was begun and not finished. */
 RECMAP_API void recmap_example_builder_begin(recmap_example_builder *builder,
                                              recmap_message message);
 
-/* Adds a feature (of a SequenceExample: of its context): `count` values, which are copied, as a
- * list of that kind; none make an empty list. A name that was added already is replaced. Errors of
- * all: INVALID for a name that is not UTF-8, for a record of more than 2 GiB, or when none was
- * begun; NO_MEMORY. The record is then as it was. */
+/* Adds a feature (of a SequenceExample: to its context) as a list of `count` values of that kind,
+ * which are copied; 0 values make an empty list. Adding a name again replaces the feature. Errors
+ * of all: INVALID for a name that is not UTF-8, for a record of more than 2 GiB, or if no record
+ * was begun; NO_MEMORY. The record is then unchanged. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_example_builder_add_int64(recmap_example_builder *builder, const char *name,
                                  const int64_t *values, size_t count, recmap_error *error);
@@ -45,38 +45,38 @@ recmap_example_builder_add_float(recmap_example_builder *builder, const char *na
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_example_builder_add_bytes(recmap_example_builder *builder, const char *name,
                                  const recmap_bytes *values, size_t count, recmap_error *error);
-/* A feature that is there with no kind. */
+/* Adds a feature without a kind. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_add_unset(
     recmap_example_builder *builder, const char *name, recmap_error *error);
 
-/* Opens a feature list of a SequenceExample, empty unless it is there already: what is added from
- * then on, with any name or NULL, is its next step. recmap_example_builder_end_list goes back to
+/* Opens a feature list of a SequenceExample, creating it if necessary. Features that are added from
+ * then on, with any name or NULL, are its next steps. recmap_example_builder_end_list returns to
  * the context. Errors: also INVALID in an Example or within a list. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_begin_list(
     recmap_example_builder *builder, const char *name, recmap_error *error);
 RECMAP_API void recmap_example_builder_end_list(recmap_example_builder *builder);
 
-/* The record, which ends with that: protobuf's deterministic serialisation, names sorted by their
- * bytes, numbers packed. (So libprotobuf writes it, and every TensorFlow. Python's fast protobuf
- * sorts alike, but puts a name behind those that it begins.) The bytes live until the builder
- * begins the next or is destroyed. Errors: INVALID when none was begun; NO_MEMORY, and the record
- * is not ended. Cost: one copy of the record; nothing is allocated once a record as large was made.
- */
+/* Finishes the record and returns its bytes: protobuf's deterministic serialisation, names sorted
+ * by their bytes, numbers packed. (libprotobuf, and so every TensorFlow, writes the same. Python's
+ * fast protobuf sorts in the same way, except that it puts a name after the names that start with
+ * it.) The bytes are valid until the builder begins the next record or is destroyed. Errors:
+ * INVALID if no record was begun; NO_MEMORY, and the record is not finished. Cost: one copy of the
+ * record; once a record of that size was built, nothing is allocated. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_finish(
     const uint8_t **data, size_t *size, recmap_example_builder *builder, recmap_error *error);
 
-/* Reads one JSON object, protobuf's JSON mapping of tf.Example or tf.SequenceExample, or what
- * recmap_record_to_json writes for other records: {"number": N, "base64": "..."}, of which the
- * number may be left out and is not used. Gives the record's bytes as recmap_example_builder_finish
- * does, or those of the base64. What was begun is dropped.
+/* Reads one JSON object: protobuf's JSON mapping of tf.Example or tf.SequenceExample, or the form
+ * that recmap_record_to_json writes for other records, {"number": N, "base64": "..."}, whose number
+ * is optional and ignored. Returns the record's bytes as recmap_example_builder_finish does, or
+ * those of the base64. A record that was begun is discarded.
  *
- * As in protobuf: fields in both spellings (int64List, int64_list); null for a field that is not
- * there; numbers as numbers or in strings; "NaN", "Infinity", "-Infinity"; both alphabets of
- * base64, with or without padding. A field that is unknown, a field or a name that comes twice,
- * fields of several messages, and whatever is no strict JSON in UTF-8 are errors. Which message it
- * is: a SequenceExample when a field of it is there ("context", "featureLists").
+ * As in protobuf, these are accepted: both spellings of fields (int64List, int64_list); null for a
+ * missing field; numbers as numbers or in strings; "NaN", "Infinity", "-Infinity"; both alphabets
+ * of base64, with or without padding. These are errors: an unknown field, a repeated field or name,
+ * fields of several messages, and anything that is not strict JSON in UTF-8. The message is a
+ * SequenceExample if a field of it is present ("context", "featureLists").
  *
- * Errors: INVALID, with the byte in the text as `offset`, for what is no such JSON; NO_MEMORY. */
+ * Errors: INVALID, with the byte in the text as `offset`, for other text; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_read_json(
     const uint8_t **data, size_t *size, recmap_example_builder *builder, const char *text,
     size_t text_size, recmap_error *error);

@@ -1,6 +1,6 @@
-/* What is to be read out of records of tf.Example: features, and the columns that they become.
+/* Which features to read from records of tf.Example, and the columns that they become.
  *
- * docs/features.md draws each kind and names its counterpart in TensorFlow. */
+ * docs/features.md shows each kind with an example and names its counterpart in TensorFlow. */
 #ifndef RECMAP_FEATURE_H
 #define RECMAP_FEATURE_H
 
@@ -10,13 +10,13 @@
 extern "C" {
 #endif
 
-/* The elements of a column. Which list of the record they come from: BYTES from bytes_list;
- * FLOAT32, FLOAT16, BFLOAT16 and FLOAT64 from float_list; all others from int64_list; with `raw`
- * all of them from bytes_list.
+/* The element type of a column, which also determines the list of the record that it is read from:
+ * BYTES from bytes_list; FLOAT32, FLOAT16, BFLOAT16 and FLOAT64 from float_list; all others from
+ * int64_list. With `raw`, all are read from bytes_list.
  *
- * A value that the element cannot hold is an error, never cut: an integer out of range, a BOOL
- * other than 0 and 1, a finite float that would become infinite. FLOAT16 and BFLOAT16 round to the
- * nearest, ties to even. */
+ * A value that the element type cannot represent is an error and is never truncated: an integer out
+ * of range, a BOOL other than 0 and 1, a finite float that would become infinite. FLOAT16 and
+ * BFLOAT16 round to nearest, ties to even. */
 typedef enum recmap_element {
     RECMAP_ELEMENT_NONE = 0,
     RECMAP_ELEMENT_INT64 = 1,
@@ -35,40 +35,41 @@ typedef enum recmap_element {
     RECMAP_ELEMENT_FLOAT64 = 14,
 } recmap_element;
 
-/* Bytes of one element; sizeof(recmap_bytes) for BYTES; 0 for NONE and unknown values. */
+/* The bytes of one element; sizeof(recmap_bytes) for BYTES; 0 for NONE and unknown values. */
 RECMAP_API size_t recmap_element_size(recmap_element element);
 
-/* "int64", "float32", "bytes", ... as NumPy names them ("bool", "bfloat16"). A static string; NULL
- * for NONE and unknown values. */
+/* The name of an element type, as in NumPy: "int64", "float32", "bytes", ..., and "bool",
+ * "bfloat16". A static string; NULL for NONE and unknown values. */
 RECMAP_API const char *recmap_element_name(recmap_element element);
 
-/* The element of that name; "float" and "string" are FLOAT32 and BYTES. NONE when there is none. */
+/* The element type with this name; "float" and "string" are FLOAT32 and BYTES. NONE if the name is
+ * unknown. */
 RECMAP_API recmap_element recmap_element_of_name(const char *name);
 
 typedef enum recmap_feature_kind {
-    /* As many values in every record as `shape` says. */
+    /* Every record has as many values as `shape` says. */
     RECMAP_FEATURE_FIXED_LEN = 1,
     /* Any number of values: a ragged column. */
     RECMAP_FEATURE_VAR_LEN = 2,
-    /* Any number of steps of `shape` each: padded to the longest of the batch, or ragged. */
+    /* Any number of steps of `shape` each: padded to the longest row of the batch, or ragged. */
     RECMAP_FEATURE_FIXED_LEN_SEQUENCE = 3,
-    /* Values cut into nested rows by other features of the record. */
+    /* Values partitioned into nested rows by other features of the record. */
     RECMAP_FEATURE_RAGGED = 4,
-    /* Values at coordinates that other features of the record give. */
+    /* Values at coordinates given by other features of the record. */
     RECMAP_FEATURE_SPARSE = 5,
 } recmap_feature_kind;
 
-/* How a partition of a RAGGED feature is written, from the outermost to the innermost. `key` is the
- * int64 feature that holds it. */
+/* How a partition of a RAGGED feature is encoded. Partitions are listed from the outermost to the
+ * innermost. `key` is the int64 feature that holds the partition. */
 typedef enum recmap_partition_kind {
-    RECMAP_PARTITION_ROW_SPLITS = 1,  /* begins with 0, ascends, ends with the count of what is cut;
-                                         nothing stands for no rows */
-    RECMAP_PARTITION_ROW_LENGTHS = 2, /* of each row */
-    RECMAP_PARTITION_ROW_STARTS = 3,  /* where each row begins; the first is 0 */
-    RECMAP_PARTITION_ROW_LIMITS = 4,  /* where each row ends; the last is the count */
-    RECMAP_PARTITION_VALUE_ROW_IDS = 5, /* the row of each value, ascending; rows end with the last,
-                                           at most 2^16 more than values */
-    RECMAP_PARTITION_UNIFORM = 6,       /* `length` in each row; no key */
+    RECMAP_PARTITION_ROW_SPLITS = 1,    /* starts with 0, ascends, ends with the number of items to
+                                           partition; an empty list means no rows */
+    RECMAP_PARTITION_ROW_LENGTHS = 2,   /* the length of each row */
+    RECMAP_PARTITION_ROW_STARTS = 3,    /* where each row begins; the first is 0 */
+    RECMAP_PARTITION_ROW_LIMITS = 4,    /* where each row ends; the last is the number of items */
+    RECMAP_PARTITION_VALUE_ROW_IDS = 5, /* the row of each value, ascending; rows end with the last
+                                           one named; at most 2^16 more rows than values */
+    RECMAP_PARTITION_UNIFORM = 6,       /* `length` items in each row; no key */
 } recmap_partition_kind;
 
 typedef struct recmap_partition {
@@ -77,34 +78,35 @@ typedef struct recmap_partition {
     uint64_t length;
 } recmap_partition;
 
-/* What becomes of bytes. */
+/* How bytes values are stored. */
 typedef enum recmap_bytes_mode {
-    RECMAP_BYTES_VIEW = 0, /* views into the records, which must stay where they are */
+    RECMAP_BYTES_VIEW = 0, /* views into the records, which must stay valid */
     RECMAP_BYTES_COPY = 1, /* one buffer, with offsets */
 } recmap_bytes_mode;
 
-/* One feature. All zeros but `name`, `kind` and `element` is a scalar of FIXED_LEN that must be
- * there, or a plain VAR_LEN. Everything that it points to is copied when a parser is made. */
+/* One feature. If every member except `name`, `kind` and `element` is zero, it is a required scalar
+ * of FIXED_LEN, or a plain VAR_LEN. recmap_parser_create copies everything that the struct points
+ * to. */
 typedef struct recmap_feature {
-    const char *name; /* of the column */
-    const char *key;  /* of the feature that holds the values; NULL: `name` */
+    const char *name; /* name of the column */
+    const char *key;  /* name of the feature that holds the values; NULL: `name` */
     recmap_feature_kind kind;
     recmap_element element;
     recmap_bytes_mode bytes_mode; /* BYTES only */
 
-    /* FIXED_LEN: dimensions of a record, none for a scalar. FIXED_LEN_SEQUENCE: those of a step.
-     * Each above 0. */
+    /* FIXED_LEN: the dimensions of a record's values, none for a scalar. FIXED_LEN_SEQUENCE: the
+     * dimensions of a step. Each dimension is above 0. */
     const uint64_t *shape;
     size_t dimension_count;
 
-    /* Not 0: each record holds one bytes value with the elements in C order, little-endian, as
-     * tf.io.decode_raw reads it. FIXED_LEN, VAR_LEN and FIXED_LEN_SEQUENCE; no BYTES. */
+    /* Not 0: each record holds one bytes value with the elements in C order, little-endian, as for
+     * tf.io.decode_raw. Valid for FIXED_LEN, VAR_LEN and FIXED_LEN_SEQUENCE, but not for BYTES. */
     int raw;
 
-    /* FIXED_LEN: what a record without the feature gets: none (it is an error), one for every
-     * element, or one an element. FIXED_LEN_SEQUENCE: none or the one that pads; 0 or "" where
-     * there is none. Of the type of the list that the element comes from (for `raw`: as if not
-     * raw). A record that has the feature with an empty list does not take the default. */
+    /* FIXED_LEN: the values for a record without the feature: none (it is an error), one for every
+     * element, or one per element. FIXED_LEN_SEQUENCE: none, or the padding value; without one, 0
+     * or "". Their type is that of the list that the element is read from (for `raw`: as if it were
+     * not raw). A record that has the feature with an empty list does not get the default. */
     const recmap_value *defaults;
     size_t default_count;
 
@@ -113,8 +115,9 @@ typedef struct recmap_feature {
     const recmap_partition *partitions; /* RAGGED: outermost first; at least one */
     size_t partition_count;
 
-    /* SPARSE: int64 features with the coordinate of each value in a dimension, and the size of each
-     * dimension. Values are sorted by coordinates unless `already_sorted`, which is trusted. */
+    /* SPARSE: the int64 features that hold the coordinate of each value in each dimension, and the
+     * size of each dimension. Values are sorted by coordinates unless `already_sorted` is set,
+     * which is not verified. */
     const char *const *index_keys;
     const uint64_t *sizes;
     size_t index_count;

@@ -1,4 +1,4 @@
-/* Building an index: one pass over shard files into one sealed .rmx file. */
+/* Building an index: one pass over shard files, written to one sealed .rmx file. */
 #ifndef RECMAP_INDEX_H
 #define RECMAP_INDEX_H
 
@@ -9,50 +9,52 @@
 extern "C" {
 #endif
 
-/* What to do about bytes that are no record. */
+/* What to do about bytes that are not records. */
 typedef enum recmap_on_corrupt {
     RECMAP_ON_CORRUPT_RAISE = 0, /* fail, naming the first damage */
-    RECMAP_ON_CORRUPT_SKIP = 1,  /* number the good records, list what lies between */
+    RECMAP_ON_CORRUPT_SKIP = 1,  /* number the good records, list the damaged ranges */
 } recmap_on_corrupt;
 
 /* How shards are compressed. */
 typedef enum recmap_compression {
-    RECMAP_COMPRESSION_AUTO = 0, /* by each file's first bytes, never by its name; ZLIB, which two
-                                    bytes tell, only where records are TFRecord */
+    RECMAP_COMPRESSION_AUTO = 0, /* by each file's first bytes, never by its name; ZLIB, which only
+                                    two bytes identify, only if the framing is TFRecord */
     RECMAP_COMPRESSION_NONE = 1,
     RECMAP_COMPRESSION_GZIP = 2,
     RECMAP_COMPRESSION_ZLIB = 3,
 } recmap_compression;
 
-/* A column to lift out of the records at index time: a feature with exactly one value. */
+/* A column to lift from the records when the index is built: a feature with exactly one value. */
 typedef struct recmap_lift {
     const char *name;          /* the feature's name; not "@length", which every index has */
-    const char *default_value; /* for records without the feature: "-1", "0.5", "none"; or NULL:
-                                  such a record is an error */
+    const char *default_value; /* for records without the feature: "-1", "0.5", "none"; NULL: such a
+                                  record is an error */
 } recmap_lift;
 
 typedef struct recmap_index_options {
     uint32_t version;      /* RECMAP_INDEX_OPTIONS_VERSION */
-    unsigned thread_count; /* 0: one a core that this process may use */
+    unsigned thread_count; /* 0: one per core that this process may use */
     recmap_on_corrupt on_corrupt;
-    int guard;              /* not 0: a shard that is cut short while it is scanned is an error, not
-                               SIGBUS; installs a process-wide signal handler
-                               (recmap_guard_install of dataset.h) */
-    const char *id_feature; /* a bytes or int64 feature of tf.Example, or NULL: no ids */
+    int guard; /* not 0: a shard that is truncated during the scan causes an error instead of
+                  SIGBUS; installs a process-wide signal handler (recmap_guard_install of dataset.h)
+                */
+    const char *id_feature; /* a bytes or int64 feature of tf.Example; NULL: no ids */
     const recmap_lift *lifts;
     size_t lift_count;
-    recmap_extract_fn extract; /* for records that are no tf.Example: gives the id and the lifted
-                                  columns instead; `id_feature` then only names the id */
+    recmap_extract_fn
+        extract; /* for records that are not tf.Examples: returns the id and the lifted columns
+                    instead; `id_feature` is then only the name of the id */
     void *extract_context;
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
-    const char *framing; /* how records lie in the shards: "tfrecord", "ofrecord", "lines",
-                            "tar", "fixed:HEADER,RECORD,FOOTER", or the name of one that was
-                            registered (framing.h); NULL or "auto": tfrecord */
+    const char *framing; /* how records are stored in the shards: "tfrecord", "ofrecord", "lines",
+                            "tar", "fixed:HEADER,RECORD,FOOTER", or the name of a registered framing
+                            (framing.h); NULL or "auto": tfrecord */
     recmap_compression compression;
-    const char *idx_folder; /* or NULL: a folder with a text index for each shard (NAME.idx: `OFFSET
-                               SIZE` a line, as DALI's tfrecord2idx writes), by which its records
-                               are found. Their headers are checked, but not their data. */
+    const char
+        *idx_folder; /* NULL, or a folder with a text index for each shard (NAME.idx: `OFFSET SIZE`
+                        per line, as written by DALI's tfrecord2idx), from which the records'
+                        positions are read. Their headers are checked, but their data is not. */
 } recmap_index_options;
 
 #define RECMAP_INDEX_OPTIONS_VERSION 1
@@ -67,53 +69,54 @@ typedef struct recmap_index_summary {
     uint64_t shard_count;
     uint64_t byte_count;         /* of all shards */
     uint64_t id_count;           /* records that have an id */
-    uint64_t damage_count;       /* stretches of bytes that are no record */
-    uint64_t damaged_byte_count; /* their bytes */
+    uint64_t damage_count;       /* ranges of bytes that are not records */
+    uint64_t damaged_byte_count; /* bytes in these ranges */
 } recmap_index_summary;
 
-/* Builds one index. A builder belongs to one thread at a time; it starts threads of its own.
+/* Builds one index. A builder belongs to one thread at a time. It starts threads of its own.
  *
- * The index is written to a temporary file beside its final place and appears there whole, by
- * renaming, when recmap_index_builder_finish succeeds; until then an index that was there before
- * stays as it is. Whatever the threads, the same shards give the same bytes. A build that was
+ * The index is written to a temporary file in its final folder. When recmap_index_builder_finish
+ * succeeds, it is renamed and so appears complete; until then an older index of the same name stays
+ * unchanged. The same shards give the same bytes, whatever the number of threads. A build that was
  * killed leaves a temporary file, which the next build of the same index removes. Relative paths
- * mean the folder that is current at each call: a process that changes it in between gives absolute
- * ones. At most 64 columns can be lifted, bytes of at most 255. */
+ * are resolved at each call: use absolute paths if the process changes its working directory in
+ * between. At most 64 columns can be lifted, and their bytes values have at most 255 bytes. */
 typedef struct recmap_index_builder recmap_index_builder;
 
-/* Starts an index that will be published at `path`. Strings in `options` are copied; NULL options
- * are the defaults. Errors: INVALID for impossible options, IO for a folder that is read-only. */
+/* Creates a builder for an index at `path`. Strings in `options` are copied. NULL options are the
+ * defaults. Errors: INVALID for invalid options, IO for a read-only folder. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_index_builder_create(recmap_index_builder **builder, const char *path,
                             const recmap_index_options *options, recmap_error *error);
 
-/* Queues a shard file behind those there are. Nothing is read before finish. Errors: NO_MEMORY. */
+/* Appends a shard file to the queue. Nothing is read before finish. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_shard(
     recmap_index_builder *builder, const char *path, recmap_error *error);
 
-/* Queues all shards of the index at `path` as it has them: their records are not read again, and
- * their numbers follow the records before. With the index's own path as the first thing added this
- * appends: what is there keeps its numbers. Parts merged so give the index that one build over all
- * shards gives, byte for byte.
- * Errors: MISMATCH when the parts differ in ids or columns; else as recmap_dataset_open. */
+/* Appends all shards of the index at `path` to the queue, as recorded there. Their records are not
+ * read again, and are numbered after the preceding ones. To append to an index, add that index
+ * itself first: its records keep their numbers. Merging parts in this way gives the same index,
+ * byte for byte, as one build over all shards. Errors: MISMATCH if the parts differ in ids or
+ * lifted columns; else as recmap_dataset_open. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_index(
     recmap_index_builder *builder, const char *path, recmap_error *error);
 
-/* Scans what was queued, seals and publishes the index. `summary` may be NULL.
+/* Scans the queued shards, seals and publishes the index. `summary` may be NULL.
  *
- * Errors: CORRUPT naming shard, record and byte of the first damage; FEATURE when a record's id or
- * lifted feature is not as asked; IO (ENOSPC: no space); CANCELLED by the progress callback;
- * MISMATCH when an index that is being appended to was replaced meanwhile, or a text index is not
- * that of its shard. After an error nothing was published, the temporary file is gone, and the
- * builder can only be destroyed. One error comes later: when the folder cannot be synced, the whole
- * new index has its name already, but might lose it with the power.
- * Cost: one sequential pass over the shards on all threads; memory does not grow with the number
- * of records. */
+ * Errors: CORRUPT, naming shard, record and byte of the first damage; FEATURE if a record's id or
+ * lifted feature is missing or has another type; IO (ENOSPC: no space left); CANCELLED by the
+ * progress callback; MISMATCH if an index that is being appended to was replaced meanwhile, or a
+ * text index does not match its shard. After an error nothing is published, the temporary file is
+ * removed, and the builder can only be destroyed. There is one exception: if the folder cannot be
+ * synced, the complete new index already has its name, but a power failure might undo the rename.
+ *
+ * Cost: one sequential pass over the shards on all threads. Memory does not grow with the number of
+ * records. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_finish(recmap_index_summary *summary,
                                                                       recmap_index_builder *builder,
                                                                       recmap_error *error);
 
-/* Frees the builder; an unfinished index vanishes. NULL may be destroyed. */
+/* Frees the builder and discards an unfinished index. NULL may be destroyed. */
 RECMAP_API void recmap_index_builder_destroy(recmap_index_builder *builder);
 
 #ifdef __cplusplus

@@ -1,17 +1,17 @@
-/* A loader: the batches of one rank, in order, read ahead by threads of its own.
+/* A loader: the batches of one rank, in order, prepared ahead of time by its own threads.
  *
  *     while (recmap_loader_next(&batch, loader, &error) == RECMAP_OK && batch) ...    one epoch
  *
- * It knows which records come next, so it reads them before they are asked for; what it says of
- * where it stands is only what the caller has taken.
+ * The loader knows which records come next and reads them before they are requested. The position
+ * that it reports counts only the batches that the caller has taken.
  *
- * How it reads is the data set's access. With MAP and READ records come through the page cache,
- * which keeps for the next epoch what fits into memory; the kernel is asked for them ahead of use.
- * With DIRECT they come past it, from the device each time, into memory of the batches: for data
- * much larger than memory, for large records above all, and to leave the cache to others. That
- * takes io_uring and a file system with O_DIRECT. Without one of them (many containers forbid
- * io_uring), for batches with records of compressed shards, and with RECMAP_READAHEAD_OFF, DIRECT
- * is READ. */
+ * How it reads depends on the data set's access mode. With MAP and READ, records are read through
+ * the page cache, which keeps as much as fits into memory for the next epoch; the kernel is asked
+ * to read records ahead of use. With DIRECT, records are read from the device each time, bypassing
+ * the page cache, into memory of the batches. This suits data much larger than memory, large
+ * records in particular, and leaves the page cache to other programs. DIRECT requires io_uring and
+ * a file system with O_DIRECT. Without them (many containers forbid io_uring), for batches with
+ * records of compressed shards, and with RECMAP_READAHEAD_OFF, DIRECT is the same as READ. */
 #ifndef RECMAP_LOADER_H
 #define RECMAP_LOADER_H
 
@@ -24,18 +24,19 @@
 extern "C" {
 #endif
 
-/* What to do about a record whose check fails (RECMAP_CORRUPT), or that the parser cannot read
- * (CORRUPT, FEATURE). Every other error is raised: a file that cannot be read, or is not the one
- * that was indexed, is no matter of one record. */
+/* What to do about a record whose check fails (RECMAP_CORRUPT) or that the parser rejects (CORRUPT,
+ * FEATURE). All other errors are always raised: a file that cannot be read, or that is not the file
+ * that was indexed, concerns more than one record. */
 typedef enum recmap_bad_record {
     RECMAP_BAD_RECORD_RAISE = 0,
-    RECMAP_BAD_RECORD_SKIP = 1,       /* its batch goes without it */
-    RECMAP_BAD_RECORD_SUBSTITUTE = 2, /* the next good record of the epoch stands in for it too */
+    RECMAP_BAD_RECORD_SKIP = 1, /* its batch is smaller */
+    RECMAP_BAD_RECORD_SUBSTITUTE =
+        2, /* the next good record of the epoch takes its place, and occurs again at its own */
 } recmap_bad_record;
 
-/* Whether the kernel is asked for records before they are read. */
+/* Whether the kernel is asked to read records before they are used. */
 typedef enum recmap_readahead {
-    RECMAP_READAHEAD_AUTO = 0, /* as long as records turn out not to be in memory */
+    RECMAP_READAHEAD_AUTO = 0, /* as long as records are found not to be in memory */
     RECMAP_READAHEAD_OFF = 1,
     RECMAP_READAHEAD_ON = 2,
 } recmap_readahead;
@@ -43,11 +44,11 @@ typedef enum recmap_readahead {
 typedef struct recmap_loader_options {
     uint32_t version;    /* RECMAP_LOADER_OPTIONS_VERSION */
     uint32_t rank;       /* 0 to world_size - 1 */
-    uint32_t world_size; /* ranks */
+    uint32_t world_size; /* number of ranks */
     recmap_last last;
-    uint64_t batch_size;    /* records a rank and step; ignored where the order makes its own */
-    unsigned thread_count;  /* 0: one a core that this process may use */
-    unsigned batches_ahead; /* most batches that are ready before they are asked for; 0: two a
+    uint64_t batch_size; /* records per rank and step; ignored if the order makes its own batches */
+    unsigned thread_count;  /* 0: one per core that this process may use */
+    unsigned batches_ahead; /* upper bound on the batches prepared ahead of the caller; 0: two per
                                thread, but at least four and 1,024 records */
     recmap_bad_record bad_record;
     recmap_readahead readahead;
@@ -64,100 +65,102 @@ enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096
             RECMAP_READAHEAD_AUTO, NULL                                                            \
     }
 
-/* Threads: a loader belongs to one thread at a time; recmap_loader_get_statistics and
- * recmap_loader_get_skipped may be called from any.
- * Fork: in a child every call fails with INVALID once the parent has called recmap_loader_next,
- * since threads do not come along; destroying it there does nothing. A child makes its own. */
+/* Threads: a loader belongs to one thread at a time, but any thread may call
+ * recmap_loader_get_statistics and recmap_loader_get_skipped. Fork: once the parent has called
+ * recmap_loader_next, every call on the loader fails with INVALID in a child, because its threads
+ * do not exist there. Destroying it in the child does nothing. A child creates its own loader. */
 typedef struct recmap_loader recmap_loader;
 
-/* A loader at the start of epoch 0. The order is retained; the data set must outlive the loader.
- * Nothing is read and no thread runs before the first recmap_loader_next. NULL options are the
- * defaults: batches of one record.
- * Errors: INVALID for options out of range, or an order with numbers that the data set does not
- * have; NO_MEMORY. */
+/* Creates a loader at the start of epoch 0, which the caller destroys. The order is retained; the
+ * data set must outlive the loader. Nothing is read and no thread is started before the first
+ * recmap_loader_next. NULL options are the defaults: batches of one record. Errors: INVALID for
+ * options out of range, or an order with numbers that the data set does not have; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_create(recmap_loader **loader,
                                                                recmap_dataset *dataset,
                                                                recmap_order *order,
                                                                const recmap_loader_options *options,
                                                                recmap_error *error);
 
-/* Stops the threads, at the end of the batches at hand, and frees the loader. Batches that were
- * taken stay. NULL may be destroyed. */
+/* Stops the threads, which first complete the batches that they are working on, and frees the
+ * loader. Batches that the caller has taken stay valid. NULL may be destroyed. */
 RECMAP_API void recmap_loader_destroy(recmap_loader *loader);
 
-/* The next batch of this rank, or NULL at the end of the epoch: the call after that begins the
- * next. A rank for which a step has no record gets an empty batch.
+/* Returns the next batch of this rank, or NULL at the end of the epoch; the following call begins
+ * the next epoch. A rank that has no record in a step gets an empty batch.
  *
- * `*batch` comes in as NULL, or as a batch that is given back: its records end and its memory is
- * used again. The caller owns what it gets and destroys what it does not give back, before the data
+ * On entry, `*batch` is NULL or a batch to give back, whose records are released and whose memory
+ * is reused. The caller owns the returned batch and must give it back or destroy it before the data
  * set is closed.
+ *
  * Errors: as recmap_dataset_gather or, with a parser, recmap_dataset_parse, at the place of the
- * first batch that has one. `*batch` is then untouched, the loader stands before that batch, and
- * the next call tries again. */
+ * first batch that has one. `*batch` is then unchanged, the loader stays before that batch, and the
+ * next call tries again. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_next(recmap_batch **batch,
                                                              recmap_loader *loader,
                                                              recmap_error *error);
 
-/* Waits until recmap_loader_next would not wait, but no longer than `timeout_ns`: for a caller that
- * has to look at something else now and then, as at signals. `is_ready` is 0 when the time was over
- * first. What is ready may be an error, which recmap_loader_next then raises.
- * Errors: INVALID in a child; else those of beginning to read. */
+/* Waits until recmap_loader_next would not block, but at most `timeout_ns`, for callers that must
+ * also check something else from time to time, such as signals. `is_ready` is 0 on a timeout. A
+ * pending error, which recmap_loader_next will return, also counts as ready. Errors: INVALID in a
+ * child; else those of starting to read. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader,
                                                              uint64_t timeout_ns,
                                                              recmap_error *error);
 
-/* Where the loader stands: behind what was taken. After the last step of an epoch, whatever `last`
- * is, that is the start of the next. Errors: INVALID in a child. */
+/* The loader's position: after the batches that were taken. After the last step of an epoch,
+ * whatever `last` is, it is the start of the next epoch. Errors: INVALID in a child. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position,
                                                              const recmap_loader *loader,
                                                              recmap_error *error);
 
-/* Steps from here to the end of the epoch. Errors: INVALID in a child; NO_MEMORY. */
+/* The number of steps from the current position to the end of the epoch. Errors: INVALID in a
+ * child; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_steps_left(uint64_t *step_count,
                                                                    const recmap_loader *loader,
                                                                    recmap_error *error);
 
-/* The same place as a state, the same on every rank after the same number of steps. The caller
- * destroys it. Errors: INVALID in a child, or behind epoch RECMAP_STATE_NUMBER_MAX; NO_MEMORY. */
+/* Saves the position as a state, which the caller destroys. It is the same on every rank after the
+ * same number of steps. Errors: INVALID in a child, or past epoch RECMAP_STATE_NUMBER_MAX;
+ * NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_save(recmap_state **state,
                                                              const recmap_loader *loader,
                                                              recmap_error *error);
 
-/* Goes on from a state, whatever ranks and batches it was saved with. After an error the loader is
- * where it was. Cost: the same at every position.
- * Errors: MISMATCH for a state of another data set or order, naming what differs; INVALID in a
- * child; NO_MEMORY. */
+/* Moves to the position of a state, whatever ranks and batches it was saved with. After an error
+ * the loader stays where it was. Cost: the same for every position. Errors: MISMATCH for a state of
+ * another data set or order, naming what differs; INVALID in a child; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load(recmap_loader *loader,
                                                              const recmap_state *state,
                                                              recmap_error *error);
 
-/* Goes on from a position, 0 to the order's count, of an epoch up to RECMAP_STATE_NUMBER_MAX.
- * Errors: INVALID out of range or in a child; NO_MEMORY. */
+/* Moves to a position, 0 to the order's count, of an epoch up to RECMAP_STATE_NUMBER_MAX. Errors:
+ * INVALID if out of range or in a child; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch,
                                                              uint64_t position,
                                                              recmap_error *error);
 
-/* Goes on from the place at which a record comes in an epoch. Errors: as recmap_order_position_of
- * and recmap_loader_seek. */
+/* Moves to the position of a record in an epoch. Errors: as recmap_order_position_of and
+ * recmap_loader_seek. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek_record(recmap_loader *loader,
                                                                     uint64_t epoch, uint64_t number,
                                                                     recmap_error *error);
 
-/* Since the loader was made; of batches, those that were taken. */
+/* Counted since the loader was created. Batches, records and bytes are those that the caller took.
+ */
 typedef struct recmap_loader_statistics {
     uint64_t batch_count;
     uint64_t record_count;
     uint64_t byte_count;        /* of payloads */
-    uint64_t caller_wait_ns;    /* recmap_loader_next waited for a batch to be ready */
-    uint64_t worker_wait_ns;    /* workers waited for room, all threads together */
-    uint64_t skipped_count;     /* records that were bad: left out or replaced */
-    uint64_t readahead_count;   /* records that the kernel was asked for */
-    uint64_t readahead_records; /* how far ahead, as it is now */
-    unsigned thread_count;      /* 0 before the first batch was asked for */
-    unsigned batches_ready;     /* now */
+    uint64_t caller_wait_ns;    /* time that recmap_loader_next waited for a batch */
+    uint64_t worker_wait_ns;    /* time that workers waited for room, summed over all threads */
+    uint64_t skipped_count;     /* bad records, left out or replaced */
+    uint64_t readahead_count;   /* records that the kernel was asked to read ahead */
+    uint64_t readahead_records; /* current read-ahead distance in records */
+    unsigned thread_count;      /* 0 before the first batch was requested */
+    unsigned batches_ready;     /* current number */
 } recmap_loader_statistics;
 
-/* Errors: INVALID in a child. */
+/* Reads the statistics. Threads: any. Errors: INVALID in a child. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_get_statistics(
     recmap_loader_statistics *statistics, recmap_loader *loader, recmap_error *error);
 
@@ -166,14 +169,14 @@ typedef struct recmap_skipped {
     uint64_t epoch;
     uint64_t position;   /* in the epoch */
     uint64_t number;     /* of the record */
-    uint64_t substitute; /* the record in its place, or RECMAP_NO_RECORD */
+    uint64_t substitute; /* the record that replaced it, or RECMAP_NO_RECORD */
 } recmap_skipped;
 
-/* The first so many are kept. */
+/* The number of skipped records that are listed: the first ones. */
 enum { RECMAP_LOADER_SKIPPED_MAX = 1024 };
 
-/* Copies those from `first` on: up to `capacity`; `count` is how many were. Errors: INVALID in a
- * child. */
+/* Copies the skipped records from number `first` on, up to `capacity`, and sets `count` to how many
+ * were copied. Threads: any. Errors: INVALID in a child. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_get_skipped(recmap_skipped *skipped,
                                                                     size_t capacity, size_t *count,
                                                                     recmap_loader *loader,

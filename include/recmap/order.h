@@ -1,8 +1,8 @@
-/* An order: which record stands at which position of an epoch, as a pure function.
+/* An order: which record is at which position of an epoch, as a pure function.
  *
- * An epoch is `count` positions. Nothing is walked to get to one: every position of every epoch
- * costs the same, and the same arguments give the same records in every process, on every machine
- * and in every later version. docs/order.md specifies each kind, with test vectors. */
+ * An epoch is `count` positions. Every position of every epoch can be computed directly, at the
+ * same cost. The same arguments give the same records in every process, on every machine and in
+ * every later version. docs/order.md specifies each kind, with test vectors. */
 #ifndef RECMAP_ORDER_H
 #define RECMAP_ORDER_H
 
@@ -12,44 +12,45 @@
 extern "C" {
 #endif
 
-/* Immutable and counted: whoever makes or retains one releases it once.
- * Threads: every function may be called from many threads at once. Fork: a child may use it. */
+/* Immutable, with a reference count: release each order that you create or retain once. Threads:
+ * every function may be called from many threads at once. Fork: a child may use it. */
 typedef struct recmap_order recmap_order;
 
-/* Returns `order`. */
+/* Adds a reference and returns `order`. */
 RECMAP_API recmap_order *recmap_order_retain(recmap_order *order);
-/* The last release frees it. NULL may be released. */
+/* Drops a reference; the last one frees the order. NULL may be released. */
 RECMAP_API void recmap_order_release(recmap_order *order);
 
-/* The most records and positions that an order can have: 2^62. */
+/* The maximum number of records and of positions of an order: 2^62. */
 #define RECMAP_ORDER_COUNT_MAX ((uint64_t)1 << 62)
 
-/* ---- Kinds. Each makes an order of the caller's; arrays are read and not kept. Errors of all:
- * INVALID for arguments out of range, NO_MEMORY. */
+/* ---- Kinds. Each function creates an order, which the caller releases. Arrays are read and not
+ * kept. Errors of all: INVALID for arguments out of range, NO_MEMORY. */
 
-/* Record i at position i. */
+/* Record i is at position i. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_sequential(recmap_order **order, uint64_t n,
                                                                   recmap_error *error);
 
-/* Another permutation of all records in each epoch. No memory; 3 to 9 ns a position in batches. */
+/* A different permutation of all records in each epoch. Uses no memory; 3 to 9 ns per position in
+ * batches. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_shuffled(recmap_order **order, uint64_t n,
                                                                 uint64_t seed, recmap_error *error);
 
-/* Blocks of `block` records, shuffled; then, in each window of `window` blocks, all records
- * shuffled. At any time a reader is within one window: near sequential reading for disks. */
+/* Blocks of `block` records are shuffled; then, in each window of `window` blocks, all records are
+ * shuffled. A reader is within one window at any time, so disks are read almost sequentially. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_windowed(recmap_order **order, uint64_t n,
                                                                 uint64_t block, uint64_t window,
                                                                 uint64_t seed, recmap_error *error);
 
-/* `size` draws an epoch (0: n), each of any record alike. */
+/* `size` draws per epoch (0: n). Each draw takes every record with the same probability. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_with_replacement(recmap_order **order,
                                                                         uint64_t n, uint64_t seed,
                                                                         uint64_t size,
                                                                         recmap_error *error);
 
-/* `size` draws an epoch (0: n), each of record i with probability weights[i] / sum; weights are
- * taken to 62 - log2(n) bits of the largest one. A weight of 0 never comes, any other can. Memory:
- * 16 bytes a record. */
+/* `size` draws per epoch (0: n). Each draw takes record i with probability weights[i] / sum.
+ * Weights are rounded to 62 - log2(n) bits of the largest one. Records with weight 0 are never
+ * drawn; any other record can be. Memory: 16 bytes per record. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_weighted(recmap_order **order,
                                                                 const double *weights, size_t n,
                                                                 uint64_t seed, uint64_t size,
@@ -57,88 +58,94 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_weighted(recmap_order **o
 
 /* When an epoch of a mixture ends. */
 typedef enum recmap_stop {
-    RECMAP_STOP_FIRST = 0, /* before any source would have to begin again */
-    RECMAP_STOP_LAST = 1,  /* when every source has been walked whole */
+    RECMAP_STOP_FIRST = 0, /* before any source would start again */
+    RECMAP_STOP_LAST = 1,  /* when every source has been completed */
 } recmap_stop;
 
 enum { RECMAP_MIXTURE_SOURCES_MAX = 4096 };
 
-/* Sources interleaved in proportion to their weights: of the first t positions each source has its
- * exact share of t, rounded up or down. Numbers run on from source to source: those of a source
- * begin behind recmap_order_number_limit of the ones before. Each source walks its own epochs, on
- * and on over the epochs of the mixture. The sources are retained.
- * Errors: also INVALID, naming the source, for one that is empty or whose weight is not above 0,
- * and where an epoch would have more than 2^62 positions. */
+/* Interleaves sources in proportion to their weights. Mixing is deterministic: of the first t
+ * positions each source has its exact share of t, rounded up or down. Numbers continue from source
+ * to source: those of a source start at the sum of recmap_order_number_limit of the sources before
+ * it. Each source iterates through its own epochs, which continue across the epochs of the mixture.
+ * The sources are retained.
+ *
+ * Errors: also INVALID, naming the source, if a source is empty or its weight is not positive, and
+ * if an epoch would have more than 2^62 positions. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_order_mixture(recmap_order **order, recmap_order *const *sources, const double *weights,
                      size_t source_count, recmap_stop stop, recmap_error *error);
 
-/* Batches of up to `batch_size` records of one group, in shuffled order; records shuffled in their
- * group. Each record once an epoch: a group's last batch may be smaller. Records with equal labels
- * make a group. n < 2^32 - 1. Memory: 8 bytes a record, and 8 a batch. */
+/* Batches of up to `batch_size` records of one group; records with equal labels form a group.
+ * Batches are shuffled, and records are shuffled within their group. Each record occurs once per
+ * epoch, so the last batch of a group may be smaller. n < 2^32 - 1. Memory: 8 bytes per record, and
+ * 8 per batch. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_grouped(recmap_order **order,
                                                                const int64_t *labels, size_t n,
                                                                uint64_t batch_size, uint64_t seed,
                                                                recmap_error *error);
 
-/* How many records a batch of a bucket holds: `batch_size`, or as many as have `token_budget`
- * tokens when each is padded to the longest record of the bucket. One of the two is 0. */
+/* The size of a bucket's batches: `batch_size` records, or as many records as have `token_budget`
+ * tokens if each is padded to the longest record of the bucket. One of the two is 0. */
 typedef struct recmap_bucket_size {
     uint64_t batch_size;
     uint64_t token_budget;
 } recmap_bucket_size;
 
-/* The same with buckets of length for groups: bucket i holds the lengths below bounds[i]
- * (ascending) and not below bounds[i-1]; a last one holds the rest. Errors: also INVALID, naming
- * the record, for a length below 0 or above the token budget. */
+/* As recmap_order_grouped, with length buckets as groups: bucket i holds the lengths below
+ * bounds[i] (ascending) and not below bounds[i-1]; a last bucket holds the rest. Errors: also
+ * INVALID, naming the record, for a negative length or one above the token budget. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_bucketed(
     recmap_order **order, const int64_t *lengths, size_t n, const int64_t *bounds,
     size_t bound_count, recmap_bucket_size size, uint64_t seed, recmap_error *error);
 
-/* Batches of `batch_size` records that hold each label in its share of all records: the counts
- * differ from the share by less than 2. The last batch may be smaller. Each record once an epoch.
- * n < 2^32 - 1. Memory: 16 bytes a record. Cost: up to a microsecond a record to make. */
+/* Batches of `batch_size` records that contain each label in proportion to its share of all
+ * records: counts differ from the exact share by less than 2. The last batch may be smaller. Each
+ * record occurs once per epoch. n < 2^32 - 1. Memory: 16 bytes per record. Cost of creating it: up
+ * to one microsecond per record. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_stratified(recmap_order **order,
                                                                   const int64_t *labels, size_t n,
                                                                   uint64_t batch_size,
                                                                   uint64_t seed,
                                                                   recmap_error *error);
 
-/* ---- Views: the numbers of `base`, which is retained, stand for others. Batches stay those of
- * `base`. Errors: also INVALID when `base` has numbers at `count` or above. */
+/* ---- Views replace the numbers of `base`, which is retained, by other numbers. Batches stay those
+ * of `base`. Errors: also INVALID if `base` has numbers at `count` or above. */
 
-/* Number i is first + i * step; step may be negative, not 0. */
+/* Number i becomes first + i * step. step may be negative, but not 0. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_view_range(recmap_order **order,
                                                                   recmap_order *base,
                                                                   uint64_t first, uint64_t count,
                                                                   int64_t step,
                                                                   recmap_error *error);
 
-/* Number i is numbers[i]. Memory: 8 bytes a number. */
+/* Number i becomes numbers[i]. Memory: 8 bytes per number. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_view_list(recmap_order **order,
                                                                  recmap_order *base,
                                                                  const uint64_t *numbers,
                                                                  size_t count, recmap_error *error);
 
-/* Number i is that of the i-th byte of `mask` that is not 0. */
+/* Number i becomes the index of the i-th byte of `mask` that is not 0. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_view_mask(recmap_order **order,
                                                                  recmap_order *base,
                                                                  const uint8_t *mask, size_t count,
                                                                  recmap_error *error);
 
-/* ---- What an order gives. */
+/* ---- Reading an order. */
 
-/* Positions an epoch, the same in every epoch. */
+/* Positions per epoch, the same in every epoch. */
 RECMAP_API uint64_t recmap_order_count(const recmap_order *order);
 
-/* Every number that the order gives is below it; a data set must have as many records. */
+/* All numbers of the order are below this limit; a data set must have at least this many records.
+ */
 RECMAP_API uint64_t recmap_order_number_limit(const recmap_order *order);
 
-/* numbers[i] is the record at positions[i] of the epoch, in any order of positions; the arrays may
- * be the same one.
+/* Sets numbers[i] to the record at positions[i] of the epoch. Positions may be in any order. Both
+ * arrays may be the same one.
+ *
  * Errors: INVALID for a position out of range, or an epoch too large for a mixture (2^63 positions
- * in all); NO_MEMORY from orders that make their own batches. `numbers` is then undefined, but
- * untouched when a position is out of range. */
+ * in total); NO_MEMORY from orders that make their own batches. `numbers` is then undefined, except
+ * that it is unchanged if a position is out of range. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_at(uint64_t *numbers,
                                                           const recmap_order *order, uint64_t epoch,
                                                           const uint64_t *positions, size_t count,
@@ -150,26 +157,26 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_run(uint64_t *numbers,
                                                            uint64_t epoch, uint64_t first,
                                                            size_t count, recmap_error *error);
 
-/* The position at which the record comes in the epoch.
- * Errors: NOT_FOUND when it does not come; INVALID when it comes more than once, or when the order
- * draws with replacement. Cost: as one position, but a list that is not ascending is searched. */
+/* The position of a record in the epoch. Errors: NOT_FOUND if the record does not occur; INVALID if
+ * it occurs more than once, or if the order draws with replacement. Cost: the same as for one
+ * position, except that a list that is not ascending is searched. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_position_of(uint64_t *position,
                                                                    const recmap_order *order,
                                                                    uint64_t epoch, uint64_t number,
                                                                    recmap_error *error);
 
-/* Batches an epoch of an order that makes its own, side by side over all positions; 0: it makes
- * none. */
+/* The number of batches per epoch of an order that makes its own batches, which are contiguous and
+ * cover all positions; 0 if it makes none. */
 RECMAP_API uint64_t recmap_order_batch_count(const recmap_order *order);
 
-/* Batch `batch_index` holds the positions [first, first + count). Errors: INVALID out of range or
- * without batches; NO_MEMORY. */
+/* Batch `batch_index` holds the positions [first, first + count). Errors: INVALID if out of range
+ * or if the order makes no batches; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_batch(uint64_t *first, uint64_t *count,
                                                              const recmap_order *order,
                                                              uint64_t epoch, uint64_t batch_index,
                                                              recmap_error *error);
 
-/* The batch that holds a position. Errors: the same. */
+/* The batch that holds a position. Errors: as recmap_order_batch. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_batch_of(uint64_t *batch_index,
                                                                 const recmap_order *order,
                                                                 uint64_t epoch, uint64_t position,
@@ -181,19 +188,21 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_describe(recmap_text *tex
                                                                 const recmap_order *order,
                                                                 recmap_error *error);
 
-/* ---- Ranks: who takes what of an epoch, in steps that all ranks make together. */
+/* ---- Ranks: which rank takes which positions of an epoch, in steps that all ranks make together.
+ */
 
-/* What becomes of the positions that do not fill a step for every rank. */
+/* What happens to the positions that do not fill a step for every rank. */
 typedef enum recmap_last {
-    RECMAP_LAST_KEEP = 0, /* one more step deals them evenly, each once; a rank may get none */
+    RECMAP_LAST_KEEP =
+        0, /* one more step distributes them evenly, each once; a rank may get none */
     RECMAP_LAST_DROP = 1, /* they are left out */
     RECMAP_LAST_PAD = 2,  /* one more step is filled up from the epoch's start */
 } recmap_last;
 
 typedef struct recmap_deal_options {
     uint32_t version;    /* RECMAP_DEAL_OPTIONS_VERSION */
-    uint32_t world_size; /* ranks */
-    /* Records a rank and step; ignored where the order makes its own batches. */
+    uint32_t world_size; /* number of ranks */
+    /* Records per rank and step; ignored if the order makes its own batches. */
     uint64_t batch_size;
     recmap_last last;
 } recmap_deal_options;
@@ -202,20 +211,21 @@ typedef struct recmap_deal_options {
 #define RECMAP_DEAL_OPTIONS_INIT                                                                   \
     { RECMAP_DEAL_OPTIONS_VERSION, 1, 1, RECMAP_LAST_KEEP }
 
-/* How the rest of an epoch is dealt, from the position on at which a run started or resumed. A
- * plain value: it borrows the order. Read its members; recmap_deal_init sets them. */
+/* How the rest of an epoch is dealt to ranks, from the position at which a run started or resumed.
+ * A plain value that borrows the order. recmap_deal_init sets its members; read them directly. */
 typedef struct recmap_deal {
     const recmap_order *order;
     uint64_t epoch;
-    uint64_t position; /* where it starts */
+    uint64_t position; /* start position */
     recmap_deal_options options;
     uint64_t step_count;  /* the same on every rank */
-    uint64_t first_batch; /* of the order's own batches: the one that holds `position` */
+    uint64_t first_batch; /* of the order's own batches: the one that contains `position` */
 } recmap_deal;
 
-/* `position` may be the epoch's end: no steps are left then. Where the order makes its own batches
- * and `position` lies inside one, the rest of that batch is the first. NULL options are the
- * defaults. Errors: INVALID for a position, world size or batch size out of range; NO_MEMORY. */
+/* Sets the members of `deal`. `position` may be the epoch's end: then no steps are left. If the
+ * order makes its own batches and `position` is inside one, the rest of that batch is the first.
+ * NULL options are the defaults. Errors: INVALID for a position, world size or batch size out of
+ * range; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_deal_init(recmap_deal *deal,
                                                            const recmap_order *order,
                                                            uint64_t epoch, uint64_t position,
@@ -223,7 +233,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_deal_init(recmap_deal *deal,
                                                            recmap_error *error);
 
 /* The positions of one rank in one step: (first + i) modulo the order's count, for i < count. Only
- * RECMAP_LAST_PAD makes it pass the end of the epoch. */
+ * with RECMAP_LAST_PAD does this go past the end of the epoch. */
 typedef struct recmap_share {
     uint64_t first;
     uint64_t count;
@@ -234,14 +244,14 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_deal_share(recmap_share *share,
                                                             const recmap_deal *deal, uint64_t step,
                                                             uint32_t rank, recmap_error *error);
 
-/* The numbers of a share, `share->count` of them. Errors: as recmap_order_at. */
+/* The `share->count` record numbers of a share. Errors: as recmap_order_at. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_deal_numbers(uint64_t *numbers,
                                                               const recmap_deal *deal,
                                                               const recmap_share *share,
                                                               recmap_error *error);
 
 /* The state after `steps` steps, which is all that a checkpoint needs: the epoch, and the position
- * in it up to which every rank together has consumed. After the last step it is the start of the
+ * in it up to which all ranks together have consumed. After the last step it is the start of the
  * next epoch, whatever `last` is. Errors: INVALID for more steps than there are; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_deal_state(uint64_t *epoch, uint64_t *position,
                                                             const recmap_deal *deal, uint64_t steps,

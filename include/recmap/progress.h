@@ -1,4 +1,4 @@
-/* Progress of a long operation, and the way to stop it. */
+/* Progress of a long operation, and how to cancel it. */
 #ifndef RECMAP_PROGRESS_H
 #define RECMAP_PROGRESS_H
 
@@ -11,12 +11,12 @@ extern "C" {
 typedef struct recmap_progress {
     uint64_t bytes_done;
     uint64_t bytes_total;
-    uint64_t record_count; /* records passed so far */
-    const char *path;      /* the shard at hand */
+    uint64_t record_count; /* records processed so far */
+    const char *path;      /* the shard being processed */
 } recmap_progress;
 
-/* Called on the thread that called the operation, about twenty times a second. Returning anything
- * but 0 stops the operation: it cleans up and returns RECMAP_CANCELLED. */
+/* Called about twenty times a second, on the thread that called the operation. Return a value other
+ * than 0 to cancel: the operation cleans up and returns RECMAP_CANCELLED. */
 typedef int (*recmap_progress_fn)(void *context, const recmap_progress *progress);
 
 #ifdef __cplusplus

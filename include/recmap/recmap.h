@@ -1,5 +1,8 @@
-/* recmap: any record of TFRecord files by number or by id, where they lie. Only dlpack.h is to be
- * included by itself: programs that have DLPack's own header include that first. */
+/* recmap: random access to the records of TFRecord files, by number or by id, without copying or
+ * converting the files.
+ *
+ * Includes every public header except dlpack.h. Include that one separately: a program that uses
+ * DLPack's own header must include DLPack's header first. */
 #ifndef RECMAP_RECMAP_H
 #define RECMAP_RECMAP_H
 

@@ -1,4 +1,4 @@
-/* A record: bytes that lie in a shard, and what is lifted out of them at index time. */
+/* A record: bytes in a shard, and the values that are lifted from them when the index is built. */
 #ifndef RECMAP_RECORD_H
 #define RECMAP_RECORD_H
 
@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* A view of one record's payload. It copies nothing and owns nothing but its pin.
+/* A view of one record's payload. It copies nothing and owns only its pin.
  *
- * Lifetime: `data` stays valid until recmap_record_release or until the data set is closed,
- * whichever comes first. A record that is never released keeps its shard mapped (or, in
+ * Lifetime: `data` is valid until recmap_record_release is called or the data set is closed,
+ * whichever comes first. A record that is never released keeps its shard mapped (or, with
  * RECMAP_ACCESS_READ, its buffer allocated) until the data set is closed. */
 typedef struct recmap_record {
     const uint8_t *data;
@@ -20,7 +20,8 @@ typedef struct recmap_record {
     void *pin;       /* private */
 } recmap_record;
 
-/* Gives the view up. Releasing twice, or a record of zeros, does nothing. Any thread may do it. */
+/* Releases the view and clears the record. Releasing a record twice, or a zeroed record, does
+ * nothing. Threads: any. */
 RECMAP_API void recmap_record_release(recmap_record *record);
 
 typedef enum recmap_type {
@@ -30,7 +31,8 @@ typedef enum recmap_type {
     RECMAP_TYPE_BYTES = 3,
 } recmap_type;
 
-/* One scalar out of a record. `bytes` points into the record or into memory of the callback's. */
+/* One scalar value of a record. `bytes` points into the record, or into memory of the callback that
+ * set it. */
 typedef struct recmap_value {
     recmap_type type;
     union {
@@ -43,18 +45,20 @@ typedef struct recmap_value {
     } as;
 } recmap_value;
 
-/* Reads the id and the lifted columns out of a record that is no tf.Example.
+/* Reads the id and the lifted columns of a record that is not a tf.Example.
  *
- * `id` (NULL when no id is wanted) and `columns[0..column_count)` come in as RECMAP_TYPE_NONE and
- * are set where the record has a value: an id of type INT64 or BYTES; a column of any type, the
- * same in every record. Bytes may point into the record, or anywhere that stays unchanged until
- * the callback is called again on the same thread.
+ * Outputs: `id` (NULL if no id is needed) and `columns[0..column_count)` are RECMAP_TYPE_NONE on
+ * entry. Set those for which the record has a value: an id of type INT64 or BYTES; a column of any
+ * type, the same in every record. Bytes may point into the record, or to memory that does not
+ * change until the callback is called again on the same thread.
  *
- * Threads: called from several threads at once, and in no particular order; it must depend on the
- * record's bytes alone. `record->number` is not known yet and is RECMAP_NO_RECORD. It may be called
- * for bytes that later turn out to be no record, and must bear any bytes.
- * Errors: any status but RECMAP_OK fails the build with `message` (NUL-terminated, at most
- * `message_capacity` bytes) as its reason. */
+ * Threads: called on several threads at once, in no particular order. The result must depend only
+ * on the record's bytes. `record->number` is RECMAP_NO_RECORD, because it is not known yet. The
+ * callback may be called for bytes that later turn out not to be a record, so it must handle any
+ * bytes.
+ *
+ * Errors: any status but RECMAP_OK fails the build. Write the reason to `message` (NUL-terminated,
+ * at most `message_capacity` bytes). */
 typedef recmap_status (*recmap_extract_fn)(void *context, const recmap_record *record,
                                            recmap_value *id, recmap_value *columns,
                                            size_t column_count, char *message,

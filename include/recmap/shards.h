@@ -1,4 +1,4 @@
-/* A list of shard files, as users name them: files, globs, folders and list files. */
+/* A list of shard files, given as files, glob patterns, folders and list files. */
 #ifndef RECMAP_SHARDS_H
 #define RECMAP_SHARDS_H
 
@@ -8,46 +8,50 @@
 extern "C" {
 #endif
 
-/* Paths of shards. Threads: a list belongs to one thread at a time. */
+/* A list of shard paths. Threads: a list belongs to one thread at a time. */
 typedef struct recmap_shards recmap_shards;
 
-/* An empty list. Errors: NO_MEMORY. The caller destroys it; NULL may be destroyed. */
+/* Creates an empty list, which the caller destroys. NULL may be destroyed. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_create(recmap_shards **shards,
                                                                recmap_error *error);
 RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
 
-/* Adds what `name` stands for; what exists under a name goes before what it could mean:
- *   a FILE that exists  itself, in the order given;
- *   a GLOB (* ? [..])   the files it matches but `*.rmx` and `*.rmx.tmp-...`, in natural order
- *                       (part-2 before part-10);
- *   a FOLDER            its own regular files in natural order, but hidden ones, `_...`, `*.rmx`,
- *                       `*.idx`, `*.json`, `*.crc` and temporary ones (`*.tmp`, `*.tmp-...`, `*~`);
- *   NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name the
- *                       shards of a set; all must be there;
- *   @LISTFILE           one such name a line; empty lines and lines that begin with # are skipped;
- *                       relative names are relative to the list file's folder.
- * Links to files count as files, also broken ones: reading them reports what is missing.
+/* Adds the shards that `name` stands for. An existing file of that name takes precedence over the
+ * other meanings:
  *
- * Errors: INVALID when nothing is there or nothing matches, naming it; IO when a folder or list
- * file cannot be read. The list is unchanged then. */
+ *     FILE                an existing file: itself, in the order given;
+ *     GLOB (* ? [..])     the matching files except `*.rmx` and `*.rmx.tmp-...`, in natural order
+ *                         (part-2 before part-10);
+ *     FOLDER              the regular files in it, in natural order, except hidden files, `_...`,
+ *                         `*.rmx`, `*.idx`, `*.json`, `*.crc` and temporary files (`*.tmp`,
+ *                         `*.tmp-...`, `*~`);
+ *     NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name
+ * the shards of a set; all must exist;
+ *     @LISTFILE           one of these names per line; empty lines and lines that begin with # are
+ *                         skipped; relative names are relative to the list file's folder.
+ *
+ * Symbolic links to files count as files, even broken ones: reading them reports what is missing.
+ *
+ * Errors: INVALID if nothing exists or matches, naming it; IO if a folder or list file cannot be
+ * read. The list is then unchanged. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_add(recmap_shards *shards, const char *name,
                                                             recmap_error *error);
 
-/* How many there are. */
+/* The number of shards. */
 RECMAP_API size_t recmap_shards_count(const recmap_shards *shards);
 
-/* The path of shard `index`, as named or found; NULL out of range. Valid until the next add. */
+/* The path of shard `index`, as named or found. NULL if out of range. Valid until the next add. */
 RECMAP_API const char *recmap_shards_path(const recmap_shards *shards, size_t index);
 
-/* What folders that were added hold beside shards: hidden, temporary and companion files, such as
- * _SUCCESS, but no indexes of recmap. Folder by folder, in natural order; paths as above. */
+/* Files in added folders that were left out: hidden, temporary and companion files such as
+ * _SUCCESS, but not recmap's indexes. Folder by folder, in natural order. Paths as above. */
 RECMAP_API size_t recmap_shards_left_out_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index);
 
-/* Where the index of these shards goes when no name is given, beside the first shard: one file
- * gives its name without extensions, several their common beginning without digits and separators
- * at its end, nothing in common the folder's name; `.rmx` is added. Writes at most `capacity` bytes
- * with the NUL. Errors: INVALID for an empty list or a `capacity` that is too small. */
+/* The default path of the index of these shards, in the folder of the first shard. For one file,
+ * its name without extensions; for several, their common prefix without digits and separators at
+ * its end, or the folder's name if they have none; plus `.rmx`. Writes at most `capacity` bytes
+ * including the NUL. Errors: INVALID for an empty list or if `capacity` is too small. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_index_path(char *path, size_t capacity,
                                                                    const recmap_shards *shards,
                                                                    recmap_error *error);

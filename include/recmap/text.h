@@ -1,4 +1,4 @@
-/* A growing piece of text that the caller owns and uses again: where JSON is written to. */
+/* A growable text buffer, which functions append JSON or bytes to. */
 #ifndef RECMAP_TEXT_H
 #define RECMAP_TEXT_H
 
@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* `data` is NUL-terminated whenever it is not NULL; `size` does not count the NUL. Functions that
- * take a recmap_text append to it, and leave it as it was when they fail. Set `size` to 0 to use
- * its memory again. */
+/* `data` is NUL-terminated unless it is NULL; `size` does not count the NUL. Functions that take a
+ * recmap_text append to it, and leave it unchanged if they fail. Set `size` to 0 to reuse the
+ * memory. */
 typedef struct recmap_text {
     char *data;
     size_t size;
@@ -20,7 +20,7 @@ typedef struct recmap_text {
 #define RECMAP_TEXT_INIT                                                                           \
     { NULL, 0, 0 }
 
-/* Frees the memory and leaves an empty text behind. */
+/* Frees the memory and makes the text empty. The text may be used again. */
 RECMAP_API void recmap_text_deinit(recmap_text *text);
 
 #ifdef __cplusplus
