@@ -76,17 +76,17 @@ def draw_order(picture, left, title, numbers, fill):
         for at in range(0, RECORDS, step)
     ]
     picture.dots(places, fill)
-    picture.text(left, top + side + 20, "first record handed out")
-    picture.text(left + side, top + side + 20, "last", "end")
+    picture.text(left, top + side + 20, "first position")
+    picture.text(left + side, top + side + 20, "last position", "end")
 
 
 def draw_shuffles(path):
-    picture = Picture(690, 400, "The order of a shuffle buffer, and of a true shuffle")
+    picture = Picture(690, 400, "The order of a shuffle buffer and of a true shuffle")
     theirs = list(buffered(RECORDS, BUFFER, seed=7))
     ours = recmap.Shuffled(RECORDS, seed=7).at(0, range(RECORDS)).tolist()
     draw_order(picture, 20, "A shuffle buffer of 10,000", theirs, "#8a8a8a")
     draw_order(picture, 370, "recmap, shuffle=True", ours, OURS)
-    note = "100,000 records: across, when a record comes; upwards, where it lies in the files"
+    note = "100,000 records. Horizontal: position in the epoch. Vertical: position in the files."
     picture.text(20, 392, note)
     picture.write(path)
 
@@ -108,10 +108,10 @@ def shown_rows(rows):
 def draw_epochs(rows, path):
     found = shown_rows(rows)
     height = 60 + sum(34 + 24 * len(bars) for bars in found.values())
-    picture = Picture(690, height, "Records a second and core, shuffled and parsed")
-    title = "Records a second and core: shuffled, parsed to NumPy columns"
+    picture = Picture(690, height, "Records per second and core, shuffled and parsed")
+    title = "Records per second and core, shuffled and parsed to NumPy columns"
     picture.text(20, 24, title, weight="bold")
-    picture.text(20, 42, "recmap and tf.data check each CRC, DALI none; recmap's bytes are views")
+    picture.text(20, 42, "recmap and tf.data verify every CRC, DALI none. recmap does not copy bytes values.")
     y = 66
     for size, bars in found.items():
         most = max(rate for _, rate, _ in bars)

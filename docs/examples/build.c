@@ -1,5 +1,5 @@
-/* Writes a TFRecord file of a tf.Example and a tf.SequenceExample that are built from values, and
- * of a record that comes as JSON: build NAME.tfrecord. */
+/* Builds a tf.Example and a tf.SequenceExample from values, and a record from JSON, and writes them
+ * to a TFRecord file: build NAME.tfrecord */
 #include <string.h>
 
 #include <recmap/recmap.h>
@@ -20,7 +20,7 @@ static recmap_status build_example(recmap_example_builder *builder, recmap_error
     return status;
 }
 
-/* A context of one feature, and a list whose steps hold two numbers each. */
+/* A context with one feature, and a feature list whose steps have two values each. */
 static recmap_status build_sequence(recmap_example_builder *builder, recmap_error *error) {
     recmap_example_builder_begin(builder, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
     recmap_status status = recmap_example_builder_add_int64(builder, "label", &label, 1, error);
@@ -31,7 +31,7 @@ static recmap_status build_sequence(recmap_example_builder *builder, recmap_erro
     return status;
 }
 
-/* Each record lives in the builder's memory until the next one begins. */
+/* A finished record stays in the builder's memory until the next one is begun. */
 static recmap_status write_records(recmap_writer *writer, recmap_example_builder *builder,
                                    recmap_error *error) {
     const uint8_t *data;

@@ -1,9 +1,10 @@
-/* Orders made of orders, and the canonical description of each: the texts that docs/order.md shows.
- * A state holds such a text; equal texts mean equal orders. */
+/* Prints the canonical descriptions of several orders, as docs/order.md shows them. States contain
+ * the description of their order; two orders are equal if and only if their descriptions are. */
 #include <recmap/recmap.h>
 
-/* Prints and releases an order, if it could be made. */
-static recmap_status show(recmap_status status, recmap_order *order, recmap_error *error) {
+/* Prints and releases the order, if it was created. */
+static recmap_status print_description(recmap_status status, recmap_order *order,
+                                       recmap_error *error) {
     recmap_text text = RECMAP_TEXT_INIT;
     if (status != RECMAP_OK) return status;
     status = recmap_order_describe(&text, order, error);
@@ -13,8 +14,8 @@ static recmap_status show(recmap_status status, recmap_order *order, recmap_erro
     return status;
 }
 
-/* Three of the first for one of the second, which is shuffled. */
-static recmap_status mix(recmap_order **order, recmap_error *error) {
+/* Three records of the first source for each one of the second. */
+static recmap_status create_mixture(recmap_order **order, recmap_error *error) {
     static const double weights[] = {0.75, 0.25};
     recmap_order *sources[2] = {NULL, NULL};
     recmap_status status = recmap_order_sequential(&sources[0], 5, error);
@@ -26,8 +27,8 @@ static recmap_status mix(recmap_order **order, recmap_error *error) {
     return status;
 }
 
-/* Records 20, 16, ... 0, shuffled. */
-static recmap_status view(recmap_order **order, recmap_error *error) {
+/* Records 20, 16, 12, 8, 4 and 0, shuffled. */
+static recmap_status create_view(recmap_order **order, recmap_error *error) {
     recmap_order *base = NULL;
     recmap_status status = recmap_order_shuffled(&base, 6, UINT64_MAX, error);
     if (status == RECMAP_OK) status = recmap_order_view_range(order, base, 20, 6, -4, error);
@@ -41,14 +42,14 @@ int main(void) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_order *order = NULL;
     recmap_status status = recmap_order_windowed(&order, 25, 100, 1, 9, &error);
-    status = show(status, order, &error);
+    status = print_description(status, order, &error);
     if (status == RECMAP_OK) status = recmap_order_weighted(&order, weights, 4, 11, 0, &error);
-    status = show(status, order, &error);
+    status = print_description(status, order, &error);
     if (status == RECMAP_OK) status = recmap_order_grouped(&order, labels, 3, 2, 5, &error);
-    status = show(status, order, &error);
-    if (status == RECMAP_OK) status = mix(&order, &error);
-    status = show(status, order, &error);
-    if (status == RECMAP_OK) status = view(&order, &error);
-    status = show(status, order, &error);
+    status = print_description(status, order, &error);
+    if (status == RECMAP_OK) status = create_mixture(&order, &error);
+    status = print_description(status, order, &error);
+    if (status == RECMAP_OK) status = create_view(&order, &error);
+    status = print_description(status, order, &error);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
 }

@@ -1,6 +1,6 @@
-/* A framing of one's own: each record stands behind its size, 4 bytes, the highest first. Built as
- * a shared object (cc -shared -fPIC framing.c -o framing.so), the command takes it as
- * --framing ./framing.so; a program registers it with recmap_framing_register. */
+/* A custom framing: each record follows its size, a big-endian 32-bit integer. The command loads it
+ * from a shared object (cc -shared -fPIC framing.c -o framing.so) with --framing ./framing.so. A
+ * program can register it with recmap_framing_register. */
 #include <stdio.h>
 
 #include <recmap/framing.h>
@@ -14,7 +14,7 @@ static recmap_frame_verdict parse(recmap_frame_place *frame, const uint8_t *byte
     for (size_t i = 0; i < HEADER_SIZE && i < size; i++) length = length << 8 | bytes[i];
     if (size < HEADER_SIZE || length > size - HEADER_SIZE) {
         snprintf(fault->reason, sizeof fault->reason,
-                 "the record of %llu bytes does not fit into the %zu that are left",
+                 "a record of %llu bytes does not fit into the remaining %zu",
                  (unsigned long long)length, size);
         return RECMAP_FRAME_BAD;
     }

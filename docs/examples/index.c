@@ -1,11 +1,11 @@
-/* Indexes shards, with ids and a column: index NAME.rmx SHARD|GLOB|FOLDER... */
+/* Builds an index with ids and a lifted column: index NAME.rmx SHARD|GLOB|FOLDER... */
 #include <recmap/recmap.h>
 
-static int show(void *context, const recmap_progress *progress) {
+static int print_progress(void *context, const recmap_progress *progress) {
     (void)context;
     fprintf(stderr, "\r%llu of %llu bytes", (unsigned long long)progress->bytes_done,
             (unsigned long long)progress->bytes_total);
-    return 0; /* anything else would stop the build */
+    return 0; /* any other value cancels the build */
 }
 
 /* Expands the names to shards first, so that a misspelled name fails before anything is scanned. */
@@ -16,7 +16,7 @@ static recmap_status build(const char *path, char **names, int name_count,
     options.id_feature = "id";
     options.lifts = &label;
     options.lift_count = 1;
-    options.progress = show;
+    options.progress = print_progress;
     recmap_shards *shards = NULL;
     recmap_index_builder *builder = NULL;
     recmap_status status = recmap_shards_create(&shards, error);

@@ -1,5 +1,5 @@
-/* Text as OneFlow's own data sets have it, two numbers a line with a comma between: lines are the
- * records, and a function of ours makes columns x and y of them. pairs FILE.rmx FILE.txt */
+/* Reads text files with a pair of numbers, X,Y, per line, as OneFlow's own data sets have. Lines
+ * are the records, and a custom parser makes columns x and y of them: pairs FILE.rmx FILE.txt */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { X, Y, NUMBER_SIZE = 64 };
 
-/* A number of [data, data + size): a record ends without a NUL. */
+/* Parses the number in [data, data + size). It is copied because a record has no final NUL. */
 static int read_number(float *number, const uint8_t *data, size_t size) {
     char text[NUMBER_SIZE], *end;
     if (!size || size >= sizeof text) return 0;
@@ -21,11 +21,11 @@ static recmap_status parse_pair(recmap_row *row, const recmap_record *record, vo
     (void)context;
     const uint8_t *data = record->data, *comma = memchr(data, ',', record->size);
     float x, y;
-    if (!comma) return recmap_row_fail(row, 0, "there is no comma");
+    if (!comma) return recmap_row_fail(row, 0, "no comma found");
     size_t before = (size_t)(comma - data);
-    if (!read_number(&x, data, before)) return recmap_row_fail(row, 0, "x is no number");
+    if (!read_number(&x, data, before)) return recmap_row_fail(row, 0, "x is not a number");
     if (!read_number(&y, comma + 1, record->size - before - 1))
-        return recmap_row_fail(row, before + 1, "y is no number");
+        return recmap_row_fail(row, before + 1, "y is not a number");
     recmap_status status = recmap_row_set_float(row, X, &x, 1);
     return status == RECMAP_OK ? recmap_row_set_float(row, Y, &y, 1) : status;
 }
@@ -49,8 +49,9 @@ static recmap_status create_parser(recmap_parser **parser, recmap_error *error) 
     return recmap_parser_create_custom(parser, features, 2, parse_pair, NULL, error);
 }
 
-/* An epoch in shuffled order, in batches of columns. */
-static recmap_status add_up(recmap_dataset *dataset, recmap_parser *parser, recmap_error *error) {
+/* Sums both columns over a shuffled epoch. */
+static recmap_status print_sums(recmap_dataset *dataset, recmap_parser *parser,
+                                recmap_error *error) {
     recmap_order *order = NULL;
     recmap_loader *loader = NULL;
     recmap_batch *batch = NULL;
@@ -75,7 +76,7 @@ static recmap_status add_up(recmap_dataset *dataset, recmap_parser *parser, recm
     recmap_loader_destroy(loader);
     recmap_order_release(order);
     if (status != RECMAP_OK) return status;
-    printf("%llu pairs, x adds up to %g, y to %g\n",
+    printf("%llu pairs, sum of x is %g, of y %g\n",
            (unsigned long long)recmap_dataset_count(dataset), sums[X], sums[Y]);
     return RECMAP_OK;
 }
@@ -88,7 +89,7 @@ int main(int argc, char **argv) {
     recmap_status status = build_index(argv[1], argv[2], &error);
     if (status == RECMAP_OK) status = recmap_dataset_open(&dataset, argv[1], NULL, &error);
     if (status == RECMAP_OK) status = create_parser(&parser, &error);
-    if (status == RECMAP_OK) status = add_up(dataset, parser, &error);
+    if (status == RECMAP_OK) status = print_sums(dataset, parser, &error);
     recmap_parser_release(parser);
     recmap_dataset_close(dataset);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);

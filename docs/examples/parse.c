@@ -1,11 +1,11 @@
-/* Parses a batch of records into columns: parse NAME.rmx LABEL. */
+/* Parses a batch of records into columns: parse NAME.rmx LABEL */
 #include <stdlib.h>
 
 #include <recmap/recmap.h>
 
 enum { BATCH = 256, SIDE = 8 };
 
-/* An image is one bytes value of 8 x 8 pixels; a record without a label gets -1. */
+/* An image is a bytes value of 8 x 8 pixels. A record without a label gets -1. */
 static recmap_status create_parser(recmap_parser **parser, recmap_error *error) {
     const uint64_t shape[] = {SIDE, SIDE};
     const recmap_value unlabelled = {.type = RECMAP_TYPE_INT64, .as.int64 = -1};
@@ -25,8 +25,8 @@ static recmap_status create_parser(recmap_parser **parser, recmap_error *error) 
     return recmap_parser_create(parser, features, 2, error);
 }
 
-/* The mean image of those with the label, a line a row. */
-static void show(const recmap_columns *columns, int64_t wanted) {
+/* Prints the mean image of the records with this label. */
+static void print_mean(const recmap_columns *columns, int64_t wanted) {
     const recmap_column *image = recmap_columns_find(columns, "image");
     const uint8_t(*images)[SIDE][SIDE] = image->values;
     const int64_t *labels = recmap_columns_find(columns, "label")->values;
@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
     if (status == RECMAP_OK)
         status = recmap_parser_parse(columns, parser, recmap_batch_records(batch),
                                      recmap_batch_count(batch), RECMAP_PARSE_RAISE, &error);
-    if (status == RECMAP_OK) show(columns, strtoll(argv[2], NULL, 10));
+    if (status == RECMAP_OK) print_mean(columns, strtoll(argv[2], NULL, 10));
     recmap_columns_destroy(columns);
     recmap_parser_release(parser);
     recmap_batch_destroy(batch);

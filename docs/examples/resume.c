@@ -1,9 +1,9 @@
-/* One rank of a run that stops and goes on:
+/* One rank of a run that is stopped and resumed:
  *
  *     resume NAME.rmx FROM TO RANK WORLD BATCH STEPS
  *
- * takes up to STEPS steps of the shuffled epoch from the state in file FROM ("-": the start),
- * prints the numbers of its records, and leaves the state in file TO. */
+ * Loads the state in file FROM ("-": starts at the beginning), makes up to STEPS steps of a
+ * shuffled epoch, prints the numbers of its records, and saves the state in file TO. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdlib.h>
@@ -12,19 +12,20 @@
 
 #include <recmap/recmap.h>
 
-/* What the system says of a file. */
-static recmap_status fail(const char *path, recmap_error *error) {
+/* Sets the error for a failed system call on a file. */
+static recmap_status fail_errno(const char *path, recmap_error *error) {
     error->status = RECMAP_IO;
     snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(errno));
     return RECMAP_IO;
 }
 
-/* A state that is not there, or is damaged, is an error: it never means the start. */
+/* A missing or damaged state is an error. Treating it as the start would silently repeat the epoch.
+ */
 static recmap_status load(recmap_loader *loader, const char *path, recmap_error *error) {
     char text[4096];
     recmap_state *state;
     FILE *file = fopen(path, "r");
-    if (!file) return fail(path, error);
+    if (!file) return fail_errno(path, error);
     size_t size = fread(text, 1, sizeof text, file);
     fclose(file);
     recmap_status status = recmap_state_from_json(&state, text, size, error);
@@ -34,15 +35,16 @@ static recmap_status load(recmap_loader *loader, const char *path, recmap_error 
     return status;
 }
 
-/* Beside its place, onto the device, then under its name: a kill leaves the old file or the new. */
-static recmap_status write_whole(const char *path, const char *text, recmap_error *error) {
-    char beside[4096];
-    snprintf(beside, sizeof beside, "%s.new", path);
-    FILE *file = fopen(beside, "w");
-    if (!file) return fail(beside, error);
+/* Writes a temporary file, syncs and renames it, so that a kill leaves either the old or the new
+ * file. */
+static recmap_status replace_file(const char *path, const char *text, recmap_error *error) {
+    char temporary[4096];
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    FILE *file = fopen(temporary, "w");
+    if (!file) return fail_errno(temporary, error);
     int is_written = fprintf(file, "%s\n", text) > 0 && !fflush(file) && !fsync(fileno(file));
-    if (fclose(file) || !is_written) return fail(beside, error);
-    return rename(beside, path) ? fail(path, error) : RECMAP_OK;
+    if (fclose(file) || !is_written) return fail_errno(temporary, error);
+    return rename(temporary, path) ? fail_errno(path, error) : RECMAP_OK;
 }
 
 static recmap_status save(const recmap_loader *loader, const char *path, recmap_error *error) {
@@ -51,7 +53,7 @@ static recmap_status save(const recmap_loader *loader, const char *path, recmap_
     recmap_status status = recmap_loader_save(&state, loader, error);
     if (status != RECMAP_OK) return status;
     status = recmap_state_to_json(&text, state, error);
-    if (status == RECMAP_OK) status = write_whole(path, text.data, error);
+    if (status == RECMAP_OK) status = replace_file(path, text.data, error);
     recmap_text_deinit(&text);
     recmap_state_destroy(state);
     return status;
@@ -62,7 +64,7 @@ static recmap_status train(recmap_loader *loader, long steps, recmap_error *erro
     recmap_status status = RECMAP_OK;
     while (steps-- > 0 && status == RECMAP_OK) {
         status = recmap_loader_next(&batch, loader, error);
-        if (!batch) break; /* the end of the epoch */
+        if (!batch) break; /* end of the epoch */
         for (size_t i = 0; status == RECMAP_OK && i < recmap_batch_count(batch); i++)
             printf("%llu\n", (unsigned long long)recmap_batch_records(batch)[i].number);
     }

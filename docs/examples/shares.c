@@ -1,20 +1,21 @@
-/* Each rank has a range of the records to itself, shuffled within, as DALI's readers have: with
- * `sticks` the same one in each epoch (stick_to_shard), with `moves` that of the next rank in the
- * next. Prints the numbers of an epoch: shares NAME.rmx sticks|moves RANK WORLD EPOCH */
+/* Gives each rank a range of the records and shuffles within it, as DALI's readers do. With
+ * `sticks` a rank keeps its range in every epoch (stick_to_shard), with `moves` it has the next
+ * rank's range in the next epoch. Prints the records of an epoch: shares NAME.rmx sticks|moves RANK
+ * WORLD EPOCH */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <recmap/recmap.h>
 
-/* Records first to first + count - 1, shuffled. */
+/* Creates a shuffle of the records [first, first + count). */
 static recmap_status shuffle_range(recmap_order **order, uint64_t first, uint64_t count,
                                    recmap_error *error) {
     recmap_order *within = NULL;
     recmap_status status = recmap_order_shuffled(&within, count, 7, error);
     if (status == RECMAP_OK)
         status = recmap_order_view_range(order, within, first, count, 1, error);
-    recmap_order_release(within); /* the view has it */
+    recmap_order_release(within); /* the view has retained it */
     return status;
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""JAX learns to read the digits, and may be killed at any moment.
+"""Trains a digit classifier with JAX. Can be killed and resumed at any time.
 
     python3 train_jax.py [--epochs 8] [--checkpoint digits.npz] [SHARDS]
 
-Started again it goes on from the newest checkpoint, in the middle of an epoch, and comes to the same
-weights, bit for bit, as if nothing had been.
+When started again, it resumes from the newest checkpoint, in the middle of an epoch. The final
+weights are bit for bit those of an uninterrupted run.
 """
 
 import argparse
@@ -25,16 +25,16 @@ FEATURES = {
 
 
 def save(path, data, step, **arrays):
-    """A kill leaves the old checkpoint or the new one: never half of one."""
-    beside = f"{path}.new"
-    with open(beside, "wb") as file:
+    """Replaces the checkpoint atomically: a kill leaves either the old or the new one."""
+    temporary = f"{path}.new"
+    with open(temporary, "wb") as file:
         np.savez(file, data=json.dumps(data), step=step, **arrays)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, path)
+    os.replace(temporary, path)
 
 
-def begin(key):
+def initial_weights(key):
     first, second = jax.random.split(key)
     return {
         "w1": jax.random.normal(first, (64, 100)) * 0.15,
@@ -52,18 +52,18 @@ def scores(weights, images, key=None):
 
 
 def loss_of(weights, images, labels, key):
-    chances = jax.nn.log_softmax(scores(weights, images, key))
-    return -jnp.take_along_axis(chances, labels[:, None], 1).mean()
+    log_probabilities = jax.nn.log_softmax(scores(weights, images, key))
+    return -jnp.take_along_axis(log_probabilities, labels[:, None], 1).mean()
 
 
 @jax.jit
-def learn(weights, speeds, step, images, labels):
-    """One step of gradient descent with momentum; its randomness is a function of the step."""
+def train_step(weights, momenta, step, images, labels):
+    """One step of gradient descent with momentum. Dropout depends only on the step."""
     key = jax.random.fold_in(jax.random.key(1), step)
-    loss, slopes = jax.value_and_grad(loss_of)(weights, images, labels, key)
-    speeds = jax.tree.map(lambda speed, slope: 0.9 * speed + slope, speeds, slopes)
-    weights = jax.tree.map(lambda weight, speed: weight - 0.05 * speed, weights, speeds)
-    return weights, speeds, loss
+    loss, gradients = jax.value_and_grad(loss_of)(weights, images, labels, key)
+    momenta = jax.tree.map(lambda momentum, gradient: 0.9 * momentum + gradient, momenta, gradients)
+    weights = jax.tree.map(lambda weight, momentum: weight - 0.05 * momentum, weights, momenta)
+    return weights, momenta, loss
 
 
 def main():
@@ -71,11 +71,11 @@ def main():
     parser.add_argument("shards", nargs="?", default=DIGITS)
     parser.add_argument("--checkpoint", type=Path, default="digits.npz")
     parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--every", type=int, default=20, help="steps from checkpoint to checkpoint")
+    parser.add_argument("--every", type=int, default=20, help="steps between checkpoints")
     options = parser.parse_args()
 
-    weights = begin(jax.random.key(0))
-    speeds = jax.tree.map(jnp.zeros_like, weights)
+    weights = initial_weights(jax.random.key(0))
+    momenta = jax.tree.map(jnp.zeros_like, weights)
 
     index = options.checkpoint.with_suffix(".rmx")
     ds = recmap.open(options.shards, id="id", index=index)
@@ -94,17 +94,17 @@ def main():
     if options.checkpoint.exists():
         with np.load(options.checkpoint) as saved:
             weights = {name: jnp.array(saved[name]) for name in weights}
-            speeds = {name: jnp.array(saved[f"speed_{name}"]) for name in speeds}
+            momenta = {name: jnp.array(saved[f"momentum_{name}"]) for name in momenta}
             loader.load_state_dict(json.loads(str(saved["data"])))
             step = int(saved["step"])
-        print(f"going on at epoch {loader.epoch}, record {loader.position}", flush=True)
+        print(f"resuming at epoch {loader.epoch}, record {loader.position}", flush=True)
 
     def checkpoint():
-        arrays = {**weights, **{f"speed_{name}": speed for name, speed in speeds.items()}}
+        arrays = {**weights, **{f"momentum_{name}": momentum for name, momentum in momenta.items()}}
         save(options.checkpoint, loader.state_dict(), step, **arrays)
 
     for batch in loader:
-        weights, speeds, loss = learn(weights, speeds, step, batch["image"], batch["label"])
+        weights, momenta, loss = train_step(weights, momenta, step, batch["image"], batch["label"])
         step += 1
         if step % options.every == 0:
             checkpoint()
@@ -112,8 +112,8 @@ def main():
     checkpoint()
 
     test = parts["test"].parse(range(len(parts["test"])), FEATURES)
-    right = (scores(weights, test["image"]).argmax(1) == test["label"]).mean()
-    print(f"{right:.1%} of {len(parts['test'])} digits that it never saw are read right")
+    accuracy = (scores(weights, test["image"]).argmax(1) == test["label"]).mean()
+    print(f"{accuracy:.1%} of {len(parts['test'])} test digits classified correctly")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""TensorFlow learns to read the digits, and may be killed at any moment.
+"""Trains a digit classifier with TensorFlow. Can be killed and resumed at any time.
 
     python3 train_tensorflow.py [--epochs 8] [--checkpoint digits.npz] [SHARDS]
 
-Started again it goes on from the newest checkpoint, in the middle of an epoch, and comes to the same
-weights, bit for bit, as if nothing had been.
+When started again, it resumes from the newest checkpoint, in the middle of an epoch. The final
+weights are bit for bit those of an uninterrupted run.
 """
 
 import argparse
@@ -24,17 +24,17 @@ FEATURES = {
 
 
 def save(path, data, step, **arrays):
-    """A kill leaves the old checkpoint or the new one: never half of one."""
-    beside = f"{path}.new"
-    with open(beside, "wb") as file:
+    """Replaces the checkpoint atomically: a kill leaves either the old or the new one."""
+    temporary = f"{path}.new"
+    with open(temporary, "wb") as file:
         np.savez(file, data=json.dumps(data), step=step, **arrays)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, path)
+    os.replace(temporary, path)
 
 
 class Model(tf.Module):
-    """Two layers; what it keeps is `variables`, the speeds of its momentum among them."""
+    """Two layers. `variables` are the weights and the momentum of each."""
 
     def __init__(self):
         super().__init__()
@@ -43,11 +43,11 @@ class Model(tf.Module):
             tf.Variable(tf.random.stateless_normal(shape, (0, i), stddev=0.1), name=name)
             for i, (name, shape) in enumerate(shapes.items())
         ]
-        self.speeds = [
-            tf.Variable(tf.zeros(shape), name=f"speed_{name}") for name, shape in shapes.items()
+        self.momenta = [
+            tf.Variable(tf.zeros(shape), name=f"momentum_{name}") for name, shape in shapes.items()
         ]
 
-    def kept(self):
+    def checkpointed(self):
         return {variable.name.removesuffix(":0"): variable for variable in self.variables}
 
     def scores(self, images, seed=None):
@@ -58,15 +58,15 @@ class Model(tf.Module):
         return hidden @ w2 + b2
 
     @tf.function(reduce_retracing=True)
-    def learn(self, step, images, labels):
-        """One step of gradient descent with momentum; its randomness is a function of the step."""
+    def train_step(self, step, images, labels):
+        """One step of gradient descent with momentum. Dropout depends only on the step."""
         with tf.GradientTape() as tape:
             scores = self.scores(images, tf.stack([1, step]))
             loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, scores))
-        for weight, speed, slope in zip(
-            self.weights, self.speeds, tape.gradient(loss, self.weights), strict=True
+        for weight, momentum, gradient in zip(
+            self.weights, self.momenta, tape.gradient(loss, self.weights), strict=True
         ):
-            weight.assign_sub(0.05 * speed.assign(0.9 * speed + slope))
+            weight.assign_sub(0.05 * momentum.assign(0.9 * momentum + gradient))
         return loss
 
 
@@ -75,7 +75,7 @@ def main():
     parser.add_argument("shards", nargs="?", default=DIGITS)
     parser.add_argument("--checkpoint", type=Path, default="digits.npz")
     parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--every", type=int, default=20, help="steps from checkpoint to checkpoint")
+    parser.add_argument("--every", type=int, default=20, help="steps between checkpoints")
     options = parser.parse_args()
 
     tf.config.experimental.enable_op_determinism()
@@ -91,20 +91,20 @@ def main():
     step, state = 0, loader.state_dict()
     if options.checkpoint.exists():
         with np.load(options.checkpoint) as saved:
-            for name, variable in model.kept().items():
+            for name, variable in model.checkpointed().items():
                 variable.assign(saved[name])
             state = json.loads(str(saved["data"]))
             step = int(saved["step"])
         loader.load_state_dict(state)
-        print(f"going on at epoch {loader.epoch}, record {loader.position}", flush=True)
+        print(f"resuming at epoch {loader.epoch}, record {loader.position}", flush=True)
 
     def checkpoint():
-        arrays = {name: variable.numpy() for name, variable in model.kept().items()}
+        arrays = {name: variable.numpy() for name, variable in model.checkpointed().items()}
         save(options.checkpoint, state, step, **arrays)
 
-    # tf.data reads ahead: so each batch comes with the state that holds right behind it.
+    # tf.data reads ahead, so each batch is delivered with the state after it.
     for batch, text in recmap.tensorflow.dataset(loader, state=True):
-        loss = model.learn(tf.constant(step), batch["image"], batch["label"])
+        loss = model.train_step(tf.constant(step), batch["image"], batch["label"])
         step, state = step + 1, json.loads(text.numpy())
         if step % options.every == 0:
             checkpoint()
@@ -112,8 +112,8 @@ def main():
     checkpoint()
 
     test = parts["test"].parse(range(len(parts["test"])), FEATURES)
-    right = (model.scores(test["image"]).numpy().argmax(1) == test["label"]).mean()
-    print(f"{right:.1%} of {len(parts['test'])} digits that it never saw are read right")
+    accuracy = (model.scores(test["image"]).numpy().argmax(1) == test["label"]).mean()
+    print(f"{accuracy:.1%} of {len(parts['test'])} test digits classified correctly")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""PyTorch learns to read the digits, and may be killed at any moment.
+"""Trains a digit classifier with PyTorch. Can be killed and resumed at any time.
 
     python3 train_torch.py [--epochs 8] [--checkpoint digits.pt] [SHARDS]
 
-Started again it goes on from the newest checkpoint, in the middle of an epoch, and comes to the same
-weights, bit for bit, as if nothing had been.
+When started again, it resumes from the newest checkpoint, in the middle of an epoch. The final
+weights are bit for bit those of an uninterrupted run.
 """
 
 import argparse
@@ -23,13 +23,13 @@ FEATURES = {
 
 
 def save(path, **parts):
-    """A kill leaves the old checkpoint or the new one: never half of one."""
-    beside = f"{path}.new"
-    with open(beside, "wb") as file:
+    """Replaces the checkpoint atomically: a kill leaves either the old or the new one."""
+    temporary = f"{path}.new"
+    with open(temporary, "wb") as file:
         torch.save(parts, file)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, path)
+    os.replace(temporary, path)
 
 
 def inputs(images):
@@ -41,7 +41,7 @@ def main():
     parser.add_argument("shards", nargs="?", default=DIGITS)
     parser.add_argument("--checkpoint", type=Path, default="digits.pt")
     parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--every", type=int, default=20, help="steps from checkpoint to checkpoint")
+    parser.add_argument("--every", type=int, default=20, help="steps between checkpoints")
     options = parser.parse_args()
 
     torch.manual_seed(1)
@@ -66,7 +66,7 @@ def main():
         torch.set_rng_state(saved["rng"])
         batches.load_state_dict(saved["data"])
         step = saved["step"]
-        print(f"going on at epoch {loader.epoch}, record {loader.position}", flush=True)
+        print(f"resuming at epoch {loader.epoch}, record {loader.position}", flush=True)
 
     def checkpoint():
         save(
@@ -91,8 +91,8 @@ def main():
 
     model.eval()
     test = recmap.torch.tensors(parts["test"].parse(range(len(parts["test"])), FEATURES))
-    right = (model(inputs(test["image"])).argmax(1) == test["label"]).float().mean()
-    print(f"{right:.1%} of {len(parts['test'])} digits that it never saw are read right")
+    accuracy = (model(inputs(test["image"])).argmax(1) == test["label"]).float().mean()
+    print(f"{accuracy:.1%} of {len(parts['test'])} test digits classified correctly")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-/* Draws records, some of them more often than others:
+/* Draws records by weight:
  *
  *     weight NAME.rmx COLUMN VALUE WEIGHT
  *
- * The records whose column has the value weigh WEIGHT, all others 1. Prints one epoch: a line of
- * record number and value for each draw. */
+ * Records whose column has this value have weight WEIGHT, all others weight 1. Prints a line with
+ * the record number and the value for each draw of one epoch. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include <recmap/recmap.h>
 
-static recmap_status show(const recmap_order *order, const int64_t *values, uint64_t *numbers,
-                          recmap_error *error) {
+static recmap_status print_draws(const recmap_order *order, const int64_t *values,
+                                 uint64_t *numbers, recmap_error *error) {
     size_t count = (size_t)recmap_order_count(order);
     recmap_status status = recmap_order_run(numbers, order, 0, 0, count, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
@@ -18,6 +18,7 @@ static recmap_status show(const recmap_order *order, const int64_t *values, uint
     return status;
 }
 
+/* All arrays have one element more than needed: calloc(0) may return NULL. */
 static recmap_status draw(recmap_dataset *dataset, const char *name, int64_t wanted, double weight,
                           recmap_error *error) {
     size_t count = (size_t)recmap_dataset_count(dataset), column;
@@ -33,7 +34,7 @@ static recmap_status draw(recmap_dataset *dataset, const char *name, int64_t wan
         for (size_t i = 0; i < count; i++) weights[i] = values[i] == wanted ? weight : 1;
         status = recmap_order_weighted(&order, weights, count, 7, 0, error);
     }
-    if (status == RECMAP_OK) status = show(order, values, numbers, error);
+    if (status == RECMAP_OK) status = print_draws(order, values, numbers, error);
     recmap_order_release(order);
     free(numbers);
     free(weights);

@@ -1,6 +1,5 @@
-/* Writes records that are no tf.Example, with an index by a callback, and finds one again:
- * write NAME.tfrecord NAME.rmx ID. A record is a line, its id what stands before the first space.
- */
+/* Writes and indexes records that are not tf.Examples, then finds one by id:
+ * write NAME.tfrecord NAME.rmx ID. A record is a line of text; its id is the first word. */
 #include <string.h>
 
 #include <recmap/recmap.h>
@@ -34,9 +33,9 @@ static recmap_status write_lines(const char *path, const char *index_path, recma
     return status;
 }
 
-static recmap_status find(const char *index_path, const char *name, recmap_error *error) {
+static recmap_status print_record(const char *index_path, const char *name, recmap_error *error) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.extract = read_id; /* ids are compared in the records */
+    options.extract = read_id; /* find compares ids with those in the records */
     recmap_dataset *dataset = NULL;
     recmap_value id = {.type = RECMAP_TYPE_BYTES};
     id.as.bytes.data = (const uint8_t *)name;
@@ -59,7 +58,7 @@ int main(int argc, char **argv) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (argc != 4) return 2;
     if (write_lines(argv[1], argv[2], &error) != RECMAP_OK ||
-        find(argv[2], argv[3], &error) != RECMAP_OK)
+        print_record(argv[2], argv[3], &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     return 0;
 }

@@ -1,4 +1,4 @@
-"""The Python code of docs/guide runs as written: with the digits, and with records that the guide makes."""
+"""The Python code of docs/guide runs as written, with the digits and with made records."""
 
 import re
 import shutil

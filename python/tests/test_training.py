@@ -66,12 +66,12 @@ def test_killed_and_resumed_training_gives_the_same_weights(framework, tmp_path)
     chance = random.Random(seed)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     said = finish(start(framework, whole, every=45))
-    assert "step 90" in said and "going on" not in said
+    assert "step 90" in said and "resuming" not in said
     for i in range(KILLS):
         process = start(framework, broken, every=1)
         if i:
-            assert process.stdout.readline().startswith("going on at epoch")
+            assert process.stdout.readline().startswith("resuming at epoch")
         kill(process, chance)
     last = finish(start(framework, broken, every=1))
-    assert last.startswith("going on at epoch") and last.splitlines()[-1] == said.splitlines()[-1]
+    assert last.startswith("resuming at epoch") and last.splitlines()[-1] == said.splitlines()[-1]
     assert kept(framework, whole) == kept(framework, broken)

@@ -267,7 +267,7 @@ class Damage(FramingTest):
 
 @unittest.skipUnless("RECMAP_PLUGIN" in os.environ, "skipped: no plugin was built")
 class Plugin(FramingTest):
-    """docs/examples/framing.c: a size of 4 bytes, the highest first, before each record."""
+    """docs/examples/framing.c: each record follows its size, a big-endian 32-bit integer."""
 
     def setUp(self):
         super().setUp()
@@ -312,8 +312,8 @@ class Plugin(FramingTest):
         self.write("a.bin", self.data + b"\x00\x00\x00\x09four")
         result = self.run_recmap("index", "--framing", self.plugin, "a.bin")
         self.assertEqual(result.status, 3)
-        self.assertIn(f"recmap: a.bin: record 4 at byte {at}: the record of 9 bytes does not fit "
-                      "into the 8 that are left\n".encode(), result.err)
+        self.assertIn(f"recmap: a.bin: record 4 at byte {at}: a record of 9 bytes does not fit "
+                      "into the remaining 8\n".encode(), result.err)
         self.index("--framing", self.plugin, "--on-corrupt", "skip", "a.bin",
                    err="recmap: 1 damaged place skipped, 8 bytes; 'recmap info a.rmx' lists them\n")
         self.assertEqual(
