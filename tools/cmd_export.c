@@ -40,8 +40,7 @@ static char *idx_path(const char *shard_path, const char *folder, const char *in
     return path;
 }
 
-/* The folder that a path names a file in, without symbolic links; malloc'ed. NULL: errno says why.
- */
+/* Returns the malloc'ed real path of the folder of `path`, or NULL with errno. */
 static char *resolve_folder(const char *path) {
     size_t size = (size_t)(base_name(path) - path);
     char *folder = size ? strndup(path, size) : strdup(".");
@@ -50,13 +49,13 @@ static char *resolve_folder(const char *path) {
     return resolved;
 }
 
-/* Whether `path` is in the folder of the index or below, and is not a symbolic link. A folder that
- * does not exist is no danger: making the file fails. */
+/* Returns true if `path` is below the folder of the index and not a symbolic link. A folder that
+ * does not exist is harmless: creating the file will fail. */
 static bool is_inside(const char *path, const char *index_path) {
     char *root = resolve_folder(index_path), *folder = resolve_folder(path);
     bool is_missing = !folder && errno == ENOENT;
     size_t size = root ? strlen(root) : 0;
-    if (size == 1) size = 0; /* the root folder's slash also begins what is below it */
+    if (size == 1) size = 0; /* "/" already ends in the separator */
     bool is_below = root && folder && !strncmp(folder, root, size) &&
                     (folder[size] == '/' || !folder[size]);
     struct stat file;
@@ -66,7 +65,7 @@ static bool is_inside(const char *path, const char *index_path) {
     return is_missing || (is_below && !is_link);
 }
 
-/* The names come from the index, and its author must not choose which files are written. */
+/* Shard names come from the index, whose author must not decide which files are written. */
 static int check_inside(const char *shard_path, const char *index_path) {
     char *path = idx_path(shard_path, NULL, index_path);
     if (!path) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
@@ -79,6 +78,7 @@ static int check_inside(const char *shard_path, const char *index_path) {
     return exit_status;
 }
 
+/* Equal file names are only compared between neighbours, since shards are usually sorted. */
 static int check_shards(recmap_dataset *dataset, const char *folder, const char *index_path) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;

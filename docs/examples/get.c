@@ -9,6 +9,7 @@ int main(void) {
     if (recmap_dataset_get(&record, dataset, 1234, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     fwrite(record.data, 1, record.size, stdout);
+    recmap_record_release(&record);
     recmap_dataset_close(dataset);
     return 0;
 }

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: TFRecord files made here, and the command run on them.
+"""Shared by the command line tests: makes TFRecord files and runs the command on them.
 
 Nothing of recmap is used to make or to check files: the framing, its CRC and tf.Example are written
 again below, from their specifications.
@@ -56,7 +56,7 @@ def tfrecord(payloads):
 
 
 def parse_tfrecord(data):
-    """The payloads; every CRC must hold and nothing may be left over."""
+    """Returns the payloads. Every CRC must be correct and no bytes may follow the last record."""
     payloads, at = [], 0
     while at < len(data):
         (size,) = struct.unpack_from("<Q", data, at)
@@ -98,12 +98,12 @@ def _entry(name, message):
 
 
 def example(**features):
-    """A tf.Example: bytes and str make bytes features, int int64, float float; lists of these."""
+    """A tf.Example of values or lists: bytes and str, int (int64 features) or float."""
     return _field(1, b"".join(_entry(n, _feature(v)) for n, v in sorted(features.items())))
 
 
 def sequence_example(context, lists):
-    """A tf.SequenceExample: features by name, and lists of features, a step each."""
+    """A tf.SequenceExample of context features by name, and lists of steps by name."""
     steps = {n: b"".join(_field(1, _feature(v)) for v in values) for n, values in lists.items()}
     return (_field(1, b"".join(_entry(n, _feature(v)) for n, v in context.items())) +
             _field(2, b"".join(_entry(n, message) for n, message in steps.items())))
@@ -122,13 +122,13 @@ class Result:
 
 
 def signals_as_usual():
-    """For preexec_fn: whoever runs the tests in the background may have these ignored."""
+    """For preexec_fn: a shell may ignore these signals for tests in the background."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
 class CliTest(unittest.TestCase):
-    """Every test starts in an empty folder of its own; paths are relative to it."""
+    """Every test starts in its own empty folder; paths are relative to it."""
 
     maxDiff = None
 
@@ -159,7 +159,7 @@ class CliTest(unittest.TestCase):
         return Result(done.returncode, done.stdout or b"", done.stderr)
 
     def check(self, *arguments, out=b"", err=b"", status=0, **options):
-        """Runs the command; stdout, stderr and exit status are exactly these."""
+        """Runs the command; stdout, stderr and exit status must be exactly these."""
         result = self.run_recmap(*arguments, **options)
         out = out.encode() if isinstance(out, str) else out
         err = err.encode() if isinstance(err, str) else err
@@ -167,13 +167,13 @@ class CliTest(unittest.TestCase):
         return result
 
     def check_wrong(self, command, *arguments, what):
-        """Wrong usage: one line that says what, one line that says where help is."""
+        """Wrong usage must print one line with the error and one that refers to --help."""
         self.check(command, *arguments, status=2,
                    err=f"recmap: {command}: {what}\n  try 'recmap {command} --help'\n")
 
     def index(self, *arguments, err=""):
-        """Builds an index. The summary is checked but for what is never twice the same; `err` is
-        what stands behind it. Returns the summary's first part: path, records, shards, bytes."""
+        """Builds an index. Checks the form of the summary, and that `err` follows it. Returns the
+        first part of the summary: path, records, shards, bytes."""
         result = self.run_recmap("index", *arguments)
         self.assertEqual((result.out, result.status), (b"", 0), result)
         line, rest = result.err.decode().split("\n", 1)
@@ -186,7 +186,7 @@ class CliTest(unittest.TestCase):
         return match["what"]
 
     def payloads(self, index):
-        """All records of an index, by way of cat."""
+        """All records of an index, read with cat."""
         return parse_tfrecord(self.run_recmap("cat", "--format", "tfrecord", index).out)
 
 

@@ -1,4 +1,4 @@
-"""Damaged shards: at index time, when they are read, and what verify finds."""
+"""Damaged shards: when they are indexed, read and verified."""
 
 import json
 import os
@@ -122,7 +122,7 @@ class WhenRead(CliTest):
         self.index("s-0", "s-1")
 
     def verify(self):
-        """What verify found: exit status, damage lines, summary; JSON must say the same."""
+        """Runs verify, checks exit status, damage lines and summary, and that --json agrees."""
         result = self.run_recmap("verify", "s.rmx")
         self.assertEqual(result.err, b"")
         *lines, summary = result.out.decode().splitlines()

@@ -28,7 +28,7 @@ def make_payloads(seed, count):
 
 class FramingTest(CliTest):
     def check_records(self, framing, due, *files, options=()):
-        """The records are these, through index, cat, get, shuffle, resume and verify."""
+        """Checks the records with index, cat, get, shuffle, resume and verify."""
         for threads in ("1", "3"):
             self.index("--framing", framing, "--threads", threads, "-o", "x.rmx", *options, *files)
             everything = self.run_recmap("cat", "--format", "tfrecord", "x.rmx")
@@ -126,7 +126,7 @@ class Kinds(FramingTest):
                 self.index("--framing", framing, "-o", f"{name}.rmx", name)
                 info = json.loads(self.run_recmap("info", "--json", f"{name}.rmx").out)
                 fingerprints.add(info["fingerprint"])
-                # Another time of change makes readers look at samples.
+                # A changed modification time makes readers compare samples.
                 os.utime(self.path(name), (1, 1))
                 self.assertEqual(self.run_recmap("get", f"{name}.rmx", "1").status, 0)
             self.assertEqual(len(fingerprints), 1)
@@ -141,12 +141,12 @@ class Kinds(FramingTest):
         self.assertEqual(self.run_recmap("index", "--framing", "lines", "a.gz").status, 3)
         self.run_recmap("index", "--framing", "lines", "--on-corrupt", "skip", "a.gz")
         found = self.payloads("a.rmx")
-        # How much of the damaged member is believed is not what is tested here; behind it, the
-        # first line is not known to be whole.
+        # How many lines of the damaged member are kept is not tested here. The first line after
+        # it is lost, because it may have begun in the damage.
         first, last = parts[0].split(b"\n")[:-1], parts[2].split(b"\n")[1:-1]
         self.assertTrue(found[:6000] == first and found[-5999:] == last)
         self.assertLess(len(found), 15100)
-        # Records of fixed length are lost from the damage on.
+        # With records of fixed length, everything after the damage is lost.
         self.run_recmap("index", "--framing", "fixed:0,10,0", "--on-corrupt", "skip", "a.gz")
         found = self.payloads("a.rmx")
         self.assertTrue((parts[0] + parts[1][:half]).startswith(b"".join(found)))
@@ -176,7 +176,7 @@ class Kinds(FramingTest):
         self.index("--framing", "lines", "-o", "d.rmx", "d.txt")
         self.run_recmap("merge", "-o", "m.rmx", "all.rmx", "d.rmx")
         self.assertEqual(self.payloads("m.rmx"), due + [b"four"])
-        # Without --framing what is appended lies as the last shard does.
+        # Without --framing, appended shards have the framing of the last shard.
         self.write("e.txt", b"five\n")
         self.index("--append", "-o", "m.rmx", "e.txt")
         self.assertEqual(self.payloads("m.rmx"), due + [b"four", b"five"])
@@ -352,7 +352,7 @@ class TextIndexes(CliTest):
             self.assertEqual(self.read(f"{name}.idx"), due)
 
     def check_outside(self, path):
-        """The shard's own folder is refused, and nothing is written; -o FOLDER is not."""
+        """Writing beside such a shard is rejected and nothing is written; -o FOLDER works."""
         before = sorted(os.walk(self.folder))
         self.check("export", "in/t.rmx", "--to", "idx", status=2,
                    err=f"recmap: {path}: the text index would be written outside the folder of "
@@ -398,7 +398,7 @@ class TextIndexes(CliTest):
         self.make()
         self.index("--from-idx", "due", "-o", "by.rmx", *self.names())
         self.assertEqual(self.read("by.rmx"), self.read("t.rmx"))
-        # As DALI's users name them, with CR LF, without the last line's end.
+        # Named as by users of DALI, with CR LF, without a newline at the end.
         os.remove(self.path("due/t-1.tfrecord.idx"))
         text = self.read("due/t-0.tfrecord.idx")
         self.write("due/t-1.idx", self.read("due/t-0.tfrecord.idx"))

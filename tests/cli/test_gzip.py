@@ -12,7 +12,7 @@ import zlib
 
 from support import CliTest, frame
 
-# What it takes is taken once: the CRCs are worked out in Python.
+# Computed once: CRCs in Python are slow.
 framed = functools.lru_cache(maxsize=None)(frame)
 
 EMPTY = gzip.compress(b"", mtime=0)
@@ -23,7 +23,7 @@ def tfrecord(due):
 
 
 def member(data, flags=0, extra=None, level=6, crc=None, size=None):
-    """A GZIP member with the fields of its header that are asked for."""
+    """A GZIP member with these optional header fields."""
     header = bytes([31, 139, 8, flags, 1, 2, 3, 4, 0, 255])
     if flags & 4:
         header += struct.pack("<H", len(extra)) + extra
@@ -37,7 +37,7 @@ def member(data, flags=0, extra=None, level=6, crc=None, size=None):
 
 
 def bgzf(data, block=65280):
-    """Blocks that tell their own size, as of the tools for genomes, and an empty one at the end."""
+    """Blocks with their size in the header, as written by bgzip, and an empty one at the end."""
     out = []
     for at in [*range(0, len(data), block), None]:
         made = member(data[at : at + block] if at is not None else b"", 4, b"BC\x02\x00\x00\x00")
@@ -46,7 +46,7 @@ def bgzf(data, block=65280):
 
 
 def inflate(file):
-    """By zlib, one stream behind the other; zeros behind the last are nothing."""
+    """Inflates concatenated streams with zlib. Zeros after the last one are padding."""
     image = b""
     while file.strip(b"\x00"):
         inflater = zlib.decompressobj(47)
@@ -83,7 +83,7 @@ class GzipTest(CliTest):
         self.assertEqual(b"damaged" in verified.out, is_damaged)
 
     def check_good(self, name, make, due, framings=("tfrecord", "lines")):
-        """`make` compresses an image; indexed by one and many threads, strictly and not."""
+        """Indexes what `make` compressed, with one and many threads, with raise and skip."""
         for framing in framings:
             image = self.framings[framing](due)
             file = make(image)
@@ -96,7 +96,7 @@ class GzipTest(CliTest):
                     self.check_reads(due + due)
 
     def check_bad(self, name, file, error, kept, framing="tfrecord", exact=True):
-        """`error` is said, and these records are kept where damage is skipped."""
+        """Indexing must fail with `error`; with --on-corrupt skip, these records are kept."""
         self.write("a", file)
         with self.subTest(name, framing=framing):
             strict = self.run_recmap("index", *self.options(framing, file), "-o", "x.rmx", "a")
@@ -159,7 +159,7 @@ class Good(GzipTest):
             self.check_good(name, make, due)
 
     def test_large(self):
-        # Headers and trailers lie anywhere in what is read at once, and points between members.
+        # Headers and trailers are at any offset of a read, and seek points between members.
         due = make_payloads(2, 600, (9, 100, 1000))
         noise = [random.Random(i).randbytes(4000).replace(b"\n", b"") for i in range(300)]
         due = [record for pair in zip(due, noise * 2) for record in pair]
@@ -207,13 +207,13 @@ class Bad(GzipTest):
     def test_wrong_sums(self):
         wrong = {"crc": {"crc": 1}, "size": {"size": 1}}
         for name, change in wrong.items():
-            # Records with a check of their own are kept.
+            # Records with their own checksums are kept.
             file = b"".join(self.members("tfrecord", **change))
             with self.assertRaises(gzip.BadGzipFile):
                 gzip.decompress(file)
             self.check_bad(name, file, "the gzip stream is damaged: its checksum does not hold",
                            self.due)
-            # Others go with their member, and the line behind, which may have begun in it.
+            # Others are lost with their member, and so is the next line, which may begin in it.
             file = b"".join(self.members("lines", **change))
             self.check_bad(name, file, "its checksum does not hold",
                            self.parts[0] + self.parts[2][1:], "lines")
@@ -242,7 +242,7 @@ class Bad(GzipTest):
                 self.check_bad("first", bytes(broken), "recmap: a: byte 10: the gzip stream is "
                                "damaged: a header has flags that are reserved", self.due, framing,
                                exact=False)
-                # The line behind the damage may have begun in it.
+                # The line after the damage may begin in it.
                 self.assertEqual(self.payloads("x.rmx")[-79:], self.due[-79:])
         result = self.run_recmap("index", "--framing", "lines", "-o", "y.rmx", "a")
         self.assertIn(b"a file that only begins so needs `--compression none`", result.err)
@@ -269,7 +269,7 @@ class Bad(GzipTest):
             broken = bytearray(second)
             broken[len(second) // 2 : len(second) // 2 + 40] = b"\xff" * 40
             kept = self.due if framing == "tfrecord" else self.parts[0] + self.parts[2][1:]
-            # The records' own checks may come first.
+            # The checksums of the records may fail first.
             self.check_bad("lost", first + bytes(broken) + third, "recmap: a: ", kept,
                            framing, exact=False)
             found = self.payloads("x.rmx")

@@ -1,4 +1,4 @@
-"""import: records as JSON lines into a TFRecord file; and that cat and import are each other's way back."""
+"""recmap import: JSON lines to a TFRecord file, and round trips through cat and import."""
 
 import base64
 import glob
@@ -105,7 +105,7 @@ class Input(ImportTest):
 
 class Errors(ImportTest):
     def check_bad(self, text, what, *before):
-        """The error names file and byte and line; nothing is left, and what was there stays."""
+        """The error names file, byte and line. No output is left, and an old one is unchanged."""
         self.write("in.json", text)
         self.write("old", b"old")
         for output in ("new", "old"):

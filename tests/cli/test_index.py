@@ -1,4 +1,4 @@
-"""recmap index: what shards are named by, what the index is called, appending, ids, being stopped."""
+"""recmap index: arguments, the default path of the index, appending, ids, signals."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ class Naming(CliTest):
             self.write(f"part-{i}", shard(str(i)))
         self.index("part-*")
         self.assertEqual(self.payloads("part.rmx"), [b"1", b"9", b"10"])
-        # The index itself matches now.
+        # The index now matches the pattern, too.
         self.index("part*")
         self.assertEqual(self.payloads("part.rmx"), [b"1", b"9", b"10"])
 
@@ -218,7 +218,7 @@ class Compressed(CliTest):
         self.assertIn("recmap cat --format tfrecord", out)
 
     def test_info_tells_of_blocks_without_end(self):
-        # Fixed codes, the lowest bit first: one zero, and 258 more of them again and again.
+        # Fixed codes, lowest bit first: one zero, then many copies of 258 zeros.
         match = "".join(["11000101", "00000"] * 8)
         records, begin = 35000, "1" + "10" + "00110000"
         bits = int.from_bytes(int(match[::-1], 2).to_bytes(13, "little") * records, "little")
@@ -258,7 +258,7 @@ class Ids(CliTest):
         self.check("find", "a.rmx", "7", "0", out="7\t2\n7\t5\n0\t1\n")
         self.check("find", "a.rmx", "--", "-5", str(2**63 - 1), str(-(2**63)),
                    out=f"-5\t0\n{2**63 - 1}\t3\n{-2**63}\t4\n")
-        # One number too large does not spoil the next.
+        # An id that is too large for int64 does not affect the next one.
         result = self.run_recmap("find", "a.rmx", str(2**63), "0")
         self.assertEqual((result.out, result.status), (b"0\t1\n", 1))
         for text in (str(2**63), "07x", "0x7", " 7", "+7", ""):
@@ -343,7 +343,7 @@ class Appending(CliTest):
 
 
 class Stopping(CliTest):
-    """A build that takes a while is stopped by a signal as soon as it has begun."""
+    """A long build is stopped by a signal as soon as it has started."""
 
     def setUp(self):
         super().setUp()

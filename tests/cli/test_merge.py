@@ -1,4 +1,4 @@
-"""recmap merge: parts that were indexed apart become the index that one build gives."""
+"""recmap merge: merged parts equal the index of one build."""
 
 import os
 import unittest
@@ -29,7 +29,7 @@ class Merging(CliTest):
             self.check("merge", "-o", "m.rmx", *parts,
                        err="recmap: m.rmx: 5 records in 4 shards\n")
             self.assertEqual(self.read("m.rmx"), self.read("all.rmx"))
-            # Of some already merged too.
+            # A part can be the result of a merge.
             self.check("merge", "-o", "half.rmx", *parts[:2],
                        err="recmap: half.rmx: 2 records in 2 shards\n")
             self.check("merge", "-o", "m.rmx", "half.rmx", *parts[2:],

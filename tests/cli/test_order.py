@@ -1,4 +1,4 @@
-"""order, and cat in every order: shuffled, from any position, dealt to ranks."""
+"""recmap order, and recmap cat in order: shuffled, from any position, shared among ranks."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ def mix(z):
 
 
 class Shuffle:
-    """An epoch of a shuffled order, written after docs/order.md."""
+    """An epoch of a shuffled order, implemented from docs/order.md."""
 
     def __init__(self, n, seed=0, epoch=0):
         golden = 0x9E3779B97F4A7C15
@@ -68,7 +68,7 @@ def lines(numbers):
 
 
 def deal(epoch, start, world, batch, last):
-    """The numbers of each rank, by the rule of docs/order.md."""
+    """The numbers of each rank, as docs/order.md specifies."""
     ranks = [[] for _ in range(world)]
     at, n = start, len(epoch)
     while n - at >= world * batch or (n > at and last == "pad"):
@@ -85,7 +85,7 @@ def deal(epoch, start, world, batch, last):
 
 
 class Orders(CliTest):
-    """On the digits, where they lie."""
+    """On the digits of data/."""
 
     def setUp(self):
         super().setUp()
@@ -168,7 +168,7 @@ class Orders(CliTest):
                 self.assertEqual({len(numbers) for numbers in expected}, {len(expected[0])})
 
     def test_resumed_by_another_world(self):
-        """Three ranks make four steps; then two take the rest. Each record comes once."""
+        """Three ranks make four steps, two use the rest. Each record is used once."""
         words = ["order", "d.rmx", "--shuffle", "--epoch=4"]
         seen = []
         for rank in range(3):
@@ -234,7 +234,7 @@ class SmallOrders(CliTest):
                    "  records are numbered from 0, in the order of the shards\n")
 
     def test_batches_of_large_records(self):
-        """A batch ends at 16 MiB too."""
+        """A batch also ends at 16 MiB."""
         self.write("a", tfrecord([bytes(6 << 20)]) * 2 + tfrecord([b"x"]) + tfrecord([bytes(1)])
                    + tfrecord([bytes(11 << 20)]) * 2)
         self.index("a")
@@ -256,7 +256,7 @@ class SmallOrders(CliTest):
 
 class Interrupted(CliTest):
     def test_killed_and_resumed(self):
-        """kill -9 in the middle; what came, up to its last whole line, and the rest are all."""
+        """Kills cat on the way: the complete lines before the kill and the rest are all records."""
         n = 50000
         self.write("a", tfrecord([b"x"]) * n)
         self.index("a")
@@ -264,7 +264,7 @@ class Interrupted(CliTest):
         for taken in (1, 100, 5000, 30000):
             process = subprocess.Popen([COMMAND, *words], cwd=self.folder, stdout=subprocess.PIPE,
                                        preexec_fn=signals_as_usual)
-            # More is to come than a pipe holds: it waits for its reader.
+            # The output is larger than a pipe, so the command blocks.
             with process.stdout:
                 first = b"".join(process.stdout.readline() for _ in range(taken))
                 process.kill()

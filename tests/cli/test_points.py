@@ -54,7 +54,7 @@ class Points(CliTest):
         self.check_points(gzip.compress(image, 0), image, 3)
 
     def test_values_are_those_that_the_seal_covers(self):
-        # The reader is no wishful one: a plain shard has no points, and all tables are there.
+        # The reader finds no points for an uncompressed shard, and all tables are present.
         self.write("a", tfrecord([b"one"]))
         self.index("-o", "a.rmx", "a")
         tables = read_index(self.read("a.rmx"))

@@ -213,7 +213,7 @@ class Formats(CliTest):
         for access, is_mapped in (("map", True), ("pread", False)):
             process = subprocess.Popen([COMMAND, "cat", "big.rmx", "--access", access],
                                        cwd=self.folder, stdout=subprocess.PIPE)
-            # It is in the middle of its work: more is to come than a pipe holds.
+            # The output is larger than a pipe, so the command is still running.
             begin = process.stdout.read(1)
             with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
                 mapped = [line.split()[-1] for line in maps]
@@ -306,7 +306,7 @@ class OutputFiles(CliTest):
         killed.kill()
         self.assertEqual(killed.wait(timeout=60), -signal.SIGKILL)
         self.assertEqual(len(self.files()), len(files) + 1)
-        # What a living process writes stays.
+        # The file of a running process is kept.
         stopped = begin()
         stopped.send_signal(signal.SIGSTOP)
         self.assertEqual(len(self.files()), len(files) + 1)

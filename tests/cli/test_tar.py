@@ -1,4 +1,4 @@
-"""WebDataset's tar files: samples where they lie.
+"""WebDataset's tar files: one record per sample.
 
 Archives are made by the module tarfile, and what is a sample is worked out from its answers by the
 pattern that WebDataset uses; nothing of recmap is asked.
@@ -23,7 +23,7 @@ BLOCK = 512
 
 
 def archive(files, kind=tarfile.USTAR_FORMAT, **options):
-    """(name, data) or (name, data, what a TarInfo has)."""
+    """Members are (name, data) or (name, data, attributes of TarInfo)."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w", format=kind, **options) as tar:
         for name, data, *more in files:
@@ -56,7 +56,7 @@ def samples(data):
 
 
 def resum(data, at):
-    """Makes the checksum of a header right."""
+    """Corrects the checksum of a header."""
     block = data[at : at + 148] + b" " * 8 + data[at + 156 : at + BLOCK]
     data[at + 148 : at + 156] = b"%06o\0 " % sum(block)
 
@@ -125,7 +125,7 @@ class Samples(FramingTest):
         for tail in (b"", bytes(BLOCK), bytes(2 * BLOCK), bytes(700)):
             self.write("a.tar", data[:end] + tail)
             self.check_records("tar", due, "a.tar")
-        # The padding of the last member lacks: its file has one byte.
+        # The padding of the last member is missing.
         cut = data[: end - BLOCK + 1]
         self.write("a.tar", cut)
         self.check_records("tar", [*due[:-1], due[-1][: 1 - BLOCK]], "a.tar")
@@ -186,7 +186,7 @@ class Damage(CliTest):
         self.due = samples(self.data)
 
     def check_damage(self, data, good, reason, at=None):
-        """The first `good` samples are numbered; behind them all is damage."""
+        """The first `good` samples are numbered; everything after them is damage."""
         at = sum(map(len, self.due[:good])) if at is None else at
         self.write("a.tar", data)
         self.check("index", "--framing", "tar", "-o", "a.rmx", "a.tar", status=3,
@@ -200,7 +200,7 @@ class Damage(CliTest):
         self.assertEqual(self.run_recmap("verify", "a.rmx").status, 0)
 
     def header(self, number):
-        """The second header of that sample: where it is in it, and in the file."""
+        """Offsets of the sample's second header, in the sample and in the file."""
         with tarfile.open(fileobj=io.BytesIO(self.due[number])) as tar:
             inside = tar.getmembers()[1].offset
         return inside, sum(map(len, self.due[:number])) + inside
@@ -259,7 +259,7 @@ class Damage(CliTest):
         }.items():
             extra = archive([("h", text.encode(), {"type": b"x"}), ("n.x", b"")])[: 3 * BLOCK]
             data = self.data[:first] + extra + self.data[first:]
-            # What ends the sample before is bad, so that is lost too.
+            # The end of the preceding sample is unknown, so it is lost too.
             inside = len(self.due[4])
             self.check_damage(data, 4, f"{reason} (member at byte {inside} of it)")
         for text in ("9 path=a\n", "10 size=1\n"):
@@ -273,15 +273,15 @@ class Damage(CliTest):
             at += len(self.due[good])
             good += 1
             size = int(self.data[at + 124 : at + 135], 8)
-        # In data; the sample before is whole.
+        # In data: the preceding sample is complete.
         self.check_damage(self.data[: at + BLOCK + size - 1], good,
                           f"the archive ends inside a member: it has {size} bytes, {size - 1} follow "
                           "its header (member at byte 0 of it)")
-        # In a header: whether the sample before is whole is not known.
+        # In a header: it is unknown whether the preceding sample is complete.
         inside = len(self.due[good - 1])
         self.check_damage(self.data[: at + 100], good - 1, "100 bytes are left, too few for a header of "
                           f"512 (member at byte {inside} of it)")
-        # Between two samples nothing is seen.
+        # Damage between two samples is not detected.
         self.write("a.tar", self.data[:at])
         self.index("--framing", "tar", "-o", "a.rmx", "a.tar")
         self.assertEqual(self.payloads("a.rmx"), self.due[:good])

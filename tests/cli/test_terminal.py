@@ -1,4 +1,4 @@
-"""What a terminal gets: previews, colour, progress."""
+"""Output on a terminal: previews, colour, progress."""
 
 import os
 import pty
@@ -19,7 +19,7 @@ def setUpModule():
 
 class Terminal(CliTest):
     def on_terminal(self, *arguments, stdout=True, stderr=True, **environment):
-        """Runs the command with stdout, stderr or both on a terminal; what that showed."""
+        """Runs the command with stdout, stderr or both on a terminal. Returns its output."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen([COMMAND, *arguments], cwd=self.folder, stdin=theirs,
                                    stdout=theirs if stdout else subprocess.DEVNULL,
@@ -114,7 +114,7 @@ class Terminal(CliTest):
             shown = self.on_terminal(*words)
             steps = re.findall(rf"\r{label} {bar}\x1b\[K", shown)
             self.assertGreaterEqual(len(steps), 1, shown[:2000])
-            # The bar is gone at the end; at most a summary is left.
+            # The bar is erased at the end; only a summary may follow.
             self.assertNotIn(label, shown.split("\r\x1b[K")[-1])
             self.assertIn("\r\x1b[K", shown)
 

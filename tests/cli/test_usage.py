@@ -1,4 +1,4 @@
-"""Help, versions, wrong usage, and that help and manual tell the same."""
+"""Help, version, wrong usage; help and manual must list the same options."""
 
 import os
 import re
@@ -19,12 +19,12 @@ def manual(name):
 
 
 def long_options(text):
-    """Options where they are explained: at the beginning of a line, perhaps behind a letter."""
+    """Options at the start of a line, with or without a letter before them."""
     return set(re.findall(r"^ *(?:-\w, )?(--[a-z][a-z-]*)", text, re.M))
 
 
 def marked_options(page):
-    """The same in a manual page: on the lines that stand behind .TP."""
+    """The same in a manual page: options on the lines after .TP."""
     lines = re.findall(r"^\.TP\n\.BR? (.*)", page.replace("\\", ""), re.M)
     return set(re.findall(r"--[a-z][a-z-]*", "\n".join(lines)))
 
@@ -173,7 +173,7 @@ class Streams(CliTest):
             read_end, write_end = os.pipe()
             os.close(read_end)
             with os.fdopen(write_end, "wb") as closed:
-                # Python ignores SIGPIPE, and gives children the system's default or not.
+                # Python ignores SIGPIPE, and may restore the default for child processes.
                 result = self.run_recmap("cat", "a.rmx", stdout=closed, restore_signals=not ignored)
             if ignored:
                 self.assertEqual(result.status, 4)
