@@ -52,8 +52,11 @@ struct inflater {
 
 static const char ends_inside[] = "the file ends inside the compressed stream";
 
+/* Zeroed: ISA-L fills its tables only for the symbols that a block's codes have, but finds the
+ * others there, too, if the codes leave some out. Bits that begin no block, as a forged seek point
+ * can name them, would bring out what was in the memory before. */
 struct inflater *inflater_create(compression kind, const struct inflate_source *source) {
-    struct inflater *made = malloc(sizeof *made);
+    struct inflater *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     made->input = source->bytes ? NULL : calloc(1, INPUT_LEAD + INPUT_SIZE);
     if (!source->bytes && !made->input) {

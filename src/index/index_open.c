@@ -113,6 +113,13 @@ static recmap_status find_framing(struct index_file *index, size_t i, recmap_err
     return RECMAP_UNSUPPORTED;
 }
 
+/* Deflate gives at most 258 bytes for two bits. A larger image is a forged one, which would have
+ * memory allocated for records that cannot be there. */
+static bool can_inflate_to_size(const struct shard_entry *entry) {
+    enum { RATIO_MAX = 4 * 258 };
+    return entry->compression == COMPRESSION_NONE || entry->size / RATIO_MAX <= entry->file_size;
+}
+
 /* Sums that the shards must come to; each bounded, so that nothing below can overflow. */
 static recmap_status add_up_shards(struct index_file *index, recmap_error *error) {
     const uint64_t most = (uint64_t)1 << 62;
@@ -123,8 +130,8 @@ static recmap_status add_up_shards(struct index_file *index, recmap_error *error
         recmap_status status = find_framing(index, i, error);
         if (status != RECMAP_OK) return status;
         if (entry->tail_size > entry->size || entry->size > most - base ||
-            entry->file_size > most - bytes || entry->record_count > most - record ||
-            entry->damage_count > most - damage)
+            !can_inflate_to_size(entry) || entry->file_size > most - bytes ||
+            entry->record_count > most - record || entry->damage_count > most - damage)
             return index_fail(index, error, "its shards are too large");
         shard->base = index->bases[i] = base;
         shard->first_record = index->first_records[i] = record;

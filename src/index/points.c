@@ -152,7 +152,7 @@ size_t points_find(const struct point_list *points, uint64_t offset) {
 
 points_verdict points_unpack(uint8_t *window, const struct stored_point *point) {
     if (!point->window_size) return POINTS_OK;
-    struct inflate_state *state = malloc(sizeof *state);
+    struct inflate_state *state = calloc(1, sizeof *state); /* zeroed: see inflater_create */
     if (!state) return POINTS_NO_MEMORY;
     isal_inflate_init(state);
     state->next_in = (uint8_t *)point->packed;

@@ -82,6 +82,13 @@ static void huge_damage_count(forged *index) {
     index->shards[1].damage_count = UINT64_MAX;
 }
 
+/* By one byte more than deflate can give. */
+static void huge_image(forged *index) {
+    struct shard_entry *shard = &index->shards[1];
+    shard->compression = COMPRESSION_GZIP;
+    shard->size = 1032 * (shard->file_size + 1);
+}
+
 static void shard_twice(forged *index) {
     free(index->shards[2].path);
     index->shards[2].path = strdup(index->shards[0].path);
@@ -496,6 +503,7 @@ static const break_case cases[] = {
     SAYS(name_with_empty_part, "it names a shard outside its own folder"),
     SAYS(name_ends_empty, "it names a shard outside its own folder"),
     SAYS(huge_size, "its shards are too large"),
+    SAYS(huge_image, "its shards are too large"),
     SAYS(huge_file_size, "its shards are too large"),
     SAYS(huge_record_count, "its shards are too large"),
     SAYS(huge_damage_count, "its shards are too large"),

@@ -1,6 +1,7 @@
 /* Inflating GZIP and ZLIB streams: every cut and every flipped bit is noticed, several streams
  * behind each other are one, what is no stream is not taken for one, and from every point that is
  * given everything behind it comes, as zlib has it. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -353,13 +354,58 @@ static void test_finds_members(void **state) {
     }
 }
 
+/* What a stream inflates to from some bit on, by an inflater in memory that was filled before. */
+static void inflate_from_bit(buffer *out, const buffer *stream, uint64_t bit, int fill) {
+    enum { ROOM = 4096 };
+    static const uint8_t window[100];
+    struct inflate_source source = {.bytes = stream->data, .size = stream->size};
+    struct seek_point point = {
+        .bit = bit, .offset = 100, .window = window, .window_size = sizeof window};
+    size_t size;
+    mallopt(M_PERTURB, fill);
+    struct inflater *inflater = inflater_create(COMPRESSION_ZLIB, &source);
+    mallopt(M_PERTURB, 0);
+    assert_non_null(inflater);
+    assert_true(inflater_start_at(inflater, &point));
+    out->size = 0;
+    for (size_t i = 0; i < ROOM; i++) buffer_add_byte(out, 0);
+    inflater_read(&size, inflater, out->data, ROOM, false);
+    out->size = size;
+    inflater_destroy(inflater);
+}
+
+/* A bit that a forged index names begins no block: what comes out of such bits depends on nothing
+ * but them. Codes that leave symbols out made ISA-L look where it had never written. */
+static void test_nothing_of_memory_comes_out(void **state) {
+    (void)state;
+    rng random = {7};
+    buffer outs[2] = {BUFFER_INIT, BUFFER_INIT};
+    size_t came = 0;
+    for (int i = 0; i < 20; i++) {
+        buffer stream = BUFFER_INIT, content = make_content(&random, 2000);
+        deflate_way way = {.level = 1, .memory = 1};
+        add_deflated(&stream, COMPRESSION_ZLIB, &content, &way);
+        for (uint64_t bit = 0; bit < 8 * stream.size; bit++) {
+            for (int k = 0; k < 2; k++) inflate_from_bit(&outs[k], &stream, bit, k ? 0x33 : 0xcc);
+            came += outs[0].size;
+            assert_int_equal(outs[0].size, outs[1].size);
+            assert_memory_equal(outs[0].data, outs[1].data, outs[0].size);
+        }
+        buffer_free(&stream);
+        buffer_free(&content);
+    }
+    assert_true(came > 0);
+    buffer_free(&outs[0]);
+    buffer_free(&outs[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams),       cmocka_unit_test(test_detects),
         cmocka_unit_test(test_members),       cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_every_bit),     cmocka_unit_test(test_rest),
         cmocka_unit_test(test_points),        cmocka_unit_test(test_points_of_flushes),
-        cmocka_unit_test(test_finds_members),
+        cmocka_unit_test(test_finds_members), cmocka_unit_test(test_nothing_of_memory_comes_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
