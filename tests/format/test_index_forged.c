@@ -276,7 +276,9 @@ static void append(const char *path) {
     recmap_index_builder_destroy(builder);
     recmap_dataset *dataset;
     if (!is_built) return;
-    require(recmap_dataset_open(&dataset, "out.rmx", NULL, &error) == RECMAP_OK, error.message);
+    recmap_dataset_options opening = RECMAP_DATASET_OPTIONS_INIT;
+    opening.allow_absolute_paths = 1;
+    require(recmap_dataset_open(&dataset, "out.rmx", &opening, &error) == RECMAP_OK, error.message);
     recmap_dataset_close(dataset);
 }
 

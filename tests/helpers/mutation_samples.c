@@ -1,0 +1,281 @@
+#define _GNU_SOURCE
+#include "helpers/mutation_samples.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "helpers/plain_tar.h"
+#include "index/points.h"
+#include "support/build.h"
+#include "support/deflate.h"
+#include "support/features.h"
+#include "support/folder.h"
+#include "support/forged.h"
+#include "support/oracle.h"
+
+enum { FIXED_SIZE = 40, TEXT_SIZE = 240, POINTS_APART = 400, TAR_BLOCK = 512 };
+
+static const char *const framings[SAMPLE_FRAMINGS] = {"tfrecord", "ofrecord",     "lines",
+                                                      "tar",      "fixed:7,40,5", "short"};
+enum { TFRECORD, OFRECORD, LINES, TAR, FIXED, SHORT };
+
+static sample_file files[SAMPLE_KINDS * SAMPLE_FILES];
+
+/* A framing of the test's own: a byte that says how many follow. */
+static recmap_frame_verdict parse_short(recmap_frame_place *frame, const uint8_t *bytes,
+                                        size_t size, recmap_frame_fault *fault, void *context) {
+    (void)fault;
+    (void)context;
+    if (size < 1u + bytes[0]) return RECMAP_FRAME_BAD;
+    *frame = (recmap_frame_place){.size = 1u + bytes[0], .data_offset = 1, .data_size = bytes[0]};
+    return RECMAP_FRAME_GOOD;
+}
+
+static const recmap_framing short_framing = {
+    .version = RECMAP_FRAMING_VERSION, .name = "short", .parse = parse_short};
+
+recmap_status samples_extract(void *context, const recmap_record *record, recmap_value *id,
+                              recmap_value *columns, size_t column_count, char *message,
+                              size_t message_capacity) {
+    (void)context, (void)message, (void)message_capacity;
+    const uint8_t *text = memmem(record->data, record->size, "id-", 3);
+    if (!text) return RECMAP_OK;
+    size_t left = (size_t)(record->data + record->size - text), size = 3;
+    int64_t number = 0;
+    for (; size < left && size < 9 && text[size] >= '0' && text[size] <= '9'; size++)
+        number = number * 10 + text[size] - '0';
+    id->type = RECMAP_TYPE_BYTES;
+    id->as.bytes.data = text;
+    id->as.bytes.size = size;
+    for (size_t i = 0; i < column_count; i++) {
+        columns[i].type = i ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64;
+        if (i) columns[i].as.bytes = id->as.bytes;
+        else columns[i].as.int64 = number;
+    }
+    return RECMAP_OK;
+}
+
+static void add_text(buffer *record, size_t number, size_t size, rng *random) {
+    char text[16];
+    buffer_add(record, text, (size_t)snprintf(text, sizeof text, "id-%zu ", number));
+    while (record->size < size) buffer_add_byte(record, (uint8_t)('a' + rng_below(random, 20)));
+}
+
+/* An Example, but for the framings whose records have one size or no line feeds. */
+static void add_payload(buffer *record, size_t framing, size_t number, rng *random) {
+    size_t size = 40 + (size_t)rng_below(random, TEXT_SIZE - 120);
+    if (framing == FIXED) add_text(record, number, FIXED_SIZE, random);
+    if (framing == LINES) add_text(record, number, size, random);
+    if (framing == FIXED || framing == LINES) return;
+    buffer features = BUFFER_INIT, text = BUFFER_INIT;
+    char id[16];
+    snprintf(id, sizeof id, "id-%zu", number);
+    add_text(&text, number, size, random);
+    features_add_text(&features, "id", id);
+    features_add_int64(&features, "number", (int64_t)number);
+    features_add_bytes(&features, "text", text.data, text.size);
+    features_end(record, &features);
+    buffer_free(&features);
+    buffer_free(&text);
+}
+
+static void add_member(buffer *shard, const buffer *record, size_t number) {
+    static const uint8_t zeros[TAR_BLOCK];
+    uint8_t header[TAR_BLOCK] = {0};
+    snprintf((char *)header, 100, "%06zu.bin", number);
+    snprintf((char *)header + 100, 8, "0000644");
+    snprintf((char *)header + 124, 12, "%011zo", record->size);
+    header[156] = '0';
+    memcpy(header + 257,
+           "ustar\0"
+           "00",
+           8);
+    plain_tar_sum(header);
+    buffer_add(shard, header, sizeof header);
+    buffer_add(shard, record->data, record->size);
+    buffer_add(shard, zeros, (TAR_BLOCK - record->size % TAR_BLOCK) % TAR_BLOCK);
+}
+
+static void add_frame(buffer *shard, size_t framing, const buffer *record, size_t number) {
+    uint8_t length[8] = {(uint8_t)record->size, (uint8_t)(record->size >> 8)};
+    if (framing == TFRECORD) {
+        oracle_add_record(shard, record->data, record->size);
+        return;
+    }
+    if (framing == TAR) {
+        add_member(shard, record, number);
+        return;
+    }
+    if (framing == OFRECORD) buffer_add(shard, length, sizeof length);
+    if (framing == SHORT) buffer_add(shard, length, 1);
+    buffer_add(shard, record->data, record->size);
+    if (framing == LINES) buffer_add_byte(shard, '\n');
+}
+
+static void write_file(sample_file *file, size_t kind, size_t number) {
+    size_t framing = kind % SAMPLE_FRAMINGS, compressed = kind / SAMPLE_FRAMINGS;
+    rng random = {kind * SAMPLE_FILES + number + 1};
+    snprintf(file->name, sizeof file->name, "s%02zu-%zu", kind, number);
+    file->kind = kind;
+    if (framing == FIXED) buffer_add(&file->content, "HEADER.", 7);
+    for (size_t i = 0; i < SAMPLE_FILE_RECORDS; i++) {
+        buffer record = BUFFER_INIT;
+        size_t id = number * SAMPLE_FILE_RECORDS + i;
+        add_payload(&record, framing, id, &random);
+        for (size_t k = 0; framing == TFRECORD && i % 12 == 6 && k < 20; k++)
+            buffer_add_byte(&file->content, 0xff);
+        add_frame(&file->content, framing, &record, id);
+        buffer_free(&record);
+    }
+    if (framing == FIXED) buffer_add(&file->content, "FOOT.", 5);
+    for (size_t i = 0; framing == TAR && i < 2 * TAR_BLOCK; i++) buffer_add_byte(&file->content, 0);
+    deflate_way way = {.level = 1, .memory = 1};
+    if (!compressed) buffer_add(&file->bytes, file->content.data, file->content.size);
+    else add_deflated(&file->bytes, (compression)compressed, &file->content, &way);
+    file_write(file->name, file->bytes.data, file->bytes.size);
+}
+
+/* A point at the beginning of a deflate block. A scan puts points megabytes apart. */
+static void add_point(struct point_list *points, const sample_file *file, const z_stream *stream) {
+    enum { UNUSED_BITS = 7, WINDOW = INFLATE_WINDOW_MAX };
+    size_t offset = stream->total_out, window_size = offset < WINDOW ? offset : WINDOW;
+    struct seek_point point = {.bit = 8 * (uint64_t)stream->total_in -
+                                      (uint64_t)(stream->data_type & UNUSED_BITS),
+                               .offset = offset,
+                               .window = file->content.data + offset - window_size,
+                               .window_size = (uint32_t)window_size};
+    assert_true(points_add(points, &point));
+}
+
+static void find_points(struct point_list *points, const sample_file *file) {
+    enum { AT_BLOCK = 128, GZIP_BITS = 31, ZLIB_BITS = 15 };
+    bool is_gzip = file->kind / SAMPLE_FRAMINGS == COMPRESSION_GZIP;
+    z_stream stream = {.next_in = file->bytes.data, .avail_in = (uInt)file->bytes.size};
+    uint8_t *out = must_realloc(NULL, file->content.size + 1);
+    uint64_t wanted_from = POINTS_APART;
+    int result;
+    assert_int_equal(inflateInit2(&stream, is_gzip ? GZIP_BITS : ZLIB_BITS), Z_OK);
+    stream.next_out = out;
+    stream.avail_out = (uInt)file->content.size + 1;
+    while ((result = inflate(&stream, Z_BLOCK)) == Z_OK) {
+        if (!(stream.data_type & AT_BLOCK) || stream.total_out < wanted_from ||
+            stream.total_out >= file->content.size)
+            continue;
+        add_point(points, file, &stream);
+        wanted_from = stream.total_out + POINTS_APART;
+    }
+    assert_int_equal(result, Z_STREAM_END);
+    points_end(points, file->content.size);
+    inflateEnd(&stream);
+    free(out);
+}
+
+static void add_points(const char *index_name, size_t kind) {
+    forged index = forged_read(index_name);
+    forged_table *table = &index.tables[STORE_POINTS];
+    while (table->count) forged_drop(&index, STORE_POINTS);
+    for (size_t i = 0; i < index.shard_count; i++) {
+        struct point_list points = {0};
+        size_t size;
+        find_points(&points, &files[kind * SAMPLE_FILES + i]);
+        assert_true(points.count > 0);
+        uint8_t *value = points_encode(&size, &points, 0, points.count);
+        assert_non_null(value);
+        forged_add(&index, STORE_POINTS, (struct store_key){i, 0}, value, size);
+        index.shards[i].point_count = points.count;
+        free(value);
+        points_free(&points);
+    }
+    forged_encode(&index);
+    forged_write(&index, index_name);
+    forged_free(&index);
+}
+
+static recmap_index_options options_of(size_t kind) {
+    static const recmap_lift lifts[] = {{"number", "-1"}, {"word", "none"}};
+    static const recmap_compression compressions[] = {
+        RECMAP_COMPRESSION_NONE, RECMAP_COMPRESSION_GZIP, RECMAP_COMPRESSION_ZLIB};
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.framing = framings[kind % SAMPLE_FRAMINGS];
+    options.compression = compressions[kind / SAMPLE_FRAMINGS];
+    options.id_feature = "id";
+    options.lifts = lifts;
+    options.lift_count = 2;
+    options.extract = samples_extract;
+    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.thread_count = 1;
+    return options;
+}
+
+const char *samples_index_name(char *name, size_t set) {
+    snprintf(name, 16, "set%02u.rmx", (unsigned)set);
+    return name;
+}
+
+static void write_set(size_t kind) {
+    char index_name[16];
+    const char *names[SAMPLE_FILES];
+    for (size_t i = 0; i < SAMPLE_FILES; i++) {
+        sample_file *file = &files[kind * SAMPLE_FILES + i];
+        write_file(file, kind, i);
+        names[i] = file->name;
+    }
+    recmap_index_options options = options_of(kind);
+    recmap_index_summary summary =
+        index_build(samples_index_name(index_name, kind), &options, names, SAMPLE_FILES);
+    assert_int_equal(summary.record_count, SAMPLE_FILES * SAMPLE_FILE_RECORDS);
+    if (kind >= SAMPLE_FRAMINGS) add_points(index_name, kind);
+}
+
+/* One index over a shard of each kind, merged out of indexes of one shard. */
+static void write_mixed(void) {
+    char index_name[16];
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_builder *builder;
+    recmap_index_options options = options_of(0);
+    samples_index_name(index_name, SAMPLE_KINDS);
+    ASSERT_OK(recmap_index_builder_create(&builder, index_name, &options, &error), &error);
+    for (size_t kind = 0; kind < SAMPLE_KINDS; kind++) {
+        char part[16];
+        const char *name = files[kind * SAMPLE_FILES].name;
+        recmap_index_options of_part = options_of(kind);
+        snprintf(part, sizeof part, "part%02u.rmx", (unsigned)kind);
+        index_build(part, &of_part, &name, 1);
+        if (kind >= SAMPLE_FRAMINGS) add_points(part, kind);
+        ASSERT_OK(recmap_index_builder_add_index(builder, part, &error), &error);
+    }
+    ASSERT_OK(recmap_index_builder_finish(NULL, builder, &error), &error);
+    recmap_index_builder_destroy(builder);
+}
+
+void samples_write(void) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(recmap_framing_register(&short_framing, &error), &error);
+    for (size_t kind = 0; kind < SAMPLE_KINDS; kind++) write_set(kind);
+    write_mixed();
+}
+
+void samples_free(void) {
+    for (size_t i = 0; i < SAMPLE_KINDS * SAMPLE_FILES; i++) {
+        buffer_free(&files[i].bytes);
+        buffer_free(&files[i].content);
+        files[i] = (sample_file){.kind = 0};
+    }
+}
+
+const sample_file *samples_find(const char *name) {
+    for (size_t i = 0; i < SAMPLE_KINDS * SAMPLE_FILES; i++)
+        if (!strcmp(files[i].name, name)) return &files[i];
+    return NULL;
+}
+
+const char *samples_framing(size_t kind) {
+    return framings[kind % SAMPLE_FRAMINGS];
+}

@@ -1,0 +1,45 @@
+/* Data sets to be mutated: small shards of every framing, plain and compressed, with ids, lifted
+ * columns, damage, and seek points close to each other. */
+#ifndef RECMAP_TESTS_HELPERS_MUTATION_SAMPLES_H
+#define RECMAP_TESTS_HELPERS_MUTATION_SAMPLES_H
+
+#include <recmap/recmap.h>
+
+#include "format/compression.h"
+#include "support/buffer.h"
+
+enum {
+    SAMPLE_FRAMINGS = 6,
+    SAMPLE_COMPRESSIONS = 3,
+    SAMPLE_KINDS = SAMPLE_FRAMINGS * SAMPLE_COMPRESSIONS,
+    SAMPLE_SETS = SAMPLE_KINDS + 1, /* the last has a shard of each kind */
+    SAMPLE_FILES = 3,               /* shards of a set */
+    SAMPLE_FILE_RECORDS = 15,
+};
+
+/* A shard's file, and what it inflates to. */
+typedef struct sample_file {
+    char name[16];
+    size_t kind;
+    buffer bytes;
+    buffer content;
+} sample_file;
+
+/* Writes the shards and the indexes of all sets into the current folder. */
+void samples_write(void);
+void samples_free(void);
+
+/* "set00.rmx" and so on; `name` has room for 16 bytes. */
+const char *samples_index_name(char *name, size_t set);
+
+/* The file of that name, or NULL. */
+const sample_file *samples_find(const char *name);
+
+const char *samples_framing(size_t kind);
+
+/* Gives the id and the columns of a record of any set. */
+recmap_status samples_extract(void *context, const recmap_record *record, recmap_value *id,
+                              recmap_value *columns, size_t column_count, char *message,
+                              size_t message_capacity);
+
+#endif
