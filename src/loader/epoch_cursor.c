@@ -15,7 +15,7 @@ recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order 
     return status;
 }
 
-recmap_status epoch_cursor_next(struct epoch_step *at, struct epoch_cursor *cursor,
+recmap_status epoch_cursor_next(struct epoch_step *step, struct epoch_cursor *cursor,
                                 recmap_error *error) {
     if (cursor->is_over) {
         const recmap_deal *deal = &cursor->deal;
@@ -23,16 +23,18 @@ recmap_status epoch_cursor_next(struct epoch_step *at, struct epoch_cursor *curs
             epoch_cursor_init(cursor, deal->order, deal->epoch + 1, 0, &deal->options, error);
         if (status != RECMAP_OK) return status;
     }
-    *at = (struct epoch_step){cursor->deal, cursor->step, cursor->step == cursor->deal.step_count};
-    if (at->is_end) cursor->is_over = true;
+    *step =
+        (struct epoch_step){cursor->deal, cursor->step, cursor->step == cursor->deal.step_count};
+    if (step->is_end) cursor->is_over = true;
     else cursor->step++;
     return RECMAP_OK;
 }
 
-recmap_status epoch_step_state(uint64_t *epoch, uint64_t *position, const struct epoch_step *at,
+recmap_status epoch_step_state(uint64_t *epoch, uint64_t *position, const struct epoch_step *step,
                                recmap_error *error) {
-    if (!at->is_end) return recmap_deal_state(epoch, position, &at->deal, at->step + 1, error);
-    *epoch = at->deal.epoch + 1;
+    if (!step->is_end)
+        return recmap_deal_state(epoch, position, &step->deal, step->step + 1, error);
+    *epoch = step->deal.epoch + 1;
     *position = 0;
     return RECMAP_OK;
 }

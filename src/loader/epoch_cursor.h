@@ -1,5 +1,6 @@
-/* A walk over an order: the steps of an epoch, its end, the steps of the next, for ever. A plain
- * value; two walks that begin alike go alike. */
+/* A cursor over an order: it visits the steps of an epoch, the epoch's end, the steps of the next
+ * epoch, and so on without end. A plain value: two cursors with the same start visit the same
+ * steps. */
 #ifndef RECMAP_LOADER_EPOCH_CURSOR_H
 #define RECMAP_LOADER_EPOCH_CURSOR_H
 
@@ -7,7 +8,7 @@
 
 #include <recmap/order.h>
 
-/* One epoch_step: a step of a deal, or the end of its epoch. */
+/* One step of a deal (a batch for every rank), or the end of its epoch. */
 struct epoch_step {
     recmap_deal deal;
     uint64_t step;
@@ -15,9 +16,9 @@ struct epoch_step {
 };
 
 struct epoch_cursor {
-    recmap_deal deal; /* of the epoch at hand */
-    uint64_t step;    /* the next one; behind the last comes the end */
-    bool is_over;     /* the end was passed */
+    recmap_deal deal; /* of the current epoch */
+    uint64_t step;    /* the next step; the epoch's end follows the last one */
+    bool is_over;     /* the epoch's end was visited */
 };
 
 /* Errors: INVALID for an epoch or a position out of range; NO_MEMORY. */
@@ -25,13 +26,13 @@ recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order 
                                 uint64_t epoch, uint64_t position,
                                 const recmap_deal_options *options, recmap_error *error);
 
-/* The next epoch_step. After an error (INVALID: no epoch is left; NO_MEMORY) the walk is as it was.
- */
-recmap_status epoch_cursor_next(struct epoch_step *at, struct epoch_cursor *cursor,
+/* Returns the next step. An error (INVALID: no epoch is left; NO_MEMORY) leaves the cursor
+ * unchanged. */
+recmap_status epoch_cursor_next(struct epoch_step *step, struct epoch_cursor *cursor,
                                 recmap_error *error);
 
-/* The state behind a epoch_step. Errors: NO_MEMORY. */
-recmap_status epoch_step_state(uint64_t *epoch, uint64_t *position, const struct epoch_step *at,
+/* The epoch and position from which a run resumes after this step. Errors: NO_MEMORY. */
+recmap_status epoch_step_state(uint64_t *epoch, uint64_t *position, const struct epoch_step *step,
                                recmap_error *error);
 
 #endif

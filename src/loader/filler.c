@@ -8,15 +8,15 @@
 #include "dataset/parse.h"
 #include "dataset/probe.h"
 
-/* No good record among this many behind a bad one: then it is not about one record any more. */
+/* After this many bad records in a row the shard is unusable, so no further substitute is tried. */
 enum { SUBSTITUTE_TRIES = 65536 };
 
-void filled_clear(struct filled *cleared) {
-    free(cleared->skipped);
-    *cleared = (struct filled){.batch = cleared->batch};
+void filled_batch_clear(struct filled_batch *filled) {
+    free(filled->skipped);
+    *filled = (struct filled_batch){.batch = filled->batch};
 }
 
-void filler_free(struct filler *filler) {
+void filler_deinit(struct filler *filler) {
     fetcher_destroy(filler->fetch);
     filler->fetch = NULL;
     recmap_batch_destroy(filler->single);
@@ -26,15 +26,15 @@ void filler_free(struct filler *filler) {
     filler->capacity = 0;
 }
 
-static bool list(struct filled *made, const recmap_skipped *one) {
-    if (!array_reserve(&made->skipped, &made->skipped_capacity, made->skipped_count + 1,
-                       sizeof *made->skipped))
+static bool list(struct filled_batch *filled, const recmap_skipped *one) {
+    if (!array_reserve(&filled->skipped, &filled->skipped_capacity, filled->skipped_count + 1,
+                       sizeof *filled->skipped))
         return false;
-    made->skipped[made->skipped_count++] = *one;
+    filled->skipped[filled->skipped_count++] = *one;
     return true;
 }
 
-/* Whether this record, and it alone, cannot be had as it is asked for. */
+/* Whether the fault lies in this record alone: it cannot be read, or not parsed. */
 static recmap_status probe(bool *is_bad, struct filler *filler, uint64_t number,
                            recmap_error *error) {
     recmap_status status = dataset_probe(is_bad, filler->dataset, number, error);
@@ -48,8 +48,8 @@ static recmap_status probe(bool *is_bad, struct filler *filler, uint64_t number,
     return RECMAP_OK;
 }
 
-/* The record of the next position that is good, from there on round to the epoch's start. `found`
- * stays false where there is none. */
+/* The record at the next position whose record is good, wrapping at the end of the epoch.
+ * `is_found` stays false if none of the tried ones is good. */
 static recmap_status find_substitute(uint64_t *number, bool *is_found, struct filler *filler,
                                      const recmap_deal *deal, uint64_t position,
                                      recmap_error *error) {
@@ -70,8 +70,9 @@ static recmap_status find_substitute(uint64_t *number, bool *is_found, struct fi
     return RECMAP_OK;
 }
 
-/* Looks at one record of the step; `keep` says whether it, or another in its place, stays. */
-static recmap_status look_at(bool *keep, struct filled *made, struct filler *filler,
+/* Checks one record of the step. `keep` is set to whether it, or its substitute, stays in the
+ * batch. */
+static recmap_status look_at(bool *keep, struct filled_batch *filled, struct filler *filler,
                              const recmap_deal *deal, uint64_t position, uint64_t *number,
                              recmap_error *error) {
     recmap_error found;
@@ -89,27 +90,29 @@ static recmap_status look_at(bool *keep, struct filled *made, struct filler *fil
         bad.substitute = *number;
     }
     *keep = is_replaced;
-    return list(made, &bad) ? RECMAP_OK : fail_memory(error);
+    return list(filled, &bad) ? RECMAP_OK : fail_memory(error);
 }
 
-static recmap_status parse(struct filled *made, struct filler *filler, recmap_error *error) {
+static recmap_status parse(struct filled_batch *filled, struct filler *filler,
+                           recmap_error *error) {
     if (!filler->parser) return RECMAP_OK;
-    recmap_status status = dataset_parse_batch(made->batch, filler->dataset, filler->parser,
+    recmap_status status = dataset_parse_batch(filled->batch, filler->dataset, filler->parser,
                                                RECMAP_PARSE_RAISE, error);
-    if (status != RECMAP_OK) recmap_batch_clear(made->batch);
+    if (status != RECMAP_OK) recmap_batch_clear(filled->batch);
     return status;
 }
 
-/* The first `count` of the numbers, as they are asked for. */
-static recmap_status take(struct filled *made, struct filler *filler, size_t count,
+/* Gathers and parses the first `count` of the filler's numbers. */
+static recmap_status take(struct filled_batch *filled, struct filler *filler, size_t count,
                           recmap_error *error) {
     recmap_status status =
-        recmap_dataset_gather(made->batch, filler->dataset, filler->numbers, count, error);
-    return status == RECMAP_OK ? parse(made, filler, error) : status;
+        recmap_dataset_gather(filled->batch, filler->dataset, filler->numbers, count, error);
+    return status == RECMAP_OK ? parse(filled, filler, error) : status;
 }
 
-/* A batch failed because of a bad record: which of its records are bad is found out one by one. */
-static recmap_status gather_good(struct filled *made, struct filler *filler,
+/* Called when a batch failed because of a bad record: checks its records one by one and gathers
+ * those that are good. */
+static recmap_status gather_good(struct filled_batch *filled, struct filler *filler,
                                  const recmap_deal *deal, const recmap_share *share,
                                  recmap_error *error) {
     size_t good = 0;
@@ -117,11 +120,11 @@ static recmap_status gather_good(struct filled *made, struct filler *filler,
         uint64_t position = (share->first + i) % recmap_order_count(deal->order);
         bool keep;
         uint64_t number = filler->numbers[i];
-        recmap_status status = look_at(&keep, made, filler, deal, position, &number, error);
+        recmap_status status = look_at(&keep, filled, filler, deal, position, &number, error);
         if (status != RECMAP_OK) return status;
         if (keep) filler->numbers[good++] = number;
     }
-    return take(made, filler, good, error);
+    return take(filled, filler, good, error);
 }
 
 static uint64_t sum_sizes(const recmap_batch *batch) {
@@ -131,47 +134,51 @@ static uint64_t sum_sizes(const recmap_batch *batch) {
     return sum;
 }
 
-/* The numbers of the step's records are in `with->numbers`. */
+/* Puts the numbers of this rank's records into `filler->numbers`. */
 static recmap_status list_numbers(recmap_share *share, struct filler *filler,
-                                  const struct epoch_step *at, recmap_error *error) {
-    recmap_status status = recmap_deal_share(share, &at->deal, at->step, filler->rank, error);
+                                  const struct epoch_step *step, recmap_error *error) {
+    recmap_status status = recmap_deal_share(share, &step->deal, step->step, filler->rank, error);
     if (status != RECMAP_OK) return status;
     if (share->count > SIZE_MAX || !array_reserve(&filler->numbers, &filler->capacity,
                                                   (size_t)share->count, sizeof *filler->numbers))
         return fail_memory(error);
-    return recmap_deal_numbers(filler->numbers, &at->deal, share, error);
+    return recmap_deal_numbers(filler->numbers, &step->deal, share, error);
 }
 
-void filler_begin(struct filled *made, struct filler *filler, const struct epoch_step *at) {
+void filler_start(struct filled_batch *filled, struct filler *filler,
+                  const struct epoch_step *step) {
     recmap_share share;
-    made->is_begun =
-        list_numbers(&share, filler, at, NULL) == RECMAP_OK &&
-        fetcher_begin(filler->fetch, made->batch, filler->numbers, (size_t)share.count);
+    filled->is_started =
+        list_numbers(&share, filler, step, NULL) == RECMAP_OK &&
+        fetcher_begin(filler->fetch, filled->batch, filler->numbers, (size_t)share.count);
 }
 
-/* Gathers the step, unless its records are there already, and leaves out what spoils it. */
-static recmap_status fill(struct filled *made, struct filler *filler, const struct epoch_step *at,
-                          bool is_there, recmap_error *error) {
+/* Parses the step's records if they were fetched, else gathers and parses them. If one of them is
+ * bad, the loader's policy decides: the error is returned, or the batch is gathered again without
+ * the bad records. */
+static recmap_status fill(struct filled_batch *filled, struct filler *filler,
+                          const struct epoch_step *step, bool is_there, recmap_error *error) {
     recmap_error found;
     recmap_share share;
-    recmap_status status = is_there ? parse(made, filler, &found) : RECMAP_OK;
+    recmap_status status = is_there ? parse(filled, filler, &found) : RECMAP_OK;
     if (is_there && status == RECMAP_OK) return RECMAP_OK;
-    recmap_status listed = list_numbers(&share, filler, at, error);
+    recmap_status listed = list_numbers(&share, filler, step, error);
     if (listed != RECMAP_OK) return listed;
-    if (!is_there) status = take(made, filler, (size_t)share.count, &found);
+    if (!is_there) status = take(filled, filler, (size_t)share.count, &found);
     bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
     if (is_bad_record && filler->policy != RECMAP_BAD_RECORD_RAISE)
-        return gather_good(made, filler, &at->deal, &share, error);
+        return gather_good(filled, filler, &step->deal, &share, error);
     if (status != RECMAP_OK && error) *error = found;
     return status;
 }
 
-recmap_status filler_fill(struct filled *made, struct filler *filler, const struct epoch_step *at,
-                          recmap_error *error) {
-    bool is_there = made->is_begun && fetcher_finish(filler->fetch, made->batch);
-    made->is_begun = false;
-    recmap_status status = fill(made, filler, at, is_there, error);
-    if (status == RECMAP_OK) status = epoch_step_state(&made->epoch, &made->position, at, error);
-    if (status == RECMAP_OK) made->byte_count = sum_sizes(made->batch);
+recmap_status filler_fill(struct filled_batch *filled, struct filler *filler,
+                          const struct epoch_step *step, recmap_error *error) {
+    bool is_there = filled->is_started && fetcher_finish(filler->fetch, filled->batch);
+    filled->is_started = false;
+    recmap_status status = fill(filled, filler, step, is_there, error);
+    if (status == RECMAP_OK)
+        status = epoch_step_state(&filled->epoch, &filled->position, step, error);
+    if (status == RECMAP_OK) filled->byte_count = sum_sizes(filled->batch);
     return status;
 }

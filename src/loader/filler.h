@@ -1,5 +1,5 @@
-/* A filler turns one step of a walk into a batch: numbers, records, and what to do about bad ones.
- * Each worker has its own; a filler belongs to one thread at a time. */
+/* A filler turns one step of an epoch into a batch: it finds the record numbers, reads the records,
+ * and skips or replaces bad ones. Each worker has its own filler; only one thread uses it. */
 #ifndef RECMAP_LOADER_FILLER_H
 #define RECMAP_LOADER_FILLER_H
 
@@ -8,11 +8,11 @@
 #include "dataset/fetch.h"
 #include "loader/epoch_cursor.h"
 
-/* What became of a step. */
-struct filled {
+/* The result of filling a step. */
+struct filled_batch {
     recmap_batch *batch; /* NULL at the end of an epoch */
-    bool is_begun;       /* its records are under way */
-    uint64_t epoch;      /* the state once it is taken */
+    bool is_started;     /* its records are being fetched */
+    uint64_t epoch;      /* where a run resumes once the caller has this batch */
     uint64_t position;
     uint64_t byte_count;
     recmap_skipped *skipped;
@@ -20,27 +20,28 @@ struct filled {
     size_t skipped_capacity;
 };
 
-/* Gives up what it holds but the batch. */
-void filled_clear(struct filled *cleared);
+/* Releases everything but the batch. */
+void filled_batch_clear(struct filled_batch *filled);
 
 struct filler {
     recmap_dataset *dataset;
     uint32_t rank;
     recmap_bad_record policy;
-    const recmap_parser *parser; /* NULL: records stay as they are */
+    const recmap_parser *parser; /* NULL: records are not parsed */
     struct fetcher *fetch;       /* NULL: batches are gathered */
-    recmap_batch *single;        /* for looking at one record; NULL until one was */
+    recmap_batch *single;        /* for checking one record; created on first use */
     uint64_t *numbers;
     size_t capacity;
 };
 
-void filler_free(struct filler *filler);
+void filler_deinit(struct filler *filler);
 
-/* Begins to fetch the records of the step into `made->batch`, if they can be fetched. */
-void filler_begin(struct filled *made, struct filler *filler, const struct epoch_step *at);
+/* Starts fetching the step's records into `filled->batch`, if the data set supports fetching. */
+void filler_start(struct filled_batch *filled, struct filler *filler,
+                  const struct epoch_step *step);
 
-/* Fills `made->batch`, which is there, with the records of the step. */
-recmap_status filler_fill(struct filled *made, struct filler *filler, const struct epoch_step *at,
-                          recmap_error *error);
+/* Fills `filled->batch`, which is there, with the records of the step. */
+recmap_status filler_fill(struct filled_batch *filled, struct filler *filler,
+                          const struct epoch_step *step, recmap_error *error);
 
 #endif

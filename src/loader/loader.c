@@ -13,9 +13,9 @@ typedef unsigned long long ull; /* for printf */
 
 recmap_status loader_check_process(const recmap_loader *loader, recmap_error *error) {
     if (!loader->owner || loader->owner == process_id()) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "the loader belongs to process %ld, from which this one was forked",
+    fail(error, RECMAP_INVALID, "the loader belongs to process %ld, the parent of this process",
          (long)loader->owner);
-    fail_advise(error, "make the loader in the process that uses it; a saved state goes with it");
+    fail_advise(error, "create a loader in each process, after fork, and load the saved state");
     return RECMAP_INVALID;
 }
 
@@ -28,28 +28,28 @@ void loader_add_spare(recmap_loader *loader, recmap_batch *batch) {
 void loader_clear_slot(recmap_loader *loader, struct loader_slot *slot) {
     if (slot->result.batch) recmap_batch_clear(slot->result.batch);
     loader_add_spare(loader, slot->result.batch);
-    filled_clear(&slot->result);
+    filled_batch_clear(&slot->result);
     free(slot->error);
     *slot = (struct loader_slot){.is_ready = false};
 }
 
 static recmap_status check_options(const recmap_loader_options *options, recmap_error *error) {
     if (options->version != RECMAP_LOADER_OPTIONS_VERSION)
-        return fail(error, RECMAP_INVALID, "the loader's options have version %u, not %d",
+        return fail(error, RECMAP_INVALID, "recmap_loader_options has version %u, expected %d",
                     options->version, RECMAP_LOADER_OPTIONS_VERSION);
     if (options->rank >= options->world_size)
-        return fail(error, RECMAP_INVALID, "rank %u is not below %u, the size of the world",
+        return fail(error, RECMAP_INVALID, "rank %u is out of range: the world size is %u",
                     options->rank, options->world_size);
     if (options->bad_record > RECMAP_BAD_RECORD_SUBSTITUTE)
-        return fail(error, RECMAP_INVALID, "%d is no policy for bad records",
+        return fail(error, RECMAP_INVALID, "invalid policy for bad records: %d",
                     (int)options->bad_record);
     if (options->readahead > RECMAP_READAHEAD_ON)
-        return fail(error, RECMAP_INVALID, "%d is no way to read ahead", (int)options->readahead);
+        return fail(error, RECMAP_INVALID, "invalid readahead mode: %d", (int)options->readahead);
     if (options->thread_count > RECMAP_LOADER_THREADS_MAX)
-        return fail(error, RECMAP_INVALID, "%u threads are too many: a loader has at most %d",
+        return fail(error, RECMAP_INVALID, "too many threads: %u, the maximum is %d",
                     options->thread_count, RECMAP_LOADER_THREADS_MAX);
     if (options->batches_ahead > RECMAP_LOADER_BATCHES_AHEAD_MAX)
-        return fail(error, RECMAP_INVALID, "%u batches ahead are too many: at most %d can be",
+        return fail(error, RECMAP_INVALID, "too many batches ahead: %u, the maximum is %d",
                     options->batches_ahead, RECMAP_LOADER_BATCHES_AHEAD_MAX);
     return RECMAP_OK;
 }
@@ -58,13 +58,13 @@ static recmap_status check_order(const recmap_dataset *dataset, const recmap_ord
                                  recmap_error *error) {
     uint64_t limit = recmap_order_number_limit(order), have = recmap_dataset_count(dataset);
     if (limit <= have) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "the order is of %llu records, the data set has %llu", (ull)limit,
-         (ull)have);
-    fail_advise(error, "make the order with recmap_dataset_count(dataset) records");
+    fail(error, RECMAP_INVALID, "the order covers %llu records, but the data set has %llu",
+         (ull)limit, (ull)have);
+    fail_advise(error, "create the order with recmap_dataset_count(dataset) records");
     return RECMAP_INVALID;
 }
 
-/* Options with every default put in. */
+/* Copies the options and replaces zeros with defaults. */
 static void set_options(recmap_loader *loader, const recmap_loader_options *options) {
     enum { BATCHES_MIN = 4, BATCHES_A_THREAD = 2, RECORDS = 1024 };
     loader->options = *options;
@@ -73,9 +73,9 @@ static void set_options(recmap_loader *loader, const recmap_loader_options *opti
         loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MAX);
     if (!options->batches_ahead) {
         loader->options.batches_ahead = loader->options.thread_count * BATCHES_A_THREAD;
-        uint64_t least = options->batch_size ? RECORDS / options->batch_size : 0;
-        if (least < BATCHES_MIN) least = BATCHES_MIN;
-        if (loader->options.batches_ahead < least) loader->options.batches_ahead = (unsigned)least;
+        uint64_t min = options->batch_size ? RECORDS / options->batch_size : 0;
+        if (min < BATCHES_MIN) min = BATCHES_MIN;
+        if (loader->options.batches_ahead < min) loader->options.batches_ahead = (unsigned)min;
     }
     loader->deal = (recmap_deal_options)RECMAP_DEAL_OPTIONS_INIT;
     loader->deal.world_size = options->world_size;
@@ -111,9 +111,9 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     readahead_init(&made->readahead, dataset, order, options, dataset->access == RECMAP_ACCESS_MAP);
     status = allocate(made, error);
     if (status == RECMAP_OK)
-        status = epoch_cursor_init(&made->walk, order, 0, 0, &made->deal, error);
+        status = epoch_cursor_init(&made->cursor, order, 0, 0, &made->deal, error);
     if (status == RECMAP_OK) {
-        readahead_begin(&made->readahead, &made->walk);
+        readahead_restart(&made->readahead, &made->cursor);
         *loader = made;
     } else {
         recmap_loader_destroy(made);
@@ -130,7 +130,8 @@ static void stop_workers(recmap_loader *loader) {
 }
 
 void recmap_loader_destroy(recmap_loader *loader) {
-    /* In a child the lock may be taken for ever, and what threads had in hand is half done. */
+    /* In a forked child nothing can be freed: the lock may be held by a thread that does not exist
+     * here, and batches may be half filled. */
     if (!loader || loader_check_process(loader, NULL) != RECMAP_OK) return;
     stop_workers(loader);
     for (size_t i = 0; loader->slots && i < loader->slot_count; i++) {
@@ -152,22 +153,23 @@ void recmap_loader_destroy(recmap_loader *loader) {
     free(loader);
 }
 
-/* Enough for a device to be busy: a few megabytes, and of small records about what its queue takes
- * (a virtual disk was seen to take 85), as more only waits in front of it. Which depth is best was
- * not settled: differences between 64 and 512 in all were within the noise. */
+/* How many reads each worker keeps in flight: enough to keep a device busy, that is a few
+ * megabytes, and for small records about the length of the device's queue (85 was measured on a
+ * virtual disk); further reads would only wait in front of it. The best depth was not determined:
+ * differences between 64 and 512 reads in total were within the noise. */
 static unsigned fetch_depth(const recmap_loader *loader) {
     enum { BYTES = 4 << 20, MIN = 32, ENOUGH = 64, MAX_A_THREAD = 32, MIN_A_THREAD = 4 };
     const recmap_dataset_info *info = recmap_dataset_get_info(loader->dataset);
-    uint64_t threads = loader->options.thread_count, most = threads * MAX_A_THREAD;
+    uint64_t threads = loader->options.thread_count, max = threads * MAX_A_THREAD;
     uint64_t record_size = info->record_count ? info->byte_count / info->record_count + 1 : 1;
-    uint64_t depth = min_u64(BYTES / record_size, most < ENOUGH ? ENOUGH : most);
+    uint64_t depth = min_u64(BYTES / record_size, max < ENOUGH ? ENOUGH : max);
     if (depth < MIN) depth = MIN;
     depth /= threads;
     return depth < MIN_A_THREAD ? MIN_A_THREAD : (unsigned)depth;
 }
 
-/* Either records are fetched, or the kernel is asked for them ahead of use. Who wants nothing ahead
- * has neither. */
+/* Chooses between fetching records (io_uring) and asking the kernel for them ahead of use. With
+ * RECMAP_READAHEAD_OFF neither happens. */
 static void choose_reading(recmap_loader *loader) {
     if (loader->options.readahead == RECMAP_READAHEAD_OFF || !fetch_is_possible(loader->dataset))
         return;
@@ -191,7 +193,8 @@ static recmap_status start_workers(recmap_loader *loader, recmap_error *error) {
     return RECMAP_OK;
 }
 
-/* The slot that is taken next, ready unless the time (NULL: for ever) was over first. */
+/* Waits for the slot that is taken next. It is not ready if `until` passed first (NULL: no limit).
+ */
 static struct loader_slot *wait_for_slot(recmap_loader *loader, const struct timespec *until) {
     struct loader_slot *slot = &loader->slots[loader->taken % loader->slot_count];
     if (slot->is_ready) return slot;
@@ -212,8 +215,8 @@ static recmap_status raise(const struct loader_slot *slot, recmap_error *error) 
     return slot->status;
 }
 
-/* What is not kept for lack of memory is counted all the same. */
-static void keep_skipped(recmap_loader *loader, const struct filled *result) {
+/* Keeps the list of skipped records. Without memory for the list they are only counted. */
+static void keep_skipped(recmap_loader *loader, const struct filled_batch *result) {
     loader->statistics.skipped_count += result->skipped_count;
     for (size_t i = 0; i < result->skipped_count; i++) {
         if (loader->skipped_count == RECMAP_LOADER_SKIPPED_MAX) return;
@@ -224,7 +227,7 @@ static void keep_skipped(recmap_loader *loader, const struct filled *result) {
     }
 }
 
-static void count_taken(recmap_loader *loader, const struct filled *result) {
+static void count_taken(recmap_loader *loader, const struct filled_batch *result) {
     loader->statistics.batches_ready--;
     if (!result->batch) return;
     loader->statistics.batch_count++;
@@ -233,8 +236,9 @@ static void count_taken(recmap_loader *loader, const struct filled *result) {
     if (result->skipped_count) keep_skipped(loader, result);
 }
 
-/* Where there are many slots, a worker that waits is not woken for one. When the last of them began
- * to wait all slots were taken, so none is forgotten. */
+/* Wakes a waiting worker each time a step's worth of slots became free: with many slots, waking it
+ * for each one costs too much. No worker is forgotten: a worker waits only while no slot is free,
+ * so the count of free slots passes a multiple of the step afterwards. */
 static void wake_worker(recmap_loader *loader) {
     enum { SLOTS_A_STEP = 8 };
     uint64_t step = loader->slot_count / SLOTS_A_STEP + 1;
@@ -242,11 +246,11 @@ static void wake_worker(recmap_loader *loader) {
     if (free_count % step == 0) pthread_cond_signal(&loader->changed_work);
 }
 
-/* Takes what stands in the next slot; the lock is held. */
+/* Takes the result in the next slot. The caller holds the lock. */
 static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
     struct loader_slot *slot = wait_for_slot(loader, NULL);
     if (slot->status != RECMAP_OK) {
-        loader->must_begin_anew = true;
+        loader->must_restart = true;
         return raise(slot, error);
     }
     count_taken(loader, &slot->result);
@@ -260,17 +264,17 @@ static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_er
     return RECMAP_OK;
 }
 
-/* Sees to it that the workers walk from where the loader stands. */
-static recmap_status begin_reading(recmap_loader *loader, recmap_error *error) {
+/* Makes sure that workers are running and that they fill batches from the loader's position. */
+static recmap_status ensure_workers(recmap_loader *loader, recmap_error *error) {
     recmap_status status = loader_check_process(loader, error);
-    if (status == RECMAP_OK && loader->must_begin_anew)
+    if (status == RECMAP_OK && loader->must_restart)
         status = loader_go_to(loader, loader->epoch, loader->position, error);
     return status == RECMAP_OK ? start_workers(loader, error) : status;
 }
 
 recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader, uint64_t timeout_ns,
                                  recmap_error *error) {
-    recmap_status status = begin_reading(loader, error);
+    recmap_status status = ensure_workers(loader, error);
     if (status != RECMAP_OK) return status;
     struct timespec until = clock_until(timeout_ns);
     pthread_mutex_lock(&loader->lock);
@@ -280,7 +284,7 @@ recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader, uint64_t 
 }
 
 recmap_status recmap_loader_next(recmap_batch **batch, recmap_loader *loader, recmap_error *error) {
-    recmap_status status = begin_reading(loader, error);
+    recmap_status status = ensure_workers(loader, error);
     if (status != RECMAP_OK) return status;
     recmap_batch *next = NULL;
     pthread_mutex_lock(&loader->lock);

@@ -1,11 +1,11 @@
-/* The inside of a loader: workers walk ahead of the caller and put what they filled into a ring of
- * slots, one a epoch_step of the walk; the caller takes them strictly in order.
+/* The internals of a loader: workers run ahead of the caller and put filled batches into a ring of
+ * slots, one slot for each step of the epoch; the caller takes them strictly in order.
  *
- *   issued   stations that workers have taken on
- *   taken    stations that the caller has taken; issued - taken never exceeds the slots
+ *   issued   steps that workers have started
+ *   taken    steps that the caller has taken; issued - taken never exceeds the number of slots
  *
- * Going elsewhere (seek, load, trying again after an error) begins a new generation: whatever is
- * still being filled for an older one is thrown away when it comes in. */
+ * Moving to another position (seek, load, retrying after an error) starts a new generation. A batch
+ * that was being filled for an older generation is discarded when it is ready. */
 #ifndef RECMAP_LOADER_LOADER_H
 #define RECMAP_LOADER_LOADER_H
 
@@ -18,12 +18,12 @@
 #include "loader/readahead.h"
 #include "os/thread.h"
 
-/* What a epoch_step came to, until it is taken. */
+/* The result of a step, until the caller takes it. */
 struct loader_slot {
     bool is_ready;
     recmap_status status;
-    recmap_error *error; /* of one that failed; NULL: there was no memory for it either */
-    struct filled result;
+    recmap_error *error; /* why the step failed; NULL if there was no memory to store it */
+    struct filled_batch result;
 };
 
 struct recmap_loader {
@@ -32,31 +32,31 @@ struct recmap_loader {
     recmap_text order_text; /* its description */
     recmap_loader_options options;
     recmap_deal_options deal;
-    unsigned fetch_depth; /* records that each worker has under way; 0: none are fetched */
-    atomic_long owner;    /* the process that the workers are in; 0 before there are any */
+    unsigned fetch_depth; /* reads that each worker keeps in flight; 0: records are gathered */
+    atomic_long owner;    /* the process that started the workers; 0 before that */
     struct worker_group workers;
 
-    /* The caller's alone. */
+    /* Used by the calling thread only. */
     uint64_t epoch;
     uint64_t position;
-    bool must_begin_anew;   /* an error was raised */
-    recmap_batch *returned; /* a batch that was given back */
+    bool must_restart;      /* an error was returned: start again from epoch and position */
+    recmap_batch *returned; /* the batch that the caller gave back, to be used again */
 
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t changed_work;
     pthread_cond_t changed_results;
     bool is_closing;
-    bool is_stuck; /* no epoch_step could be had; its slot has the error */
+    bool is_stuck; /* the next step could not be determined; its slot has the error */
     uint64_t generation;
-    struct epoch_cursor walk; /* of the next epoch_step to be issued */
+    struct epoch_cursor cursor; /* at the next step to issue */
     struct readahead_state readahead;
     uint64_t issued;
     uint64_t taken;
-    struct loader_slot *slots; /* epoch_step modulo slot_count */
+    struct loader_slot *slots; /* step number modulo slot_count */
     size_t slot_count;
     bool is_awaited;           /* the caller sleeps until its slot is ready */
-    uint64_t awaited_since_ns; /* then: since when */
-    recmap_batch **spares;     /* whose memory is to be used again */
+    uint64_t awaited_since_ns; /* when it began to sleep */
+    recmap_batch **spares;     /* empty batches whose memory is used again */
     size_t spare_count;
     size_t spare_capacity;
     recmap_loader_statistics statistics;
@@ -65,19 +65,20 @@ struct recmap_loader {
     size_t skipped_capacity;
 };
 
-/* INVALID in a child of the process that the workers are in. Comes before any lock is taken. */
+/* Fails with INVALID in a forked child of the process that runs the workers. Must be called before
+ * taking any lock: in the child, a lock may be held by a thread that does not exist there. */
 recmap_status loader_check_process(const recmap_loader *loader, recmap_error *error);
 
-/* What every worker runs; `context` is the loader. */
+/* The main function of a worker thread; `context` is the loader. */
 void *loader_work(void *context);
 
-/* Keeps an empty batch for later; the lock is held. NULL is none. */
+/* Keeps an empty batch for later use; NULL is ignored. The caller holds the lock. */
 void loader_add_spare(recmap_loader *loader, recmap_batch *batch);
 
-/* Empties a slot; the lock is held. */
+/* Empties a slot. The caller holds the lock. */
 void loader_clear_slot(recmap_loader *loader, struct loader_slot *slot);
 
-/* Puts the loader at a place. After an error it is where it was. */
+/* Moves the loader to a position. An error leaves it where it was. */
 recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,
                            recmap_error *error);
 

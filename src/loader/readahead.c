@@ -10,18 +10,18 @@ enum {
     WINDOW_MIN = 16, /* records */
     WINDOW_BEGIN_MAX = 1024,
     WINDOW_MAX = 2048,
-    SAMPLE_STEP = 128,   /* one record of so many is looked at while nothing is known to miss */
-    WARM_ENOUGH = 64,    /* batches; behind them */
-    WARM_STEP = 1024,    /* one record of so many */
-    SAMPLES_MAX = 1024,  /* of a epoch_step */
+    SAMPLE_STEP = 128,   /* while warm, one record in this many is checked */
+    WARM_ENOUGH = 64,    /* after this many warm batches ... */
+    WARM_STEP = 1024,    /* ... one record in this many */
+    SAMPLES_MAX = 1024,  /* in one step */
     QUIET_ENOUGH = 2048, /* records */
     CALM_ENOUGH = 65536, /* records */
     SURPRISES_MAX = 3,
-    LATE_SHARE = 16, /* waits for one record of so many are too many */
+    LATE_SHARE = 16, /* the window grows if more than one record in this many was waited for */
 };
 
-static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
-    return value < least ? least : min_u64(value, most);
+static uint64_t clamp(uint64_t value, uint64_t min, uint64_t max) {
+    return value < min ? min : min_u64(value, max);
 }
 
 void readahead_init(struct readahead_state *state, const recmap_dataset *dataset,
@@ -33,68 +33,67 @@ void readahead_init(struct readahead_state *state, const recmap_dataset *dataset
     *state = (struct readahead_state){
         .mode = options->readahead,
         .counts_sleeps = !is_mapped,
-        .station_size = batch_count ? recmap_order_count(order) / batch_count + 1
-                                    : options->batch_size,
-        .window_least = WINDOW_MIN,
-        .window_most = clamp(WINDOW_BYTES_MAX / record_size, WINDOW_MIN, WINDOW_MAX),
+        .step_size = batch_count ? recmap_order_count(order) / batch_count + 1
+                                 : options->batch_size,
+        .window_min = WINDOW_MIN,
+        .window_max = clamp(WINDOW_BYTES_MAX / record_size, WINDOW_MIN, WINDOW_MAX),
         .is_cold = options->readahead == RECMAP_READAHEAD_ON,
     };
     state->window = clamp(WINDOW_BYTES / record_size, WINDOW_MIN, WINDOW_BEGIN_MAX);
 }
 
-void readahead_begin(struct readahead_state *ahead, const struct epoch_cursor *cursor) {
-    ahead->walk = *cursor;
-    ahead->next_station = 0;
+void readahead_restart(struct readahead_state *readahead, const struct epoch_cursor *cursor) {
+    readahead->cursor = *cursor;
+    readahead->next_step = 0;
 }
 
-/* Samples of a epoch_step: by its place among all records, so that of small batches one in many is
- * looked at. */
-static uint64_t samples_of(const struct readahead_state *ahead, uint64_t station_number) {
-    uint64_t size = min_u64(ahead->station_size, UINT32_MAX);
-    uint64_t first = (station_number & UINT32_MAX) * size, end = first + size;
-    uint64_t step = ahead->warm_count < WARM_ENOUGH ? SAMPLE_STEP : WARM_STEP;
+/* The number of samples in a step. It depends on the step's place among all records, so that small
+ * batches are sampled at the same rate: most of them not at all. */
+static uint64_t samples_of(const struct readahead_state *readahead, uint64_t step_number) {
+    uint64_t size = min_u64(readahead->step_size, UINT32_MAX);
+    uint64_t first = (step_number & UINT32_MAX) * size, end = first + size;
+    uint64_t step = readahead->warm_count < WARM_ENOUGH ? SAMPLE_STEP : WARM_STEP;
     return min_u64((end + step - 1) / step - (first + step - 1) / step, SAMPLES_MAX);
 }
 
-void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *ahead,
-                        uint64_t station_number) {
-    plan->station_count = 0;
+void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *readahead,
+                        uint64_t step_number) {
+    plan->step_count = 0;
     plan->seen_count = plan->asked_count = 0;
     plan->is_measured = false;
-    if (ahead->mode == RECMAP_READAHEAD_OFF) return;
-    plan->is_cold = ahead->is_cold;
-    plan->is_blind = ahead->is_blind;
+    if (readahead->mode == RECMAP_READAHEAD_OFF) return;
+    plan->is_cold = readahead->is_cold;
+    plan->is_blind = readahead->is_blind;
     plan->is_measured = plan->is_cold;
-    uint64_t stations = (ahead->window + ahead->station_size - 1) / ahead->station_size;
-    while (ahead->next_station <= station_number + stations &&
-           plan->station_count < READAHEAD_STATIONS_MAX) {
-        struct epoch_step *at = &plan->stations[plan->station_count];
-        if (epoch_cursor_next(at, &ahead->walk, NULL) != RECMAP_OK) break;
-        uint64_t number = ahead->next_station++;
-        if (at->is_end) continue;
-        uint64_t samples = plan->is_cold ? 0 : samples_of(ahead, number);
+    uint64_t steps = (readahead->window + readahead->step_size - 1) / readahead->step_size;
+    while (readahead->next_step <= step_number + steps && plan->step_count < READAHEAD_STEPS_MAX) {
+        struct epoch_step *step = &plan->steps[plan->step_count];
+        if (epoch_cursor_next(step, &readahead->cursor, NULL) != RECMAP_OK) break;
+        uint64_t number = readahead->next_step++;
+        if (step->is_end) continue;
+        uint64_t samples = plan->is_cold ? 0 : samples_of(readahead, number);
         plan->is_measured |= samples > 0;
-        plan->samples[plan->station_count++] = samples;
+        plan->samples[plan->step_count++] = samples;
     }
 }
 
-/* Whether all of some records of a share, spread over it, are in memory. */
-static bool sample(const struct epoch_step *at, const recmap_share *share, uint64_t samples,
+/* Whether all sampled records of a share, spread evenly over it, are in memory. */
+static bool sample(const struct epoch_step *step, const recmap_share *share, uint64_t samples,
                    recmap_dataset *dataset) {
     for (uint64_t i = 0; i < samples && i < share->count; i++) {
         recmap_share one = {share->first + i * share->count / samples, 1};
         uint64_t number;
-        if (recmap_deal_numbers(&number, &at->deal, &one, NULL) != RECMAP_OK) return true;
+        if (recmap_deal_numbers(&number, &step->deal, &one, NULL) != RECMAP_OK) return true;
         if (!dataset_is_resident(dataset, number)) return false;
     }
     return true;
 }
 
 static void ask(struct readahead_plan *plan, struct readahead_room *room,
-                const struct epoch_step *at, const recmap_share *share, recmap_dataset *dataset) {
+                const struct epoch_step *step, const recmap_share *share, recmap_dataset *dataset) {
     size_t count = (size_t)share->count;
     if (!array_reserve(&room->numbers, &room->capacity, count, sizeof *room->numbers) ||
-        recmap_deal_numbers(room->numbers, &at->deal, share, NULL) != RECMAP_OK)
+        recmap_deal_numbers(room->numbers, &step->deal, share, NULL) != RECMAP_OK)
         return;
     plan->seen_count += count;
     plan->asked_count += dataset_will_need(dataset, room->numbers, count, !plan->is_blind);
@@ -102,67 +101,71 @@ static void ask(struct readahead_plan *plan, struct readahead_room *room,
 
 void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recmap_dataset *dataset,
                   uint32_t rank) {
-    for (unsigned i = 0; i < plan->station_count; i++) {
-        const struct epoch_step *at = &plan->stations[i];
+    for (unsigned i = 0; i < plan->step_count; i++) {
+        const struct epoch_step *step = &plan->steps[i];
         recmap_share share;
-        if (recmap_deal_share(&share, &at->deal, at->step, rank, NULL) != RECMAP_OK) return;
-        if (!plan->is_cold && !sample(at, &share, plan->samples[i], dataset)) plan->is_cold = true;
-        if (plan->is_cold) ask(plan, room, at, &share, dataset);
+        if (recmap_deal_share(&share, &step->deal, step->step, rank, NULL) != RECMAP_OK) return;
+        if (!plan->is_cold && !sample(step, &share, plan->samples[i], dataset))
+            plan->is_cold = true;
+        if (plan->is_cold) ask(plan, room, step, &share, dataset);
     }
 }
 
-/* What was passed without a look, and no worker has taken on yet, is looked at now. */
-static void turn_cold(struct readahead_state *ahead, const struct epoch_cursor *cursor,
+/* Turns cold. The readahead cursor has passed steps that were only sampled; it moves back to the
+ * first one that no worker has started, so that these are checked too. */
+static void turn_cold(struct readahead_state *readahead, const struct epoch_cursor *cursor,
                       uint64_t issued_count) {
-    ahead->quiet_count = ahead->warm_count = 0;
-    if (ahead->is_cold) return;
-    ahead->is_cold = true;
-    ahead->walk = *cursor;
-    ahead->next_station = issued_count;
+    readahead->quiet_count = readahead->warm_count = 0;
+    if (readahead->is_cold) return;
+    readahead->is_cold = true;
+    readahead->cursor = *cursor;
+    readahead->next_step = issued_count;
 }
 
-void readahead_learn_missing(struct readahead_state *ahead, const struct readahead_plan *plan,
+void readahead_learn_missing(struct readahead_state *readahead, const struct readahead_plan *plan,
                              const struct epoch_cursor *cursor, uint64_t issued_count) {
     if (plan->is_blind || !plan->asked_count) return;
-    ahead->surprises = 0;
-    turn_cold(ahead, cursor, issued_count);
+    readahead->surprises = 0;
+    turn_cold(readahead, cursor, issued_count);
 }
 
-/* Whether nothing is missing any more, or something is after all. */
-static void learn_temperature(struct readahead_state *ahead, const struct readahead_plan *plan,
+/* Decides whether the data is warm or cold. After waits that residency does not explain, in several
+ * batches, the kernel's answers are not trusted any more (blind). */
+static void learn_temperature(struct readahead_state *readahead, const struct readahead_plan *plan,
                               bool has_waited, const struct epoch_cursor *cursor,
                               uint64_t issued_count) {
     if (!plan->is_blind && plan->asked_count) return;
-    ahead->quiet_count += plan->seen_count;
-    if (ahead->is_cold && ahead->mode == RECMAP_READAHEAD_AUTO &&
-        ahead->quiet_count >= QUIET_ENOUGH)
-        ahead->is_cold = false;
-    ahead->warm_count += !plan->is_cold && !has_waited;
-    if (!has_waited || plan->is_cold || ahead->is_cold) return;
-    turn_cold(ahead, cursor, issued_count);
-    if (++ahead->surprises >= SURPRISES_MAX) ahead->is_blind = true;
+    readahead->quiet_count += plan->seen_count;
+    if (readahead->is_cold && readahead->mode == RECMAP_READAHEAD_AUTO &&
+        readahead->quiet_count >= QUIET_ENOUGH)
+        readahead->is_cold = false;
+    readahead->warm_count += !plan->is_cold && !has_waited;
+    if (!has_waited || plan->is_cold || readahead->is_cold) return;
+    turn_cold(readahead, cursor, issued_count);
+    if (++readahead->surprises >= SURPRISES_MAX) readahead->is_blind = true;
 }
 
-static void learn_window(struct readahead_state *ahead, uint64_t waits, uint64_t record_count) {
+static void learn_window(struct readahead_state *readahead, uint64_t waits, uint64_t record_count) {
     if (waits * LATE_SHARE > record_count) {
-        ahead->calm_count = 0;
-        ahead->window = min_u64(ahead->window + ahead->window / 8 + 1, ahead->window_most);
+        readahead->calm_count = 0;
+        readahead->window =
+            min_u64(readahead->window + readahead->window / 8 + 1, readahead->window_max);
         return;
     }
-    ahead->calm_count += record_count;
-    if (ahead->calm_count < CALM_ENOUGH) return;
-    ahead->calm_count = 0;
-    ahead->window =
-        clamp(ahead->window - ahead->window / 8, ahead->window_least, ahead->window_most);
+    readahead->calm_count += record_count;
+    if (readahead->calm_count < CALM_ENOUGH) return;
+    readahead->calm_count = 0;
+    readahead->window = clamp(readahead->window - readahead->window / 8, readahead->window_min,
+                              readahead->window_max);
 }
 
-void readahead_learn_waits(struct readahead_state *ahead, const struct readahead_plan *plan,
+void readahead_learn_waits(struct readahead_state *readahead, const struct readahead_plan *plan,
                            const struct thread_waits *after, uint64_t record_count,
                            const struct epoch_cursor *cursor, uint64_t issued_count) {
-    if (ahead->mode == RECMAP_READAHEAD_OFF) return;
+    if (readahead->mode == RECMAP_READAHEAD_OFF) return;
     uint64_t faults = after->faults - plan->before.faults;
     uint64_t sleeps = after->sleeps - plan->before.sleeps;
-    learn_temperature(ahead, plan, ahead->counts_sleeps ? sleeps > 0 : faults > 0, cursor,
+    learn_temperature(readahead, plan, readahead->counts_sleeps ? sleeps > 0 : faults > 0, cursor,
                       issued_count);
-    if (plan->is_cold) learn_window(ahead, faults + sleeps, record_count);
+    if (plan->is_cold) learn_window(readahead, faults + sleeps, record_count);
 }

@@ -1,4 +1,4 @@
-/* What a loader has done so far. */
+/* Counters of what a loader has done so far. */
 #include <string.h>
 
 #include "base/bytes.h"

@@ -164,10 +164,10 @@ static void test_wait_takes_its_time(void **state) {
     recmap_loader *loader = loader_make(dataset, order, &options);
     for (uint64_t wait_ns = 0; wait_ns <= WAIT_NS; wait_ns += WAIT_NS) {
         int is_ready = 1;
-        uint64_t begun_ns = clock_ns();
+        uint64_t started_ns = clock_ns();
         ASSERT_OK(recmap_loader_wait(&is_ready, loader, wait_ns, &error), &error);
         assert_false(is_ready);
-        assert_true(clock_ns() - begun_ns >= wait_ns / 2);
+        assert_true(clock_ns() - started_ns >= wait_ns / 2);
         assert_stands_at(loader, 0, 0);
     }
     pthread_t opener;

@@ -173,7 +173,7 @@ static void learning_begin(learning *made, recmap_readahead mode, bool is_mapped
     deal.batch_size = BATCH;
     ASSERT_OK(epoch_cursor_init(&made->begun, made->order, 0, 0, &deal, &error), &error);
     readahead_init(&made->ahead, made->dataset, made->order, &options, is_mapped);
-    readahead_begin(&made->ahead, &made->begun);
+    readahead_restart(&made->ahead, &made->begun);
 }
 
 static void learning_end(learning *ended) {
@@ -197,7 +197,7 @@ static void test_learning(void **unused) {
     learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
     struct readahead_plan plan;
     readahead_plan_for(&plan, &at.ahead, 0);
-    assert_int_equal(plan.station_count, READAHEAD_STATIONS_MAX);
+    assert_int_equal(plan.step_count, READAHEAD_STEPS_MAX);
     assert_false(plan.is_cold);
     assert_int_equal(plan.samples[0], 1);
     assert_int_equal(plan.samples[1] + plan.samples[2] + plan.samples[7], 0);
@@ -207,14 +207,14 @@ static void test_learning(void **unused) {
     assert_false(at.ahead.is_cold); /* locks make threads sleep too */
     learn(&at, BATCH, 3, 0, 0);
     assert_true(at.ahead.is_cold);
-    assert_int_equal(at.ahead.next_station, 0); /* what was passed is looked at now */
+    assert_int_equal(at.ahead.next_step, 0); /* what was passed is looked at now */
     uint64_t window = at.ahead.window;
     for (int i = 0; i < 20; i++) learn(&at, BATCH, 3, 0, BATCH);
     assert_true(at.ahead.window > 2 * window);
     for (int i = 0; i < 1000; i++) learn(&at, BATCH, 3, 0, BATCH);
-    assert_int_equal(at.ahead.window, at.ahead.window_most);
+    assert_int_equal(at.ahead.window, at.ahead.window_max);
     for (int i = 0; i < 1000000; i++) learn(&at, BATCH, 3, 0, 0);
-    assert_int_equal(at.ahead.window, at.ahead.window_least);
+    assert_int_equal(at.ahead.window, at.ahead.window_min);
     for (int i = 0; i < 1000; i++) learn(&at, BATCH, 0, 0, 0);
     assert_false(at.ahead.is_cold);
     learning_end(&at);
@@ -228,11 +228,11 @@ static void test_samples_of_large_batches(void **unused) {
     learning_begin(&at, RECMAP_READAHEAD_AUTO, true);
     for (int bits = 10; bits <= 62; bits++) {
         struct readahead_plan plan;
-        at.ahead.station_size = (uint64_t)1 << bits;
-        readahead_begin(&at.ahead, &at.begun);
+        at.ahead.step_size = (uint64_t)1 << bits;
+        readahead_restart(&at.ahead, &at.begun);
         readahead_plan_for(&plan, &at.ahead, 0);
-        assert_int_not_equal(plan.station_count, 0);
-        for (unsigned i = 0; i < plan.station_count; i++)
+        assert_int_not_equal(plan.step_count, 0);
+        for (unsigned i = 0; i < plan.step_count; i++)
             assert_in_range(plan.samples[i], 1, SAMPLES_ENOUGH);
     }
     learning_end(&at);
@@ -272,7 +272,7 @@ static void test_modes(void **unused) {
     learning_begin(&at, RECMAP_READAHEAD_OFF, true);
     learn(&at, BATCH, BATCH, 9, 9);
     readahead_plan_for(&plan, &at.ahead, 0);
-    assert_int_equal(plan.station_count, 0);
+    assert_int_equal(plan.step_count, 0);
     learning_end(&at);
     learning_begin(&at, RECMAP_READAHEAD_ON, true);
     for (int i = 0; i < 10000; i++) learn(&at, BATCH, 0, 0, 0);

@@ -190,7 +190,7 @@ static void test_options(void **state) {
     recmap_order *order = order_of_kind(0, 20, 1), *larger = order_of_kind(0, 21, 1);
     const recmap_loader_options good = RECMAP_LOADER_OPTIONS_INIT;
     recmap_loader_options bad = good;
-    assert_invalid(dataset, larger, &good, "the order is of 21 records, the data set has 20");
+    assert_invalid(dataset, larger, &good, "the order covers 21 records, but the data set has 20");
     bad.version = 9;
     assert_invalid(dataset, order, &bad, "version 9");
     bad = good;

@@ -1,4 +1,4 @@
-/* Where a loader stands, and going elsewhere. */
+/* A loader's position: reading, saving, loading and changing it. */
 #include "loader/loader.h"
 
 recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position, const recmap_loader *loader,
@@ -42,8 +42,8 @@ recmap_status recmap_loader_save(recmap_state **state, const recmap_loader *load
     return recmap_state_create(state, &info, error);
 }
 
-/* All that was read ahead is of no use now. */
-static void forget_ahead(recmap_loader *loader) {
+/* Discards all batches that were filled ahead. The caller holds the lock. */
+static void discard_batches_ahead(recmap_loader *loader) {
     loader->generation++;
     loader->is_stuck = false;
     for (size_t i = 0; i < loader->slot_count; i++) loader_clear_slot(loader, &loader->slots[i]);
@@ -53,19 +53,19 @@ static void forget_ahead(recmap_loader *loader) {
 
 recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,
                            recmap_error *error) {
-    struct epoch_cursor begun;
+    struct epoch_cursor cursor;
     recmap_status status =
-        epoch_cursor_init(&begun, loader->order, epoch, position, &loader->deal, error);
+        epoch_cursor_init(&cursor, loader->order, epoch, position, &loader->deal, error);
     if (status != RECMAP_OK) return status;
     pthread_mutex_lock(&loader->lock);
-    forget_ahead(loader);
-    loader->walk = begun;
-    readahead_begin(&loader->readahead, &begun);
+    discard_batches_ahead(loader);
+    loader->cursor = cursor;
+    readahead_restart(&loader->readahead, &cursor);
     pthread_cond_broadcast(&loader->changed_work);
     pthread_mutex_unlock(&loader->lock);
     loader->epoch = epoch;
     loader->position = position;
-    loader->must_begin_anew = false;
+    loader->must_restart = false;
     return RECMAP_OK;
 }
 
