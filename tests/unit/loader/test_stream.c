@@ -195,10 +195,10 @@ static void test_options(void **state) {
     assert_invalid(dataset, order, &bad, "version 9");
     bad = good;
     bad.rank = 1;
-    assert_invalid(dataset, order, &bad, "rank 1 is not below 1");
+    assert_invalid(dataset, order, &bad, "rank 1 is out of range: the world size is 1");
     bad = good;
     bad.world_size = 0;
-    assert_invalid(dataset, order, &bad, "rank 0 is not below 0");
+    assert_invalid(dataset, order, &bad, "rank 0 is out of range: the world size is 0");
     bad = good;
     bad.batch_size = 0;
     assert_invalid(dataset, order, &bad, "at least 1 record");
@@ -213,10 +213,10 @@ static void test_options(void **state) {
     assert_invalid(dataset, order, &bad, "3 is no way");
     bad = good;
     bad.bad_record = (recmap_bad_record)3;
-    assert_invalid(dataset, order, &bad, "3 is no policy");
+    assert_invalid(dataset, order, &bad, "invalid policy for bad records: 3");
     bad = good;
     bad.readahead = (recmap_readahead)3;
-    assert_invalid(dataset, order, &bad, "3 is no way");
+    assert_invalid(dataset, order, &bad, "invalid readahead mode: 3");
     recmap_loader *loader = loader_make(dataset, order, NULL);
     recmap_batch *batch = NULL;
     next_batch(&batch, loader);
