@@ -52,9 +52,9 @@ static void print_totals(const char *path, const recmap_dataset_info *info) {
 
 static recmap_status print_columns(recmap_dataset *dataset, const recmap_dataset_info *info,
                                    recmap_error *error) {
-    for (size_t i = 0; i < info->column_count; i++) {
-        recmap_column_info column;
-        recmap_status status = recmap_dataset_get_column(&column, dataset, i, error);
+    for (size_t i = 0; i < info->lifted_column_count; i++) {
+        recmap_lifted_column column;
+        recmap_status status = recmap_dataset_get_lifted_column(&column, dataset, i, error);
         if (status != RECMAP_OK) return status;
         fputs(i ? "             " : "columns      ", stdout);
         print_safe(stdout, column.name);

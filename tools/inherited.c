@@ -6,7 +6,7 @@
 
 static recmap_status inherit_columns(struct inherited *inherited, recmap_index_options *options,
                                      recmap_error *error) {
-    size_t count = recmap_dataset_get_info(inherited->dataset)->column_count;
+    size_t count = recmap_dataset_get_info(inherited->dataset)->lifted_column_count;
     /* Column 0 is the length, which every index has. */
     if (count < 2) return RECMAP_OK;
     inherited->lifts = calloc(count - 1, sizeof *inherited->lifts);
@@ -17,8 +17,9 @@ static recmap_status inherit_columns(struct inherited *inherited, recmap_index_o
         return RECMAP_NO_MEMORY;
     }
     for (size_t i = 1; i < count; i++) {
-        recmap_column_info column;
-        recmap_status status = recmap_dataset_get_column(&column, inherited->dataset, i, error);
+        recmap_lifted_column column;
+        recmap_status status =
+            recmap_dataset_get_lifted_column(&column, inherited->dataset, i, error);
         if (status != RECMAP_OK) return status;
         inherited->lifts[i - 1] = (recmap_lift){column.name, column.default_value};
     }

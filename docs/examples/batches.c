@@ -17,7 +17,7 @@ enum { BOUNDS_MAX = 16 };
 static recmap_status read_column(int64_t *values, recmap_dataset *dataset, const char *name,
                                  recmap_error *error) {
     size_t column;
-    recmap_status status = recmap_dataset_find_column(&column, dataset, name, error);
+    recmap_status status = recmap_dataset_find_lifted_column(&column, dataset, name, error);
     if (status != RECMAP_OK) return status;
     size_t count = (size_t)recmap_dataset_count(dataset);
     return recmap_dataset_read_int64(values, dataset, column, 0, count, error);

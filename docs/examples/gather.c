@@ -12,7 +12,8 @@ static recmap_status select_records(uint64_t **numbers, size_t *count, recmap_da
     uint64_t *selected = malloc(all * sizeof *selected + 1);
     size_t selected_count = 0;
     recmap_status status = values && selected ? RECMAP_OK : RECMAP_NO_MEMORY;
-    if (status == RECMAP_OK) status = recmap_dataset_find_column(&column, dataset, name, error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_find_lifted_column(&column, dataset, name, error);
     if (status == RECMAP_OK)
         status = recmap_dataset_read_int64(values, dataset, column, 0, all, error);
     for (size_t i = 0; status == RECMAP_OK && i < all; i++)

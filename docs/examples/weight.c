@@ -27,7 +27,8 @@ static recmap_status draw(recmap_dataset *dataset, const char *name, int64_t wan
     uint64_t *numbers = calloc(count + 1, sizeof *numbers);
     recmap_order *order = NULL;
     recmap_status status = values && weights && numbers ? RECMAP_OK : RECMAP_NO_MEMORY;
-    if (status == RECMAP_OK) status = recmap_dataset_find_column(&column, dataset, name, error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_find_lifted_column(&column, dataset, name, error);
     if (status == RECMAP_OK)
         status = recmap_dataset_read_int64(values, dataset, column, 0, count, error);
     if (status == RECMAP_OK) {

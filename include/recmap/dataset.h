@@ -105,8 +105,8 @@ typedef struct recmap_dataset_info {
     uint64_t id_count;   /* records that have an id */
     uint64_t damage_count;
     uint64_t damaged_byte_count;
-    size_t column_count;
-    const char *id_name; /* the id feature's name; NULL without ids */
+    size_t lifted_column_count; /* including "@length" */
+    const char *id_name;        /* the id feature's name; NULL without ids */
     recmap_fingerprint fingerprint;
 } recmap_dataset_info;
 
@@ -295,24 +295,21 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_id_hashes(uint64_t
                                                                         recmap_dataset *dataset,
                                                                         recmap_error *error);
 
-typedef struct recmap_column_info {
+typedef struct recmap_lifted_column {
     const char *name; /* lives as long as the data set */
     recmap_type type;
     const char *default_value; /* or NULL */
-} recmap_column_info;
+} recmap_lifted_column;
 
-/* Lifted column `column_index` of info.column_count. The first is always "@length", the size in
- * bytes of each record's payload (int64). Errors: INVALID if out of range. */
-RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get_column(recmap_column_info *info,
-                                                                    const recmap_dataset *dataset,
-                                                                    size_t column_index,
-                                                                    recmap_error *error);
+/* Lifted column `column_index` of info.lifted_column_count. The first is always "@length", the size
+ * in bytes of each record's payload (int64). Errors: INVALID if out of range. */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_dataset_get_lifted_column(recmap_lifted_column *info, const recmap_dataset *dataset,
+                                 size_t column_index, recmap_error *error);
 
 /* The index of the lifted column `name`. Errors: NOT_FOUND. */
-RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_column(size_t *column_index,
-                                                                     const recmap_dataset *dataset,
-                                                                     const char *name,
-                                                                     recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_lifted_column(
+    size_t *column_index, const recmap_dataset *dataset, const char *name, recmap_error *error);
 
 /* The values of a lifted column for records [first, first + count), in the column's type: int64,
  * float, or views of bytes that live as long as the data set. Errors: INVALID for another type or

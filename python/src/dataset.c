@@ -156,12 +156,12 @@ static PyObject *column_table(PyObject *object, PyObject *unused) {
     (void)unused;
     handle_object *handle = dataset_handle((dataset_object *)object);
     if (!handle) return NULL;
-    size_t count = recmap_dataset_get_info(handle->dataset)->column_count;
+    size_t count = recmap_dataset_get_info(handle->dataset)->lifted_column_count;
     PyObject *table = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; table && i < count; i++) {
-        recmap_column_info info = {0};
+        recmap_lifted_column info = {0};
         recmap_error error = RECMAP_ERROR_INIT;
-        recmap_status status = recmap_dataset_get_column(&info, handle->dataset, i, &error);
+        recmap_status status = recmap_dataset_get_lifted_column(&info, handle->dataset, i, &error);
         PyObject *row =
             status != RECMAP_OK
                 ? raise_error(&error)
@@ -181,8 +181,8 @@ static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
     if (!handle || !PyArg_ParseTuple(arguments, "kKO:_read_numbers", &column, &first, &out))
         return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_column_info info = {0};
-    if (recmap_dataset_get_column(&info, handle->dataset, column, &error) != RECMAP_OK)
+    recmap_lifted_column info = {0};
+    if (recmap_dataset_get_lifted_column(&info, handle->dataset, column, &error) != RECMAP_OK)
         return raise_error(&error);
     array_view values = ARRAY_VIEW_INIT;
     int is_float = info.type == RECMAP_TYPE_FLOAT;

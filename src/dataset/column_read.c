@@ -10,30 +10,31 @@ static const char LENGTH_NAME[] = "@length";
 
 static recmap_status check_column(const recmap_dataset *dataset, size_t column_index,
                                   recmap_error *error) {
-    if (column_index < dataset->info.column_count) return RECMAP_OK;
+    if (column_index < dataset->info.lifted_column_count) return RECMAP_OK;
     return fail(error, RECMAP_INVALID, "column %zu is out of range: the data set has %zu columns",
-                column_index, dataset->info.column_count);
+                column_index, dataset->info.lifted_column_count);
 }
 
-recmap_status recmap_dataset_get_column(recmap_column_info *info, const recmap_dataset *dataset,
-                                        size_t column_index, recmap_error *error) {
+recmap_status recmap_dataset_get_lifted_column(recmap_lifted_column *info,
+                                               const recmap_dataset *dataset, size_t column_index,
+                                               recmap_error *error) {
     recmap_status status = check_column(dataset, column_index, error);
     if (status != RECMAP_OK) return status;
     if (column_index == 0) {
-        *info = (recmap_column_info){LENGTH_NAME, RECMAP_TYPE_INT64, NULL};
+        *info = (recmap_lifted_column){LENGTH_NAME, RECMAP_TYPE_INT64, NULL};
         return RECMAP_OK;
     }
     const struct manifest_column *column =
         &index_manifest(dataset->index)->columns[column_index - 1];
-    *info = (recmap_column_info){column->name, column->type, column->default_value};
+    *info = (recmap_lifted_column){column->name, column->type, column->default_value};
     return RECMAP_OK;
 }
 
-recmap_status recmap_dataset_find_column(size_t *column_index, const recmap_dataset *dataset,
-                                         const char *name, recmap_error *error) {
-    for (size_t i = 0; i < dataset->info.column_count; i++) {
-        recmap_column_info info;
-        if (recmap_dataset_get_column(&info, dataset, i, NULL) != RECMAP_OK) continue;
+recmap_status recmap_dataset_find_lifted_column(size_t *column_index, const recmap_dataset *dataset,
+                                                const char *name, recmap_error *error) {
+    for (size_t i = 0; i < dataset->info.lifted_column_count; i++) {
+        recmap_lifted_column info;
+        if (recmap_dataset_get_lifted_column(&info, dataset, i, NULL) != RECMAP_OK) continue;
         if (strcmp(info.name, name)) continue;
         *column_index = i;
         return RECMAP_OK;
@@ -47,8 +48,8 @@ recmap_status recmap_dataset_find_column(size_t *column_index, const recmap_data
 static recmap_status check_read(const recmap_dataset *dataset, size_t column_index,
                                 recmap_type type, uint64_t first, size_t count,
                                 recmap_error *error) {
-    recmap_column_info info;
-    recmap_status status = recmap_dataset_get_column(&info, dataset, column_index, error);
+    recmap_lifted_column info;
+    recmap_status status = recmap_dataset_get_lifted_column(&info, dataset, column_index, error);
     if (status != RECMAP_OK) return status;
     if (info.type != type && dataset->info.record_count)
         return fail(error, RECMAP_INVALID, "column \"%s\" is of another type", info.name);

@@ -17,7 +17,7 @@ static void fill_info(recmap_dataset *dataset) {
         .id_count = from->id_count,
         .damage_count = from->damage_count,
         .damaged_byte_count = from->damaged_byte_count,
-        .column_count = from->column_count + 1,
+        .lifted_column_count = from->column_count + 1,
         .id_name = from->id_name,
     };
     memcpy(dataset->info.fingerprint.bytes, from->fingerprint, 16);

@@ -18,9 +18,9 @@ static const char *type_name(recmap_type type) {
 static void write_columns(struct json_writer *json, const recmap_dataset *dataset) {
     json_key(json, "columns");
     json_open(json, '[');
-    for (size_t i = 0; i < dataset->info.column_count; i++) {
-        recmap_column_info column;
-        if (recmap_dataset_get_column(&column, dataset, i, NULL) != RECMAP_OK) continue;
+    for (size_t i = 0; i < dataset->info.lifted_column_count; i++) {
+        recmap_lifted_column column;
+        if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) != RECMAP_OK) continue;
         json_open(json, '{');
         json_key(json, "name");
         json_text(json, column.name);

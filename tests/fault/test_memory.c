@@ -232,8 +232,9 @@ static recmap_status read_columns(session *session, recmap_error *error) {
     recmap_location places[4];
     size_t label, name;
     recmap_dataset *dataset = session->dataset;
-    recmap_status status = recmap_dataset_find_column(&label, dataset, "label", error);
-    if (status == RECMAP_OK) status = recmap_dataset_find_column(&name, dataset, "name", error);
+    recmap_status status = recmap_dataset_find_lifted_column(&label, dataset, "label", error);
+    if (status == RECMAP_OK)
+        status = recmap_dataset_find_lifted_column(&name, dataset, "name", error);
     if (status == RECMAP_OK)
         status = recmap_dataset_read_int64(labels, dataset, label, 58, 4, error);
     if (status == RECMAP_OK) expect(session, labels[3] == 3 * 61 - 7, "a label is wrong");

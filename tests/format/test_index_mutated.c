@@ -264,9 +264,9 @@ static void read_columns(struct use *use) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = use->dataset;
     size_t count = (size_t)use->count;
-    for (size_t c = 0; c < recmap_dataset_get_info(dataset)->column_count; c++) {
-        recmap_column_info column;
-        if (is_ok(recmap_dataset_get_column(&column, dataset, c, &error), &error))
+    for (size_t c = 0; c < recmap_dataset_get_info(dataset)->lifted_column_count; c++) {
+        recmap_lifted_column column;
+        if (is_ok(recmap_dataset_get_lifted_column(&column, dataset, c, &error), &error))
             touch(column.name, strlen(column.name));
         is_ok(recmap_dataset_read_int64(integers, dataset, c, 0, count, &error), &error);
         is_ok(recmap_dataset_read_float(floats, dataset, c, 0, count, &error), &error);

@@ -202,13 +202,14 @@ static void assert_text(const recmap_value *value, const char *due) {
 
 static void assert_names(recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
-    assert_int_equal(recmap_dataset_get_info(dataset)->column_count, KNOWN_COLUMNS + 1);
+    assert_int_equal(recmap_dataset_get_info(dataset)->lifted_column_count, KNOWN_COLUMNS + 1);
     for (size_t i = 0; i < KNOWN_COLUMNS; i++) {
         size_t index;
-        recmap_column_info info;
-        ASSERT_OK(recmap_dataset_find_column(&index, dataset, lifts[i].name, &error), &error);
+        recmap_lifted_column info;
+        ASSERT_OK(recmap_dataset_find_lifted_column(&index, dataset, lifts[i].name, &error),
+                  &error);
         assert_int_equal(index, i + 1);
-        ASSERT_OK(recmap_dataset_get_column(&info, dataset, index, &error), &error);
+        ASSERT_OK(recmap_dataset_get_lifted_column(&info, dataset, index, &error), &error);
         assert_string_equal(info.name, lifts[i].name);
         assert_string_equal(info.default_value, lifts[i].default_value);
     }
@@ -216,8 +217,8 @@ static void assert_names(recmap_dataset *dataset) {
 
 /* What is of a type only because some record has the feature. */
 static recmap_type type_of(recmap_dataset *dataset, size_t column) {
-    recmap_column_info info;
-    assert_int_equal(recmap_dataset_get_column(&info, dataset, column, NULL), RECMAP_OK);
+    recmap_lifted_column info;
+    assert_int_equal(recmap_dataset_get_lifted_column(&info, dataset, column, NULL), RECMAP_OK);
     return info.type;
 }
 

@@ -356,8 +356,8 @@ static void test_types_of_columns(void **state) {
         recmap_error error = RECMAP_ERROR_INIT;
         ASSERT_OK(try_types(cases[i].default_value, cases[i].types, 4, 2, &error), &error);
         recmap_dataset *dataset = dataset_open("types.rmx", NULL);
-        recmap_column_info info;
-        ASSERT_OK(recmap_dataset_get_column(&info, dataset, 1, &error), &error);
+        recmap_lifted_column info;
+        ASSERT_OK(recmap_dataset_get_lifted_column(&info, dataset, 1, &error), &error);
         assert_int_equal(info.type, cases[i].due);
         recmap_dataset_close(dataset);
     }
