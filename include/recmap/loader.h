@@ -29,9 +29,8 @@ extern "C" {
  * that was indexed, concerns more than one record. */
 typedef enum recmap_bad_record {
     RECMAP_BAD_RECORD_RAISE = 0,
-    RECMAP_BAD_RECORD_SKIP = 1, /* its batch is smaller */
-    RECMAP_BAD_RECORD_SUBSTITUTE =
-        2, /* the next good record of the epoch takes its place, and occurs again at its own */
+    RECMAP_BAD_RECORD_SKIP = 1,       /* its batch is smaller */
+    RECMAP_BAD_RECORD_SUBSTITUTE = 2, /* the next good record of the epoch takes its place too */
 } recmap_bad_record;
 
 /* Whether the kernel is asked to read records before they are used. */

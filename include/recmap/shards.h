@@ -26,7 +26,7 @@ RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
  *                         `*.rmx`, `*.idx`, `*.json`, `*.crc` and temporary files (`*.tmp`,
  *                         `*.tmp-...`, `*~`);
  *     NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name
- * the shards of a set; all must exist;
+ *                         the shards of a set; all must exist;
  *     @LISTFILE           one of these names per line; empty lines and lines that begin with # are
  *                         skipped; relative names are relative to the list file's folder.
  *

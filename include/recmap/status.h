@@ -73,7 +73,7 @@ RECMAP_API const char *recmap_version(void);
 RECMAP_API const char *recmap_status_name(recmap_status status);
 RECMAP_API const char *recmap_status_text(recmap_status status);
 
-/* The exit status of the `recmap` command for a status: 0 success, 1 the answer is no, 2 wrong
+/* The exit status of the `recmap` command for a status: 0 success, 1 negative answer, 2 wrong
  * usage, 3 the data or the index is damaged or does not match, 4 the system failed. */
 RECMAP_API int recmap_status_exit(recmap_status status);
 
