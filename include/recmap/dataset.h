@@ -15,11 +15,11 @@ extern "C" {
 /* How the bytes of shards are read. All modes give the same results. */
 typedef enum recmap_access {
     RECMAP_ACCESS_MAP = 0, /* mmap: views into the page cache, no copy */
-    RECMAP_ACCESS_READ =
-        1, /* pread: one copy per record; survives truncated shards, needs no address space */
-    RECMAP_ACCESS_DIRECT =
-        2, /* as READ, except that a loader bypasses the page cache and reads many records at once
-              (io_uring, O_DIRECT) into memory of the batches: see loader.h */
+    /* pread: one copy per record; survives truncated shards, needs no address space */
+    RECMAP_ACCESS_READ = 1,
+    /* as READ, except that a loader bypasses the page cache and reads many records at once
+       (io_uring, O_DIRECT) into memory of the batches: see loader.h */
+    RECMAP_ACCESS_DIRECT = 2,
 } recmap_access;
 
 /* What is checked before a record is returned. A record's header is always checked. */

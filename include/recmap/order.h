@@ -193,8 +193,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_describe(recmap_text *tex
 
 /* What happens to the positions that do not fill a step for every rank. */
 typedef enum recmap_last {
-    RECMAP_LAST_KEEP =
-        0, /* one more step distributes them evenly, each once; a rank may get none */
+    /* one more step distributes them evenly, each once; a rank may get none */
+    RECMAP_LAST_KEEP = 0,
     RECMAP_LAST_DROP = 1, /* they are left out */
     RECMAP_LAST_PAD = 2,  /* one more step is filled up from the epoch's start */
 } recmap_last;
