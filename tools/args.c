@@ -126,6 +126,7 @@ int args_next(struct args *args) {
             if (set_check(args, optarg)) break;
             return stop(args,
                         args_usage_error(args, "invalid --check '%s': use data or header", optarg));
+        case ARGS_SHARDS: args->dataset_options.shards = optarg; break;
         case ARGS_FRAMING:
             if (!strchr(optarg, '/'))
                 return stop(args,

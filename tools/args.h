@@ -19,9 +19,9 @@ struct command {
 
 enum { ARGS_END = -1, ARGS_STOP = -2 };
 
-/* Options without a letter have values from ARGS_LONG. args_next handles ARGS_FRAMING, the
- * --framing option of commands that open an index. */
-enum { ARGS_LONG = 256, ARGS_FRAMING = 999 };
+/* Options without a letter have values from ARGS_LONG. args_next handles ARGS_FRAMING and
+ * ARGS_SHARDS, the options --framing and --shards of commands that open an index. */
+enum { ARGS_LONG = 256, ARGS_SHARDS = 998, ARGS_FRAMING = 999 };
 
 enum { ARGS_OPTIONS_MAX = 20 };
 

@@ -13,6 +13,7 @@ enum { OPTION_FORMAT = ARGS_LONG };
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"format", required_argument, NULL, OPTION_FORMAT},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {NULL, 0, NULL, 0}};
 
 struct cat_job {
@@ -114,6 +115,7 @@ static const char help[] =
     "      --access A            how to read shards: map (default), read or direct\n"
     "      --check C             what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so     load the custom framing of the shards\n"
+    "      --shards FOLDER       read the shards from FOLDER, if the index was moved\n"
     "      --help                print this help\n";
 
 const struct command cmd_cat = {"cat", "write records in order", help, true, run};

@@ -11,6 +11,7 @@
 #include "message.h"
 
 static const struct option options[] = {{"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {NULL, 0, NULL, 0}};
 
 /* The numbers of one id's records. The buffer is reused for the next id. */
@@ -112,6 +113,7 @@ static const char help[] =
     "      --access A         how to read shards: map (default), read or direct\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --shards FOLDER    read the shards from FOLDER, if the index was moved\n"
     "      --help             print this help\n"
     "      --                 end of options: the next ID may begin with a dash\n";
 

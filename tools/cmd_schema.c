@@ -21,6 +21,7 @@ static const struct option options[] = {{"sample", required_argument, NULL, OPTI
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"features", required_argument, NULL, OPTION_FEATURES},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {NULL, 0, NULL, 0}};
 
 enum schema_form { FORM_TABLE, FORM_JSON, FORM_C };
@@ -163,6 +164,7 @@ static const char help[] =
     "      --access A         how to read shards: map (default), read or direct\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --shards FOLDER    read the shards from FOLDER, if the index was moved\n"
     "      --help             print this help\n";
 
 const struct command cmd_schema = {"schema", "list the features of tf.Example records", help, true,

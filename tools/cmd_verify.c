@@ -16,6 +16,7 @@ static const struct option options[] = {{"index-only", no_argument, NULL, OPTION
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
+                                        {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {NULL, 0, NULL, 0}};
 
 /* Prints PATH: record N at byte B: REASON. A length of 0 means the whole shard: no byte is printed.
@@ -120,6 +121,7 @@ static const char help[] =
     "      --json             print one JSON document\n"
     "      --threads N        number of threads; 0 (default): one per core\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
+    "      --shards FOLDER    read the shards from FOLDER, if the index was moved\n"
     "      --help             print this help\n";
 
 const struct command cmd_verify = {"verify", "verify every byte of an index and its shards", help,

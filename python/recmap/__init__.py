@@ -48,13 +48,7 @@ from ._features import (
     FixedLen,
     FixedLenSequence,
     Ragged,
-    RowLengths,
-    RowLimits,
-    RowSplits,
-    RowStarts,
     Sparse,
-    UniformRowLength,
-    ValueRowIds,
     VarLen,
 )
 from ._lifted import Columns
@@ -71,6 +65,14 @@ from ._orders import (
     Weighted,
     Windowed,
     WithReplacement,
+)
+from ._partitions import (
+    RowLengths,
+    RowLimits,
+    RowSplits,
+    RowStarts,
+    UniformRowLength,
+    ValueRowIds,
 )
 from ._recmap import version as __version__
 from ._record_batch import RecordBatch

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import abc
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast, overload
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from . import _recmap
 from ._columns import ColumnBatch, columns_of, sequence_columns_of
-from ._errors import StaleIndexError
+from ._errors import IdNotFoundError, StaleIndexError
 from ._features import Features, parser_of
 from ._lifted import Columns
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
@@ -21,6 +22,7 @@ from ._partition import masks_of
 from ._progress import Progress, shown
 from ._record_batch import RecordBatch, register_sequence
 from ._selection import Selection
+from ._warn import warn_caller
 
 __all__ = ["Columns", "Dataset", "RecordBatch"]
 
@@ -30,7 +32,7 @@ class Dataset(_recmap.Dataset):
 
     ``data_set[i]`` is a read-only memoryview into the mapped shard, with its CRC checked and
     without a copy. The view keeps the shard mapped, even after the data set is closed or collected.
-    Slices and `select` give views, which are data sets too.
+    Slices, lists of positions and `select` give views, which are data sets too.
 
     Safe to use from many threads, and in a child process after a fork. Pickling stores the path and
     the options: unpickling opens the index again, so it must be reachable there.
@@ -47,7 +49,7 @@ class Dataset(_recmap.Dataset):
         @overload
         def __getitem__(self, index: SupportsIndex) -> memoryview: ...
         @overload
-        def __getitem__(self, index: slice) -> Dataset: ...
+        def __getitem__(self, index: slice | Sequence[int] | npt.NDArray[Any]) -> Dataset: ...
         def __getitem__(self, index: Any) -> Any: ...
         def __iter__(self) -> Iterator[memoryview]: ...
         @property
@@ -80,12 +82,14 @@ class Dataset(_recmap.Dataset):
 
     def _view(self, key: object) -> Dataset:
         """``data_set[key]`` if the key is not an integer. The extension calls this."""
-        if not isinstance(key, slice):
-            raise TypeError(
-                f"an index must be an integer or a slice, not {type(key).__name__}; "
-                "for several numbers or a mask, use gather() or select()"
-            )
-        return self._select(self._selection.slice(key))
+        if isinstance(key, slice):
+            return self._select(self._selection.slice(key))
+        if isinstance(key, (list, range, np.ndarray)):
+            return self.select(key)
+        raise TypeError(
+            "an index must be an integer, a slice, a list or array of integers, or a mask, not "
+            f"{type(key).__name__}"
+        )
 
     def _select(self, selection: Selection) -> Dataset:
         return type(self)._create(self._handle, self._options, selection, self._columns_read)
@@ -218,20 +222,44 @@ class Dataset(_recmap.Dataset):
         return self._selection.records_at(as_items(items, len(self)))
 
     def find(self, id: str | bytes | int) -> int:
-        """The number of the record with this id in the whole data set, the first of repeated ones.
+        """The position of the record with this id: ``data_set[data_set.find(id)]`` is that record.
+
+        The first one if the id is repeated. In the whole data set, positions are record numbers. In
+        a view, they are positions in the view, and ``view.numbers`` maps them to record numbers.
 
         Raises:
-            KeyError: no record has it.
+            KeyError: no record of the data set or view has this id.
             ValueError: the index has no ids.
 
-        >>> digits().find("digit-00042")
-        42
+        >>> digits().find("digit-00042"), digits()[40:].find("digit-00042")
+        (42, 2)
         """
-        return self._find(id)
+        if self._whole:
+            return self._find(id)
+        number = self._find(id)  # raises if no record has the id
+        positions = self.find_all(id)
+        if not positions:
+            raise IdNotFoundError(
+                f"this view does not contain the id {id!r}: it is the id of record {number}",
+                self.index_path,
+                advice="Search the whole data set instead of the view.",
+            )
+        return positions[0]
 
     def find_all(self, id: str | bytes | int) -> list[int]:
-        """The numbers of all records with this id, ascending; [] if there are none."""
-        return self._find_all(id)
+        """The positions of all records with this id, ascending; [] if there are none."""
+        numbers = self._find_all(id)
+        if self._whole:
+            return numbers
+        return self._selection.positions_of(numbers)
+
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
+        """The position of the first record that equals `value`. Reads record by record."""
+        return abc.Sequence.index(cast("abc.Sequence[Any]", self), value, start, stop)
+
+    def count(self, value: object) -> int:
+        """The number of records that equal `value`. Reads all records."""
+        return sum(record == value for record in self)
 
     # ---- The index.
 
@@ -279,6 +307,8 @@ class Dataset(_recmap.Dataset):
         Args:
             sample: how many records to read, evenly spaced; None: all of them.
 
+        Warns if some of these records are neither a tf.Example nor a tf.SequenceExample.
+
         >>> digits().schema()["label"]["kind"]
         'int64'
         """
@@ -290,7 +320,12 @@ class Dataset(_recmap.Dataset):
             items = np.arange(count, dtype=np.uint64)
         else:
             items = np.array([i * count // chosen for i in range(chosen)], np.uint64)
-        text = self._schema(self._selection.records_at(items))
+        text, other_count = self._schema(self._selection.records_at(items))
+        if other_count:
+            warn_caller(
+                f"{other_count} of {chosen} records are neither a tf.Example nor a "
+                "tf.SequenceExample; the schema does not describe them"
+            )
         return cast("dict[str, dict[str, Any]]", json.loads(text))
 
     def verify(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from . import _recmap
 from ._build import build_index
 from ._dataset import Dataset
+from ._errors import Error
 from ._match import check_damage, check_framing, check_ids_and_lifts, check_shards
 from ._options import (
     Access,
@@ -23,6 +24,7 @@ from ._options import (
     lifts_of,
     load_framing,
     names_of,
+    path_of,
 )
 from ._progress import Progress
 
@@ -67,6 +69,24 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
     return Dataset._open(opening)
 
 
+def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> IndexOptions:
+    """Adds the ids, lifted columns and framing that the index to be rebuilt has."""
+    try:
+        dataset = Dataset._open(OpenOptions(path=path, allow_absolute_paths=True))
+    except Error:
+        return indexing  # damaged, or of another version: nothing can be kept
+    with dataset:
+        lifts = {**dict(dataset._lifts()), **dict(indexing.lifts)}
+        id = dataset._id_name() if indexing.id is None else indexing.id
+        framings = {framing for framing, _ in dataset._formats()}
+        folder = os.path.dirname(os.path.realpath(path))
+        names = {os.path.realpath(os.path.join(folder, row[0])) for row in dataset._shard_table()}
+    framing = indexing.framing
+    if framing == "auto" and len(framings) == 1 and os.path.realpath(first_shard) in names:
+        framing = framings.pop()
+    return replace(indexing, id=id, lifts=tuple(lifts.items()), framing=framing)
+
+
 def open(
     source: Source,
     *,
@@ -88,6 +108,7 @@ def open(
     shard_limit: int = 0,
     allow_absolute_paths: bool = False,
     span_keep_size: int = 0,
+    shards: Path | None = None,
 ) -> Dataset:
     """Opens TFRecord files as a data set. The first use indexes them.
 
@@ -114,7 +135,9 @@ def open(
         from_idx: a folder with a text index for each shard (NAME.idx with lines ``OFFSET SIZE``, as
             DALI's tfrecord2idx writes). New shards are then indexed without reading all their data:
             record headers are checked against the text index, data are not.
-        rebuild: build the index again, even if a matching one exists.
+        rebuild: build the index again, even if a matching one exists. It keeps the ids, lifted
+            columns and framing of the existing index, and adds what you ask for; `recmap.index`
+            builds an index with nothing else.
         threads: threads for indexing; 0: one per core.
         progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
             callable with the arguments (bytes done, bytes in total, records, path of the shard).
@@ -131,9 +154,14 @@ def open(
             keeps, over all threads; 0: 1 GiB. Data being read needs a few MiB per thread on top.
             Any value gives the same records. A true shuffle that needs more than this inflates
             again, a few MiB for each record or batch; ``ds.info["compressed"]`` has the sizes.
+        shards: the folder of the shards, if an ``.rmx`` was moved without them. Relative names are
+            looked up in it, and so are absolute names, without the path that all of them have in
+            common.
 
     Raises:
         FileNotFoundError: nothing has that name.
+        InvalidError: an ``.rmx`` names shards outside its own folder. Pass ``shards=`` or, if you
+            trust the index, ``allow_absolute_paths=True``.
         StaleIndexError: the index is of other shards, or has other ids or columns; or a text index
             does not match its shard.
         CorruptRecordError, CorruptIndexError: a shard or the index is damaged.
@@ -144,7 +172,9 @@ def open(
     """
     names = names_of(source)
     is_index = _is_index(names)
-    shards, default_path = ([], names[0]) if is_index else _recmap.shards_expand(names)
+    if shards is not None and not is_index:
+        raise ValueError("shards= is for opening an .rmx: the shards are already named")
+    paths, default_path = ([], names[0]) if is_index else _recmap.shards_expand(names)
     framing_name, framing_path = load_framing(framing)
     opening = OpenOptions(
         path=os.path.abspath(default_path if index is None else index),
@@ -156,6 +186,7 @@ def open(
         shard_limit=shard_limit,
         allow_absolute_paths=allow_absolute_paths or not is_index,  # naming shards allows them
         span_keep_size=span_keep_size,
+        shards=path_of(shards),
         framing_path=framing_path,
     )
     indexing = IndexOptions(
@@ -172,6 +203,8 @@ def open(
     if is_index:
         return _open_index(opening, indexing, rebuild=rebuild)
     if not rebuild and os.path.lexists(opening.path):
-        return _open_or_append(opening, indexing, shards)
-    build_index(opening.path, shards, indexing)
+        return _open_or_append(opening, indexing, paths)
+    if os.path.lexists(opening.path):
+        indexing = _keep_contents(opening.path, indexing, paths[0])
+    build_index(opening.path, paths, indexing)
     return Dataset._open(opening)

@@ -59,6 +59,7 @@ class OpenOptions:
     shard_limit: int = 0
     allow_absolute_paths: bool = False
     span_keep_size: int = 0
+    shards: str | None = None  # the folder of the shards, if the index was moved
     framing_path: str | None = None  # the shared object of a custom framing
 
     def __post_init__(self) -> None:
@@ -78,6 +79,7 @@ class OpenOptions:
             shard_limit=self.shard_limit,
             allow_absolute_paths=self.allow_absolute_paths,
             span_keep_size=self.span_keep_size,
+            shards=self.shards,
         )
 
 

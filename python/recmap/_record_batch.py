@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import abc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
 
 import numpy as np
@@ -22,7 +22,8 @@ def register_sequence(kind: type) -> None:
 class RecordBatch(_recmap.RecordBatch):
     """The records of one gather, or of one step of a loader, in the order asked for.
 
-    A sequence of read-only memoryviews into the mapped shards; a slice gives a list of them. The
+    A sequence of read-only memoryviews into the mapped shards; a slice or a
+    list of positions gives a list of them. The
     batch owns what its views need, and every view keeps the batch alive. Immutable, and safe to use
     from many threads.
     """
@@ -35,11 +36,19 @@ class RecordBatch(_recmap.RecordBatch):
         @overload
         def __getitem__(self, index: SupportsIndex) -> memoryview: ...
         @overload
-        def __getitem__(self, index: slice) -> list[memoryview]: ...
+        def __getitem__(self, index: slice | Sequence[int]) -> list[memoryview]: ...
         def __getitem__(self, index: Any) -> Any: ...
         def __iter__(self) -> Iterator[memoryview]: ...
         @property
         def nbytes(self) -> int: ...
+
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
+        """The position of the first record that equals `value`."""
+        return abc.Sequence.index(cast("abc.Sequence[Any]", self), value, start, stop)
+
+    def count(self, value: object) -> int:
+        """The number of records that equal `value`."""
+        return sum(record == value for record in self)
 
     def _numbers_and_sizes(self) -> tuple[Int64s, Int64s]:
         numbers, sizes = np.empty(len(self), np.int64), np.empty(len(self), np.int64)

@@ -50,6 +50,15 @@ class Selection(NamedTuple):
             return self.numbers.view(np.int64)
         return np.int64(self.first) + np.arange(self.length, dtype=np.int64) * np.int64(self.step)
 
+    def positions_of(self, records: list[int]) -> list[int]:
+        """The positions of the items that are one of `records`, ascending."""
+        if self.numbers is not None:
+            found = np.isin(self.numbers, np.array(records, np.uint64))
+            positions: list[int] = np.flatnonzero(found).tolist()
+            return positions
+        items = range(self.first, self.first + self.length * self.step, self.step)
+        return sorted(items.index(record) for record in records if record in items)
+
     def take(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The values of the items, from an array with a value for every record; read-only."""
         if self.numbers is not None:

@@ -126,8 +126,25 @@ static PyObject *slice(PyObject *object, PyObject *key) {
     return list;
 }
 
+/* The records at the positions that a list gives. */
+static PyObject *select_items(PyObject *object, PyObject *positions) {
+    Py_ssize_t count = PyList_Size(positions);
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t i = 0; list && i < count; i++) {
+        /* An __index__ of Python can change the list: keep the position, and check the size. */
+        PyObject *position = PyList_GetItem(positions, i);
+        Py_XINCREF(position);
+        PyObject *view = position ? PyObject_GetItem(object, position) : NULL;
+        Py_XDECREF(position);
+        if (!view) Py_CLEAR(list);
+        else PyList_SetItem(list, i, view);
+    }
+    return list;
+}
+
 static PyObject *subscript(PyObject *object, PyObject *key) {
     if (PySlice_Check(key)) return slice(object, key);
+    if (PyList_Check(key)) return select_items(object, key);
     Py_ssize_t index = PyNumber_AsSsize_t(key, OutOfRangeError);
     if (index == -1 && PyErr_Occurred()) return NULL;
     return item(object, index < 0 ? index + length(object) : index);

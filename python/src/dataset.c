@@ -361,7 +361,7 @@ static recmap_status add_records(recmap_schema *schema, handle_object *handle,
     return status;
 }
 
-/* _schema(numbers) -> JSON */
+/* _schema(numbers) -> (JSON, number of records that are neither Example nor SequenceExample) */
 static PyObject *schema(PyObject *object, PyObject *arguments) {
     handle_object *handle = dataset_handle((dataset_object *)object);
     array_view numbers = ARRAY_VIEW_INIT;
@@ -373,10 +373,12 @@ static PyObject *schema(PyObject *object, PyObject *arguments) {
     recmap_status status = recmap_schema_create(&made, &error);
     if (status == RECMAP_OK) status = add_records(made, handle, &numbers, &error);
     if (status == RECMAP_OK) status = recmap_schema_to_json(&text, made, &error);
+    uint64_t other_count = status == RECMAP_OK ? recmap_schema_other_count(made) : 0;
     recmap_schema_destroy(made);
     handle_release(handle);
     array_release(&numbers);
-    return take_text(&text, status, &error);
+    PyObject *json = take_text(&text, status, &error);
+    return json ? Py_BuildValue("(NK)", json, (unsigned long long)other_count) : NULL;
 }
 
 /* ---- The object. */

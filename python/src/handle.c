@@ -158,16 +158,18 @@ static int open_dataset(handle_object *handle, const char *path,
 static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {
         "path",  "access",      "header_only",          "check_index",    "index_in_memory",
-        "guard", "shard_limit", "allow_absolute_paths", "span_keep_size", NULL};
-    PyObject *path = NULL;
+        "guard", "shard_limit", "allow_absolute_paths", "span_keep_size", "shards",
+        NULL};
+    PyObject *path = NULL, *shards = NULL;
     int access = 0, header_only = 0, check_index = 0;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&|ippppO&pO&:Handle", names, take_path,
-                                     &path, &access, &header_only, &check_index,
-                                     &options.index_in_memory, &options.guard, take_unsigned,
-                                     &options.shard_limit, &options.allow_absolute_paths,
-                                     take_uint64, &options.span_keep_size))
+    if (!PyArg_ParseTupleAndKeywords(
+            arguments, keywords, "O&|ippppO&pO&O&:Handle", names, take_path, &path, &access,
+            &header_only, &check_index, &options.index_in_memory, &options.guard, take_unsigned,
+            &options.shard_limit, &options.allow_absolute_paths, take_uint64,
+            &options.span_keep_size, take_path_or_none, &shards))
         return NULL;
+    options.shards = shards ? PyBytes_AsString(shards) : NULL;
     options.access = (recmap_access)access;
     options.check = header_only ? RECMAP_CHECK_HEADER : RECMAP_CHECK_DATA;
     options.index_check = check_index ? RECMAP_INDEX_CHECK_FULL : RECMAP_INDEX_CHECK_LAZY;
@@ -177,6 +179,7 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         handle_release(handle);
         handle = NULL;
     }
+    Py_XDECREF(shards);
     Py_DECREF(path);
     return (PyObject *)handle;
 }

@@ -417,3 +417,73 @@ def test_parsing_does_not_leak(ds):
     for _ in range(3000):
         use()
     assert resident() - before < 300  # pages
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_bytes_become_object_arrays(tmp_path, count):
+    """Values of equal length must not become a two-dimensional array of numbers."""
+    values = [[b"ab", b"cd"][:count], [b"ef", b"g\0"][:count]]
+    write(tmp_path, [{"b": value} for value in values])
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    for copy in False, True:
+        feature = recmap.FixedLen((count,), bytes, copy=copy)
+        column = ds.parse([0, 1], {"b": feature})["b"]
+        array = np.asarray(column)
+        assert array.dtype == object and array.tolist() == values
+        assert np.asarray(column, dtype="S2").dtype == "S2"
+        assert np.array(column, copy=True).tolist() == values
+        with pytest.raises(ValueError, match="copy"):
+            np.asarray(column, copy=False)
+    ragged = ds.parse([0, 1], {"b": recmap.VarLen(bytes)})["b"]
+    assert np.asarray(ragged.values).tolist() == sum(values, [])
+
+
+@pytest.mark.parametrize(
+    "dtype, default",
+    [
+        ("int64", 1.7),
+        ("int64", -0.5),
+        ("int64", "3"),
+        ("int64", b"3"),
+        ("int64", 2**63),
+        ("int64", float("nan")),
+        ("int8", 128),
+        ("uint8", 1.5),
+        ("uint8", -1),
+        ("uint64", 2**63),
+        ("bool", 0.5),
+        ("bool", 2),
+        ("float32", 1e39),
+        ("float32", "1"),
+        ("float16", 1e5),
+        ("bfloat16", 3.4e38),
+        (bytes, 3),
+    ],
+)
+def test_defaults_that_the_dtype_cannot_hold_raise(digits, dtype, default):
+    with pytest.raises((ValueError, TypeError), match="feature 'x': .*default") as caught:
+        digits.parse([0], {"x": recmap.FixedLen((), dtype, default=default)})
+    assert "the id" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "dtype, default",
+    [("int64", -(2**63)), ("uint8", 255.0), ("bool", True), ("float32", 3.4e38), ("float16", 0.1)],
+)
+def test_defaults_at_the_limits(digits, dtype, default):
+    column = digits.parse([0], {"x": recmap.FixedLen((), dtype, default=default)})["x"]
+    assert column[0] == np.array(default).astype(dtype)
+
+
+def test_tensorflow_sequences_that_behave_differently_raise(digits):
+    class FixedLenSequenceFeature:
+        shape, dtype = (), "int64"
+
+        def __init__(self, allow_missing, default_value):
+            self.allow_missing, self.default_value = allow_missing, default_value
+
+    digits.parse([0], {"x": FixedLenSequenceFeature(True, 7)})
+    with pytest.raises(ValueError, match="allow_missing=True"):
+        digits.parse([0], {"x": FixedLenSequenceFeature(False, None)})
+    with pytest.raises(ValueError, match="default_value"):
+        digits.parse([0], {"x": FixedLenSequenceFeature(True, [])})

@@ -492,3 +492,65 @@ def test_repr(digits):
     assert "2 records" in repr(digits.gather([1, 2]))
     digits.close()
     assert "closed" in repr(digits)
+
+
+def test_find_in_a_view_returns_positions(digits):
+    """``view[view.find(id)]`` is the record, whatever the view."""
+    views = [
+        digits[10:100],
+        digits[100:10:-3],
+        digits.select([70, 42, 30, 42]),
+        digits[5:].split(3)[0],
+    ]
+    for view in views:
+        for position, number in enumerate(view.numbers.tolist()):
+            id = f"digit-{number:05}"
+            assert bytes(view[view.find(id)]) == bytes(digits[number])
+            assert position in view.find_all(id)
+        with pytest.raises(KeyError, match="view does not contain the id 'digit-01796'"):
+            view.find("digit-01796")
+        assert view.find_all("digit-01796") == []
+        with pytest.raises(KeyError, match="nobody"):
+            view.find("nobody")
+    assert digits.select([70, 42, 30, 42]).find_all("digit-00042") == [1, 3]
+    assert digits[::-1].find("digit-01796") == 0
+
+
+def test_find_in_a_view_without_the_first_of_repeated_ids(tmp_path):
+    write(tmp_path, [{"key": i % 3} for i in range(100)])
+    view = recmap.open(tmp_path / "made-0.tfrecord", id="key")[50:]
+    assert view.find(1) == 2 and view.find_all(1) == list(range(2, 50, 3))
+
+
+def test_lists_and_arrays_of_positions_are_selections(twenty):
+    ds, payloads = twenty
+    for key in [3, 1, -1], np.array([3, 1, -1]), np.isin(np.arange(20), [3, 1, 19]):
+        numbers = np.arange(20)[key].tolist()
+        assert ds[key].numbers.tolist() == numbers
+        assert [bytes(record) for record in ds[key]] == [payloads[i] for i in numbers]
+    with pytest.raises(IndexError):
+        ds[[20]]
+    batch = ds.gather(range(10))
+    assert [bytes(record) for record in batch[[3, 1, -1]]] == [payloads[i] for i in (3, 1, 9)]
+    with pytest.raises(IndexError):
+        batch[[10]]
+    with pytest.raises(TypeError):
+        batch[["1"]]
+
+
+def test_index_and_count(twenty):
+    ds, payloads = twenty
+    for sequence in ds, ds.gather(range(20)):
+        assert sequence.index(b"record 7") == 7
+        assert sequence.index(b"", 3) == payloads.index(b"", 3)
+        assert sequence.count(b"") == payloads.count(b"") == 5
+        with pytest.raises(ValueError):
+            sequence.index(b"record 7", 8)
+        assert sequence.count(b"nothing") == 0
+
+
+def test_schema_warns_about_other_records(twenty):
+    """Records that are not tf.Example are not silently left out."""
+    with pytest.warns(UserWarning, match="15 of 20 records are neither") as caught:
+        assert twenty[0].schema() == {}
+    assert caught[0].filename == __file__

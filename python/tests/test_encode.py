@@ -86,3 +86,10 @@ def test_long_values_are_shortened_in_messages():
 def test_sequence_example():
     encoded = recmap.encode_sequence_example({"id": 3}, {"frames": [[0.5, 1.5], [], b"x"]})
     assert b"frames" in encoded and b"id" in encoded
+
+
+@pytest.mark.parametrize("dtype", ["S1", "U1"])
+def test_empty_arrays_of_strings_become_empty_bytes_lists(tmp_path, dtype):
+    write(tmp_path, [{"b": np.array([], dtype)}])
+    found = recmap.open(tmp_path / "made-0.tfrecord").schema()["b"]
+    assert (found["kind"], found["max_length"]) == ("bytes", 0)

@@ -3,6 +3,7 @@
 import gzip
 import os
 import pathlib
+import pickle
 import shutil
 
 import pytest
@@ -118,8 +119,47 @@ def test_shards_outside_the_folder_need_permission(tmp_path, copied_digits):
     (tmp_path / "elsewhere").mkdir()
     path = recmap.index(copied_digits, tmp_path / "elsewhere" / "digits.rmx")
     assert len(recmap.open(path, allow_absolute_paths=True)[0]) > 0
-    with pytest.raises(recmap.InvalidError, match="allow_absolute_paths"):
+    with pytest.raises(recmap.InvalidError, match="allow_absolute_paths") as caught:
         recmap.open(path)
+    assert "shards" in caught.value.advice
+
+
+def test_shards_folder_replaces_that_of_the_index(tmp_path, copied_digits):
+    """Both for an index with relative names and for one with absolute names."""
+    payloads = [bytes(record) for record in recmap.open(copied_digits)]
+    beside = tmp_path / "digits.rmx"
+    other = tmp_path / "other"
+    (other / "nested").mkdir(parents=True)
+    absolute = pathlib.Path(recmap.index(copied_digits, other / "nested" / "absolute.rmx"))
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for shard in shards(copied_digits):
+        os.rename(shard, moved / pathlib.Path(shard).name)
+    for path in beside, absolute:
+        for access in "map", "read", "direct":
+            ds = recmap.open(path, shards=moved, access=access)
+            assert [bytes(record) for record in ds] == payloads
+            assert ds.verify(progress=None)["damage"] == []
+            again = pickle.loads(pickle.dumps(ds))
+            assert bytes(again[7]) == payloads[7]
+    with pytest.raises(FileNotFoundError, match='shards="FOLDER"'):
+        recmap.open(beside)[0]
+    with pytest.raises(FileNotFoundError, match="no-such"):
+        recmap.open(beside, shards=tmp_path / "no-such")
+    with pytest.raises(ValueError, match="shards="):
+        recmap.open(moved, shards=moved)
+
+
+def test_shards_folder_keeps_subfolders(tmp_path):
+    """Only the path that all absolute names have in common is replaced."""
+    for name in "a/x", "b/x":
+        (tmp_path / "data" / name).mkdir(parents=True)
+        write(tmp_path / "data" / name, [name.encode()])
+    (tmp_path / "index").mkdir()
+    sources = [tmp_path / f"data/{name}/made-0.tfrecord" for name in ("a/x", "b/x")]
+    path = recmap.index(sources, tmp_path / "index" / "all.rmx")
+    os.rename(tmp_path / "data", tmp_path / "moved")
+    assert list(recmap.open(path, shards=tmp_path / "moved")) == [b"a/x", b"b/x"]
 
 
 def test_index_with_skipped_damage_needs_permission(copied_digits):
@@ -207,3 +247,23 @@ def test_dangling_symlink_is_named(tmp_path, source):
     (tmp_path / "made-9.tfrecord").symlink_to("nowhere")
     with pytest.raises(FileNotFoundError, match=r"made-9\.tfrecord"):
         recmap.open(tmp_path / source)
+
+
+def test_rebuild_keeps_ids_columns_and_framing(copied_digits, tmp_path):
+    """A rebuild only adds to what the index has; recmap.index starts from nothing."""
+    recmap.open(copied_digits, id="id", lift={"label": -1})
+    ds = recmap.open(copied_digits, lift={"image": "x"}, rebuild=True)
+    assert ds.find("digit-00042") == 42
+    assert set(ds.columns) == {"@length", "label", "image"}
+    assert dict(ds._lifts())["label"] == "-1"
+    ds = recmap.open(copied_digits, lift={"label": -2}, rebuild=True)
+    assert dict(ds._lifts())["label"] == "-2"
+    flip(ds.index_path, os.path.getsize(ds.index_path) - 5)
+    assert "label" not in recmap.open(copied_digits, rebuild=True).columns
+    recmap.open(copied_digits, id="id", rebuild=True)
+    recmap.index(copied_digits)
+    assert recmap.open(copied_digits).info["ids"] is None
+    text = tmp_path / "text.txt"
+    text.write_text("one\ntwo\n")
+    recmap.open(text, framing="lines")
+    assert bytes(recmap.open(text, rebuild=True)[1]) == b"two"

@@ -47,7 +47,8 @@ static recmap_status open_parts(recmap_dataset *dataset, const char *path,
     struct store_options how = {.check_all = options->index_check == RECMAP_INDEX_CHECK_FULL,
                                 .in_memory = options->index_in_memory != 0};
     struct shard_cache_options caching = {options->access, options->allow_absolute_paths != 0,
-                                          options->shard_limit, options->span_keep_size};
+                                          options->shards, options->shard_limit,
+                                          options->span_keep_size};
     recmap_status status = options->guard ? recmap_guard_install(error) : RECMAP_OK;
     if (status == RECMAP_OK) status = index_open(&dataset->index, path, &how, error);
     if (status == RECMAP_OK)

@@ -38,7 +38,8 @@ struct shard_slot {
 struct shard_cache {
     struct index_file *index;
     struct shard_cache_options options;
-    char *folder; /* of the index */
+    char *folder;         /* of relative names: the index's folder, or options.folder */
+    size_t common_length; /* of absolute names, what options.folder replaces; else 0 */
     struct shard_slot *slots;
     size_t shard_count;
     bool evicts;
@@ -67,10 +68,12 @@ static size_t default_limit(recmap_access access) {
 
 static recmap_status check_name(const struct shard_cache *cache, const char *name,
                                 recmap_error *error) {
-    if (name[0] != '/' || cache->options.allow_absolute_paths) return RECMAP_OK;
+    if (name[0] != '/' || cache->options.allow_absolute_paths || cache->options.folder)
+        return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
     fail_file(error, name);
-    fail_advise(error, "if you trust the index, open it with allow_absolute_paths");
+    fail_advise(error, "open it with shards set to the folder of the shards, or, if you trust the "
+                       "index, with allow_absolute_paths");
     return RECMAP_INVALID;
 }
 
@@ -78,6 +81,37 @@ static recmap_status check_names(const struct shard_cache *cache, recmap_error *
     recmap_status status = RECMAP_OK;
     for (uint32_t i = 0; status == RECMAP_OK && i < cache->shard_count; i++)
         status = check_name(cache, entry_of(cache, i)->path, error);
+    return status;
+}
+
+/* The length of the folder, with its last slash, that all absolute names have in common. */
+static size_t common_length(const struct shard_cache *cache) {
+    const char *first = NULL;
+    size_t length = 0;
+    for (uint32_t i = 0; i < cache->shard_count; i++) {
+        const char *name = entry_of(cache, i)->path;
+        if (name[0] != '/') continue;
+        if (!first) {
+            first = name;
+            length = (size_t)(strrchr(name, '/') - name) + 1;
+        }
+        size_t same = 0;
+        while (same < length && name[same] == first[same]) same++;
+        while (first[same - 1] != '/') same--; /* ends at the first slash at the latest */
+        length = same;
+    }
+    return length;
+}
+
+/* Resolves the folder of relative names: the process may change its own before a shard is opened.
+ */
+static recmap_status find_folder(struct shard_cache *cache, recmap_error *error) {
+    const char *folder = cache->options.folder;
+    if (!folder)
+        return path_resolve_folder(&cache->folder, store_path(index_store(cache->index)), error);
+    cache->common_length = common_length(cache);
+    recmap_status status = path_resolve(&cache->folder, folder, error);
+    if (status != RECMAP_OK) fail_advise(error, "pass the folder that has the shards");
     return status;
 }
 
@@ -94,9 +128,7 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     made->spans = span_cache_create(options->span_keep_size);
     recmap_status status = made->slots && made->spans ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = check_names(made, error);
-    if (status == RECMAP_OK)
-        /* Absolute, as the process may change its folder before a shard is opened. */
-        status = path_resolve_folder(&made->folder, store_path(index_store(index)), error);
+    if (status == RECMAP_OK) status = find_folder(made, error);
     if (status == RECMAP_OK) *cache = made;
     else shard_cache_destroy(made);
     return status;
@@ -128,6 +160,7 @@ bool shard_cache_evicts(const struct shard_cache *cache) {
 
 recmap_status shard_cache_open_file(int *fd, const struct shard_cache *cache, const char *name,
                                     recmap_error *error) {
+    if (cache->options.folder && name[0] == '/') name += cache->common_length;
     if (name[0] != '/') return file_open_beneath(fd, cache->folder, name, error);
     recmap_status status = check_name(cache, name, error);
     return status == RECMAP_OK ? file_open(fd, name, error) : status;
@@ -259,10 +292,11 @@ static recmap_status open_file(struct open_shard *shard, const char *path, recma
            cache->options.access != RECMAP_ACCESS_MAP && close_oldest(cache));
     if (status != RECMAP_OK && error) *error = local;
     if (status == RECMAP_IO && local.system_errno != EMFILE)
-        fail_advise(error,
-                    "the index has this shard in %s: bring the indexed file back, or build the "
-                    "index again with `recmap index`",
-                    path[0] == '/' ? "another folder" : cache->folder);
+        fail_advise(
+            error,
+            "the shard is expected in %s. Move it back, pass `--shards FOLDER`, or index the "
+            "shards again with `recmap index`.",
+            cache->options.folder || path[0] != '/' ? cache->folder : "that folder");
     return status;
 }
 

@@ -23,6 +23,7 @@ struct open_shard;
 struct shard_cache_options {
     recmap_access access;
     bool allow_absolute_paths;
+    const char *folder;      /* the data set's option `shards`; only used by shard_cache_create */
     unsigned limit;          /* 0: by the limits of the process */
     uint64_t span_keep_size; /* as the data set's option */
 };

@@ -36,6 +36,20 @@ class Digits(CliTest):
         self.check("get", "digits.rmx", "1796", "0", "1000", "0",
                    out=b"".join(self.records[i] for i in (1796, 0, 1000, 0)))
 
+    def test_shards_in_another_folder(self):
+        os.mkdir(self.path("moved"))
+        for name in self.names:
+            os.rename(self.path(name), self.path(os.path.join("moved", name)))
+        lost = self.run_recmap("get", "digits.rmx", "7")
+        self.assertEqual(lost.status, 4)
+        self.assertIn(b"pass `--shards FOLDER`", lost.err)
+        at = ["--shards", "moved"]
+        self.check("cat", "digits.rmx", *at, out=b"".join(self.records))
+        self.check("get", "digits.rmx", "7", *at, out=self.records[7])
+        self.check("find", "digits.rmx", "digit-00042", *at, out="digit-00042\t42\n")
+        self.assertEqual(self.run_recmap("verify", "digits.rmx", *at).status, 0)
+        self.assertEqual(self.run_recmap("schema", "digits.rmx", *at).status, 0)
+
     def test_find(self):
         self.check("find", "digits.rmx", "digit-01796", "digit-00000",
                    out="digit-01796\t1796\ndigit-00000\t0\n")

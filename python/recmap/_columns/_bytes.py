@@ -97,6 +97,12 @@ class BytesColumn(Exported, Sequence[Any]):
         values[:] = self._views.tolist()
         return values.reshape(self.shape)
 
+    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("an array of bytes objects cannot be created without a copy")
+        values = self.to_numpy()
+        return values if dtype is None else values.astype(dtype)
+
     def tolist(self) -> list[Any]:
         """Returns lists of bytes, nested as the shape is. Copies the bytes."""
         values: list[Any] = self.to_numpy().tolist()

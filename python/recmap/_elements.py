@@ -1,0 +1,82 @@
+"""Element types of columns, and values of them."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+__all__ = ["defaults_of", "element_of", "shape_of"]
+
+_PYTHON_TYPES = {bytes: "bytes", str: "bytes", int: "int64", float: "float32", bool: "bool"}
+_ALIASES = {"float": "float32", "double": "float64", "half": "float16", "int": "int64"}
+_FLOAT_MAX = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+    "float32": 3.4028234663852886e38,
+    "float64": math.inf,
+}
+
+
+def element_of(dtype: Any) -> str:
+    """The library's name of an element type: of a name, a Python type or any framework's dtype."""
+    if isinstance(dtype, type) and dtype in _PYTHON_TYPES:
+        return _PYTHON_TYPES[dtype]
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)
+    if name is None and isinstance(dtype, type) and issubclass(dtype, np.generic):
+        name = np.dtype(dtype).name
+    name = (str(dtype) if name is None else name).removeprefix("torch.")
+    if name in ("string", "object") or name.startswith(("bytes", "str")):
+        return "bytes"
+    return _ALIASES.get(name, name)
+
+
+def shape_of(shape: Any) -> tuple[int, ...]:
+    """The shape that an int, a sequence or a tf.TensorShape stands for."""
+    sizes = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+    if any(not hasattr(size, "__index__") or size < 0 for size in sizes):
+        raise ValueError(f"the shape {shape!r} must consist of non-negative integers")
+    return tuple(map(operator.index, sizes))
+
+
+def defaults_of(default: Any, element: str) -> tuple[Any, ...]:
+    """The values of a default, in C order. Refuses values that the element type cannot hold."""
+    if default is None:
+        return ()
+    if element == "bytes":
+        values = [default] if isinstance(default, (bytes, str)) else np.ravel(default).tolist()
+        return tuple(value.encode() if isinstance(value, str) else value for value in values)
+    convert = _float if element in _FLOAT_MAX else _integer
+    return tuple(convert(value, element) for value in np.ravel(np.asarray(default)).tolist())
+
+
+def _float(value: Any, element: str) -> float:
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"the default {value!r} is not a number, but the dtype is {element}")
+    number = float(value)
+    if math.isfinite(number) and abs(number) > _FLOAT_MAX[element]:
+        raise ValueError(f"the default {value!r} is out of range for {element}")
+    return number
+
+
+def _integer(value: Any, element: str) -> int:
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"the default {value!r} is not a number, but the dtype is {element}")
+    low, high = _integer_range(element)
+    if not low <= value <= high:
+        raise ValueError(f"the default {value!r} is out of range for {element}: {low} to {high}")
+    if value != int(value):
+        raise ValueError(f"the default {value!r} is not an integer, but the dtype is {element}")
+    return int(value)
+
+
+def _integer_range(element: str) -> tuple[int, int]:
+    if element == "bool":
+        return 0, 1
+    try:
+        limits = np.iinfo(element)
+    except (TypeError, ValueError):
+        limits = np.iinfo("int64")  # an unknown type, which the library reports
+    return int(limits.min), min(int(limits.max), (1 << 63) - 1)  # records have int64 values
