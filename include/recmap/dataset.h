@@ -52,24 +52,16 @@ typedef struct recmap_dataset_options {
     recmap_extract_fn extract; /* if the index was built with a callback: the same callback, needed
                                   to find records by id */
     void *extract_context;
-<<<<<<< HEAD
+    const char *shards; /* a folder to read the shards from, or NULL. Without it, relative names are
+                           in the index's folder. With it, relative names are in this folder, and
+                           so are absolute names, without the path that all of them have in
+                           common. Allows absolute names without allow_absolute_paths */
     uint64_t span_keep_size; /* upper bound on the inflated bytes of compressed shards that this
                                 data set keeps in this process, for all its threads; 0: 1 GiB. The
                                 spans that threads are reading at the moment, one or a few per
                                 thread, are not counted. The records are the same for any value. If
                                 the spans in use do not fit, each is inflated again for every record
                                 or batch that needs it */
-=======
-    const char *shards; /* a folder to read the shards from, or NULL. Without it, relative names are
-                           in the index's folder. With it, relative names are in this folder, and
-                           so are absolute names, without the path that all of them have in
-                           common. Allows absolute names without allow_absolute_paths. */
-    uint64_t span_keep_size; /* most bytes kept of what compressed shards inflate to, by this data
-                                set in this process, for all its threads; 0: 1 GiB. What threads are
-                                reading from at the moment comes on top: a span or a few each. Any
-                                value gives the same records. With less than the spans in use each
-                                is inflated again for each record, or batch, that needs it. */
->>>>>>> 8c21378 (Return positions from find in views, read shards from another folder, refuse lossy defaults)
 } recmap_dataset_options;
 
 #define RECMAP_DATASET_OPTIONS_VERSION 3
@@ -88,9 +80,9 @@ typedef struct recmap_dataset recmap_dataset;
  * closes the data set.
  *
  * Errors: IO if the file cannot be opened or is not a regular file; CORRUPT if it is not a recmap
- * index or is damaged; INVALID if it names shards by absolute paths and
- * options.allow_absolute_paths is 0; UNSUPPORTED for a newer format version or another LMDB file
- * format.
+ * index or is damaged; INVALID if it names shards by absolute paths without
+ * options.allow_absolute_paths or options.shards; UNSUPPORTED for a newer format version or another
+ * LMDB file format.
  *
  * Cost: under 1 ms for few shards, whatever the number of records; the shard table is read
  * completely. */

@@ -1,4 +1,4 @@
-"""The command `recmap`: the program that the package carries."""
+"""The command `recmap`: runs the program that is part of the package."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import sys
 
 
 def main() -> None:
-    """Becomes the carried program, with the arguments of this process."""
+    """Replaces this process by the program, with the same arguments."""
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "recmap")
     os.execv(program, ["recmap", *sys.argv[1:]])

@@ -47,9 +47,15 @@ def defaults_of(default: Any, element: str) -> tuple[Any, ...]:
         return ()
     if element == "bytes":
         values = [default] if isinstance(default, (bytes, str)) else np.ravel(default).tolist()
-        return tuple(value.encode() if isinstance(value, str) else value for value in values)
+        return tuple(_bytes(value) for value in values)
     convert = _float if element in _FLOAT_MAX else _integer
     return tuple(convert(value, element) for value in np.ravel(np.asarray(default)).tolist())
+
+
+def _bytes(value: Any) -> bytes:
+    if not isinstance(value, (bytes, str)):
+        raise TypeError(f"the default {value!r} is not bytes, but the dtype is bytes")
+    return value.encode() if isinstance(value, str) else value
 
 
 def _float(value: Any, element: str) -> float:

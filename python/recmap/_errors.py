@@ -1,4 +1,4 @@
-"""The exceptions of recmap, and the one place where a status of the C library becomes one."""
+"""Exceptions, and the conversion of a status of the C library into one."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ __all__ = [
 
 
 class Error(Exception):
-    """What every exception of recmap derives from.
+    """The base class of all exceptions of recmap.
 
-    Each is also the built-in exception that fits, so that ``except ValueError`` works as well.
-    Wrong arguments are TypeError and ValueError, as everywhere; those that the library finds are
-    `InvalidError`, a ValueError, too.
+    Each subclass also derives from the matching built-in exception, so ``except ValueError`` works
+    too. Wrong arguments raise TypeError or ValueError, as usual. If the C library finds them, they
+    raise `InvalidError`, which is a ValueError.
 
     Attributes:
-        message: what was found and what was expected, one line.
-        path: the file it is about, or None. A shard's is as its index names it: absolute, or
-            relative to the index's folder.
-        record: the record's number in the data set, or None.
-        offset: the byte in that file (in what it inflates to, where it is compressed), or None.
-            Of a record that cannot be parsed, the byte in the record.
-        advice: what to do, one line, or "".
+        message: what was found and what was expected, in one line.
+        path: the file, or None. Paths of shards are as in the index: absolute, or relative to the
+            folder of the index.
+        record: the number of the record in the data set, or None.
+        offset: the byte in the file, or None. In compressed files, the byte in the inflated data.
+            If a record cannot be parsed, the byte in the record.
+        advice: what to do next, in one line, or "".
     """
 
     message: str
@@ -68,8 +68,8 @@ class Error(Exception):
     def __str__(self) -> str:
         where = [] if self.path is None else [self.path]
         if self.record is not None:
-            at = "" if self.offset is None else f" at byte {self.offset}"
-            where.append(f"record {self.record}{at}")
+            byte = "" if self.offset is None else f" at byte {self.offset}"
+            where.append(f"record {self.record}{byte}")
         elif self.offset is not None:
             where.append(f"byte {self.offset}")
         line = ": ".join([*where, self.message])
@@ -81,8 +81,8 @@ class Error(Exception):
 
 
 class CorruptRecordError(Error, ValueError):
-    """A record's bytes do not fit their checksum, or are no message of the kind asked for; or a
-    shard as a whole cannot be indexed."""
+    """A record does not match its checksum or is not a message of the expected kind, or a shard
+    cannot be indexed at all."""
 
 
 class CorruptIndexError(Error, ValueError):
@@ -90,35 +90,35 @@ class CorruptIndexError(Error, ValueError):
 
 
 class StaleIndexError(Error, ValueError):
-    """The shards are others than those that were indexed."""
+    """The shards are not the ones that were indexed."""
 
 
 class StateMismatchError(Error, ValueError):
-    """A saved state, or a part of an index, belongs to another data set or order."""
+    """A saved state or a partial index belongs to another data set or order."""
 
 
 class FeatureError(Error, ValueError):
-    """A record's features are not as asked."""
+    """A record's features do not match those asked for."""
 
 
 class IdNotFoundError(Error, KeyError):
-    """No record has this id; or there is no column, no position, of this name or number."""
+    """No record has this id, or a column or position does not exist."""
 
 
 class InvalidError(Error, ValueError):
-    """An argument that cannot be."""
+    """An argument is invalid."""
 
 
 class OutOfRangeError(Error, IndexError):
-    """There is no such record, position or row."""
+    """A record, position or row is out of range."""
 
 
 class UnsupportedError(Error, ValueError):
-    """A format that this version does not know."""
+    """The format is not supported by this version."""
 
 
 class StorageError(Error, OSError):
-    """A file could not be opened, read or written; ``errno`` says why."""
+    """A file could not be opened, read or written; ``errno`` has the reason."""
 
     def __init__(self, *fields: Any, **named: Any) -> None:
         super().__init__(*fields, **named)
@@ -127,23 +127,23 @@ class StorageError(Error, OSError):
 
 
 class FileMissingError(StorageError, FileNotFoundError):
-    """A file is not there."""
+    """A file does not exist."""
 
 
 class FilePermissionError(StorageError, PermissionError):
-    """A file may not be opened or written."""
+    """The permissions of a file do not allow opening or writing it."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """There was not enough memory."""
+    """Memory is exhausted."""
 
 
 class CancelledError(Error):
-    """A long operation was stopped."""
+    """A long operation was cancelled."""
 
 
 for _name in __all__:
-    globals()[_name].__module__ = "recmap"  # where they are found, and what tracebacks print
+    globals()[_name].__module__ = "recmap"  # as tracebacks print it
 
 
 _CLASSES: dict[str, type[Error]] = {
@@ -166,10 +166,10 @@ _BY_ERRNO: dict[int, type[Error]] = {
 
 
 def _code(code: str) -> str:
-    """What ``--on-corrupt skip`` and ``recmap index --lift label`` are in Python."""
+    """Translates ``--on-corrupt skip`` or ``recmap index --lift label`` to Python."""
     command, dashes, option = code.partition("--")
     if command not in ("", "recmap index", "recmap index "):
-        return code  # that is for the shell, here too
+        return code  # a command to run in a shell
     call = "recmap.index" if command else ""
     if not dashes:
         return call or code
@@ -184,13 +184,15 @@ def _code(code: str) -> str:
 
 
 def in_python(advice: str) -> str:
-    """Advice of the library, which names options as the command has them, in Python's words."""
-    parts = advice.split("`")  # every other one is code
+    """Translates advice of the library, which names command-line options, to Python."""
+    parts = advice.split("`")  # every second part is code
     for i, part in enumerate(parts):
         if i % 2:
             parts[i] = _code(part)
         else:
-            words = re.sub(r"(?<= )--([a-z-]+)", lambda at: f"{at[1].replace('-', '_')}=", part)
+            words = re.sub(
+                r"(?<= )--([a-z-]+)", lambda match: f"{match[1].replace('-', '_')}=", part
+            )
             parts[i] = words.replace("(-o NAME.rmx)", '(index="NAME.rmx")')
     return "`".join(parts)
 
@@ -205,7 +207,7 @@ def exception_of_status(
     error_number: int,
 ) -> Error:
     """The exception for a failed call of the C library."""
-    if status == "IO" or error_number == errno.ENOENT:  # also of a name that nothing has
+    if status == "IO" or error_number == errno.ENOENT:  # also if a name matches nothing
         kind = _BY_ERRNO.get(error_number, StorageError)
     elif status == "CORRUPT":
         kind = CorruptIndexError if record is None else CorruptRecordError

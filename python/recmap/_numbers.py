@@ -1,4 +1,4 @@
-"""Numbers of records as users give them: lists, ranges, arrays and masks into arrays of uint64."""
+"""Record numbers: converts lists, ranges, arrays and masks to uint64 arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ Int64s: TypeAlias = npt.NDArray[np.int64]
 
 
 def as_integers(values: object, what: str) -> npt.NDArray[Any]:
-    """One dimension of integers; TypeError for anything else, OutOfRangeError beyond 64 bits."""
+    """A one-dimensional integer array.
+
+    Other types raise TypeError, and values beyond 64 bits OutOfRangeError.
+    """
     if isinstance(values, np.ndarray):
         array = values
     else:
@@ -27,43 +30,54 @@ def as_integers(values: object, what: str) -> npt.NDArray[Any]:
             if array.dtype.kind not in "iu" or array.dtype.kind == "b":
                 array = np.asarray([operator.index(item) for item in items])
         except ValueError:
-            raise TypeError(f"{what} are integers, in one dimension") from None
+            raise TypeError(f"{what} must be integers, in one dimension") from None
     if array.ndim != 1:
-        raise TypeError(f"{what} come in one dimension, not {array.ndim}")
+        raise TypeError(f"{what} must have one dimension, not {array.ndim}")
     if array.size == 0:
         return np.empty(0, np.int64)
     if array.dtype.kind not in "iu":
         if array.dtype.kind == "O":
             raise OutOfRangeError(f"{what} do not fit 64 bits")
-        raise TypeError(f"{what} are integers, not {array.dtype}")
+        raise TypeError(f"{what} must be integers, not {array.dtype}")
     return array
 
 
+def out_of_range(number: int, count: int, name: str = "record") -> OutOfRangeError:
+    """The error for a number that is not in 0 to ``count - 1``."""
+    valid = f"there are {name}s 0 to {count - 1}" if count else f"there are no {name}s"
+    return OutOfRangeError(f"{name} {number} is out of range: {valid}")
+
+
 def as_items(values: object, count: int) -> UInt64s:
-    """Indices of items of a sequence of `count`, negative ones counted from its end."""
+    """Positions in a sequence of `count` items; negative ones count from the end."""
     array = as_integers(values, "numbers of records")
     if array.dtype.kind == "i" and array.size and int(array.min()) < 0:
         array = np.where(array < 0, array + count, array)
         if int(array.min()) < 0:
-            raise OutOfRangeError(f"record {int(array.min()) - count} of {count}")
+            raise out_of_range(int(array.min()) - count, count)
     if array.size and int(array.max()) >= count:
-        raise OutOfRangeError(f"record {int(array.max())} of {count}")
+        raise out_of_range(int(array.max()), count)
     return np.ascontiguousarray(array, dtype=np.uint64)
 
 
 def as_mask_or_items(values: object, count: int) -> UInt64s:
-    """The same, or the places of what is true in a mask as long as the sequence."""
+    """Positions as of `as_items`, or those of the true values in a mask as long as the sequence."""
     array = np.asarray(values) if not isinstance(values, np.ndarray) else values
     if array.dtype == np.bool_:
         if array.shape != (count,):
-            raise OutOfRangeError(f"a mask of shape {array.shape} for {count} records")
+            raise OutOfRangeError(
+                f"the mask has the shape {array.shape}, but there are {count} records"
+            )
         return np.flatnonzero(array).astype(np.uint64)
     return as_items(values, count)
 
 
 def cuts_of(count: int, parts: int) -> list[int]:
-    """Where parts of `count` things begin, and the last ends: the first ones have one more."""
+    """Divides `count` items into parts: the start of each part, then the end of the last.
+
+    The first parts have one item more if `count` is not a multiple of `parts`.
+    """
     if parts < 1:
-        raise ValueError(f"{parts} parts")
+        raise ValueError(f"the number of parts must be at least 1, not {parts}")
     size, more = divmod(count, parts)
     return [part * size + min(part, more) for part in range(parts + 1)]

@@ -1,6 +1,6 @@
-"""Orders: which record stands at which position of an epoch, as pure functions.
+"""Orders: which record is at which position of an epoch, as pure functions.
 
-Every order is specified in docs/order.md with test vectors; a seed gives the same for ever.
+docs/order.md specifies every order with test vectors. The same seed always gives the same order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import OutOfRangeError
-from ._numbers import Int64s, as_integers, as_mask_or_items
+from ._numbers import Int64s, as_integers, as_mask_or_items, out_of_range
 from ._recmap import Order as _Order
 
 __all__ = [
@@ -31,14 +31,15 @@ __all__ = [
 
 
 def _is_one(number: Any) -> bool:
-    """An int, or an integer of NumPy's."""
+    """Whether it is an int, or an integer of NumPy."""
     return hasattr(number, "__index__") and not getattr(number, "ndim", 0)
 
 
 class Order:
-    """What all orders can do. Immutable; safe among threads, over fork, and to pickle.
+    """The base class of all orders.
 
-    ``len(order)`` is the number of positions of an epoch, the same in every epoch.
+    Orders are immutable, can be pickled, and are safe to use from many threads and after a fork.
+    ``len(order)`` is the number of positions of an epoch, which is the same in every epoch.
     """
 
     _order: _Order
@@ -58,17 +59,17 @@ class Order:
         self, epoch: int, positions: Iterable[SupportsIndex] | npt.NDArray[np.integer[Any]] | slice
     ) -> Int64s: ...
     def at(self, epoch: int, positions: Any) -> Any:
-        """The records at positions of an epoch.
+        """The record numbers at positions of an epoch.
+
+        Costs 3 to 10 ns per position in arrays, for most orders.
 
         Args:
-            epoch: from 0 on.
-            positions: one (gives an int), or many: a list, a range, a slice, an array of integers
-                (gives an array of int64 of that length). From 0 to ``len(order) - 1``.
+            epoch: the epoch, starting at 0.
+            positions: positions from 0 to ``len(order) - 1``. One position gives an int; a list,
+                range, slice or integer array gives an int64 array.
 
         Raises:
             IndexError: a position is out of range.
-
-        Cost: 3 to 10 ns a position in arrays, for all orders but few.
 
         >>> order = Sequential(10)
         >>> order.at(0, 3), order.at(5, [9, 0])
@@ -84,7 +85,7 @@ class Order:
 
     def _run(self, epoch: int, first: int, count: int) -> Int64s:
         if first < 0 or first + count > len(self):
-            raise OutOfRangeError(f"positions {first} to {first + count - 1} of {len(self)}")
+            raise out_of_range(first if first < 0 else first + count - 1, len(self), "position")
         numbers = np.empty(count, np.int64)
         self._order.run(numbers, epoch, first)
         return numbers
@@ -93,7 +94,7 @@ class Order:
         if positions.size:
             low, high = int(positions.min()), int(positions.max())
             if low < 0 or high >= len(self):
-                raise OutOfRangeError(f"position {low if low < 0 else high} of {len(self)}")
+                raise out_of_range(low if low < 0 else high, len(self), "position")
         numbers = np.empty(positions.size, np.int64)
         self._order.at(numbers, epoch, np.ascontiguousarray(positions, dtype=np.uint64))
         return numbers
@@ -105,11 +106,14 @@ class Order:
         self, epoch: int, number: Iterable[SupportsIndex] | npt.NDArray[np.integer[Any]]
     ) -> Int64s: ...
     def position_of(self, epoch: int, number: Any) -> Any:
-        """Where records come in an epoch: one (gives an int) or many (an array of int64).
+        """The positions of records in an epoch: the inverse of `at`.
+
+        One record number gives an int, several give an int64 array.
 
         Raises:
-            KeyError: a record does not come in the epoch.
-            ValueError: a record comes more than once, or the order draws with replacement.
+            KeyError: a record is not in the epoch.
+            ValueError: a record is in the epoch more than once, or the order draws with
+                replacement.
 
         >>> order = Shuffled(1000, seed=7)
         >>> order.position_of(3, order.at(3, 123))
@@ -119,32 +123,32 @@ class Order:
             return int(self.position_of(epoch, [number])[0])
         numbers = as_integers(number, "numbers of records")
         if numbers.size and int(numbers.min()) < 0:
-            raise OutOfRangeError(f"record {int(numbers.min())}")
+            raise OutOfRangeError(f"record {int(numbers.min())} is out of range: it is negative")
         positions = np.empty(numbers.size, np.int64)
         self._order.position_of(positions, epoch, np.ascontiguousarray(numbers, dtype=np.uint64))
         return positions
 
     def select(self, numbers: Iterable[SupportsIndex] | npt.NDArray[Any] | slice) -> Order:
-        """The same order over other records: where this one gives i, the view gives numbers[i].
+        """The same order over other records: it gives numbers[i] instead of i.
 
         Args:
-            numbers: records, or a mask over records: as many as the order's own, or more. A range
-                costs no memory.
+            numbers: record numbers, or a mask over records: at least as many as this order covers.
+                A range takes no memory.
         """
         return _View(self, numbers)
 
     @property
     def batch_count(self) -> int:
-        """Batches an epoch of an order that makes its own; 0: it makes none."""
+        """The number of batches per epoch if the order makes its own batches, else 0."""
         return self._order.batch_count()
 
     def batch(self, epoch: int, index: int) -> range:
-        """The positions of a batch of an order that makes its own."""
+        """The positions of a batch, if the order makes its own batches."""
         first, count = self._order.batch(epoch, index)
         return range(first, first + count)
 
     def describe(self) -> str:
-        """The canonical description, one JSON object: equal texts mean equal orders."""
+        """The canonical description, a JSON object: orders are equal if their descriptions are."""
         return self._order.describe()
 
     def __eq__(self, other: object) -> bool:
@@ -154,7 +158,8 @@ class Order:
         return hash(self.describe())
 
     def __repr__(self) -> str:
-        return f"recmap.{type(self).__name__}<{self.describe()}>"
+        name = "Order" if isinstance(self, _View) else type(self).__name__
+        return f"recmap.{name}<{self.describe()}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -172,7 +177,7 @@ class Sequential(Order):
 
 
 class Shuffled(Order):
-    """Another permutation of all n records in each epoch; no memory.
+    """A different permutation of all n records in each epoch. Takes no memory.
 
     >>> sorted(Shuffled(5, seed=1).at(0, range(5)).tolist())
     [0, 1, 2, 3, 4]
@@ -183,9 +188,9 @@ class Shuffled(Order):
 
 
 class Windowed(Order):
-    """Blocks of `block` records, shuffled; in each window of `window` blocks all records shuffled.
+    """Shuffles blocks of `block` records, then the records of each window of `window` blocks.
 
-    Near sequential reading, for disks: at any time a reader is within one window.
+    Reads are nearly sequential, which suits disks: a reader is always within one window.
     """
 
     def __init__(self, n: int, block: int, window: int, seed: int = 0) -> None:
@@ -194,22 +199,22 @@ class Windowed(Order):
 
 def _size(size: int | None) -> int:
     if size is not None and size < 1:
-        raise ValueError(f"an epoch of {size} draws")
+        raise ValueError(f"size must be at least 1, not {size}")
     return size or 0
 
 
 class WithReplacement(Order):
-    """`size` draws an epoch (None: n), each of any record alike."""
+    """Draws `size` records per epoch (None: n), each with equal probability."""
 
     def __init__(self, n: int, seed: int = 0, size: int | None = None) -> None:
         self._set(_Order.with_replacement(n, seed, _size(size)), n, seed, size)
 
 
 class Weighted(Order):
-    """`size` draws an epoch (None: as many as weights), record i in proportion to weights[i].
+    """Draws `size` records per epoch (None: as many as weights), in proportion to their weights.
 
     Args:
-        weights: array of float64, none negative; a weight of 0 never comes.
+        weights: the weight of each record, not negative. Records with weight 0 are never drawn.
     """
 
     def __init__(self, weights: npt.ArrayLike, seed: int = 0, size: int | None = None) -> None:
@@ -223,25 +228,25 @@ def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
     except OverflowError:
         raise ValueError(f"{what} do not fit 64 bits") from None
     if array.ndim != 1:
-        raise ValueError(f"{what} come in one dimension, not {array.ndim}")
+        raise ValueError(f"{what} must have one dimension, not {array.ndim}")
     return array
 
 
 def _labels(groups: npt.ArrayLike, what: str) -> Int64s:
-    """Labels as integers; texts and bytes get their rank among all of them."""
+    """Labels as integers. Strings and bytes are replaced by their rank among all labels."""
     array = np.asarray(groups)
     if array.ndim == 1 and array.dtype.kind in "USO" and array.size:
         array = np.unique(array, return_inverse=True)[1]
     if array.size and array.dtype.kind not in "iub":
-        raise TypeError(f"{what} are integers, texts or bytes, not {array.dtype}")
+        raise TypeError(f"{what} must be integers, strings or bytes, not {array.dtype}")
     return _vector(array, np.int64, what)
 
 
 class Grouped(Order):
-    """Batches of up to `batch_size` records of one group, in shuffled order; each record once.
+    """Shuffled batches of up to `batch_size` records of the same group. Uses each record once.
 
     Args:
-        groups: a label for each record; records with equal labels make a group.
+        groups: a label for each record. Records with equal labels form a group.
     """
 
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
@@ -250,11 +255,17 @@ class Grouped(Order):
 
 
 class Bucketed(Order):
-    """Grouped by length: bucket i holds lengths below bounds[i] (ascending), a last one the rest.
+    """Batches of records with similar lengths. Uses each record once.
+
+    Pass either `batch_size` or `token_budget`.
 
     Args:
-        batch_size: records a batch; or
-        token_budget: tokens a batch, each record counted as long as the longest of its bucket.
+        lengths: the length of each record.
+        bounds: ascending upper limits: bucket i has the lengths below bounds[i], and a last bucket
+            has the rest.
+        batch_size: the number of records in a batch.
+        token_budget: the number of tokens in a batch, where each record counts as many tokens as
+            the longest record in its bucket.
     """
 
     def __init__(
@@ -271,7 +282,7 @@ class Bucketed(Order):
 
 
 class Stratified(Order):
-    """Batches of `batch_size` records that hold each label in its share of all records."""
+    """Batches of `batch_size` records that contain each label in proportion to all records."""
 
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
         labels = _labels(groups, "groups")
@@ -279,13 +290,14 @@ class Stratified(Order):
 
 
 class Mixture(Order):
-    """Orders interleaved in proportion to their weights.
+    """Interleaves orders in proportion to their weights.
 
-    Numbers run on from source to source. Of the first t positions each source has its exact share,
-    rounded up or down; the schedule is fixed, the sources have their own seeds.
+    The sources' records are numbered consecutively: those of source 1 follow those of source 0.
+    Mixing is deterministic: the first t positions contain each source's exact share, rounded up or
+    down. The sources have their own seeds.
 
     Args:
-        stop: an epoch ends when the "first" source is exhausted, or the "last".
+        stop: an epoch ends when the "first" or the "last" source is exhausted.
     """
 
     def __init__(
@@ -295,14 +307,14 @@ class Mixture(Order):
         stop: Literal["first", "last"] = "first",
     ) -> None:
         if stop not in ("first", "last"):
-            raise ValueError(f'stop is "first" or "last", not {stop!r}')
+            raise ValueError(f'stop must be "first" or "last", not {stop!r}')
         array = _vector(weights, np.float64, "weights")
         sources = [order_of(order) for order in orders]
         self._set(_Order.mixture(sources, array, stop == "last"), list(orders), array, stop)
 
 
 class _View(Order):
-    """An order over other numbers."""
+    """The result of `Order.select`."""
 
     def __init__(self, base: Order, numbers: Any) -> None:
         if isinstance(numbers, slice):
@@ -317,25 +329,40 @@ class _View(Order):
 
 
 def order_of(given: Any) -> _Order:
-    """What the extension has of an order."""
+    """The extension's object of an order."""
     if not isinstance(given, Order):
-        raise TypeError(f"an order is a recmap.Shuffled, Weighted, ..., not {given!r}")
+        raise TypeError(f"an order must be a recmap.Shuffled, Weighted, ..., not {given!r}")
     return given._order
 
 
 def check_fits(order: Order, count: int) -> None:
-    """ValueError where an order has numbers that a data set of `count` records has not."""
+    """Raises ValueError unless the order covers a data set of `count` records.
+
+    An order may only cover fewer records if they were selected: `Order.select` says which.
+    """
     limit = order_of(order).number_limit()
-    if limit > count:
-        raise ValueError(f"the order is of {limit} records, there are {count}")
+    if limit > count or (limit < count and not _selects(order)):
+        advice = (
+            ""
+            if limit > count
+            else (f"; to load a part, use a view (ds[:{limit}]) or order.select(range({limit}))")
+        )
+        raise ValueError(f"the order covers {limit} records, but the data set has {count}{advice}")
+
+
+def _selects(order: Order) -> bool:
+    """Whether the records of an order, or of a source of a mixture, were selected."""
+    if isinstance(order, Mixture):
+        return any(map(_selects, order._arguments[0]))
+    return isinstance(order, _View)
 
 
 def as_integers_or_mask(values: object) -> npt.NDArray[np.uint64]:
-    """Numbers of a view of an order: no sequence bounds them, so none may be negative."""
+    """The record numbers of a selection. Nothing bounds them, so negative ones are errors."""
     array = np.asarray(values)
     if array.dtype == np.bool_:
         return as_mask_or_items(array, array.size)
     array = as_integers(values, "numbers of records")
     if array.size and int(array.min()) < 0:
-        raise OutOfRangeError(f"record {int(array.min())}")
+        raise OutOfRangeError(f"record {int(array.min())} is out of range: it is negative")
     return np.ascontiguousarray(array, dtype=np.uint64)

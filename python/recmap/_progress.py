@@ -1,4 +1,4 @@
-"""Progress of long operations: tqdm in a notebook, a bar on a terminal, silence elsewhere."""
+"""Progress of long operations: tqdm in a notebook, a bar on a terminal, otherwise nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 Progress: TypeAlias = "Callable[[int, int, int, str], object] | Literal['auto'] | None"
-"""Called with bytes done, bytes in all, records passed, and the shard at hand."""
+"""Called with bytes done, bytes in total, records so far, and the path of the current shard."""
 
 
 def _is_notebook() -> bool:
@@ -28,12 +28,12 @@ def _in_units(count: float) -> str:
 
 
 class _Bar:
-    """One line on a terminal, drawn again and again."""
+    """One line on a terminal that is redrawn."""
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._begun = time.monotonic()
-        self._drawn = self._begun  # nothing is shown of what is done at once
+        self._start = time.monotonic()
+        self._drawn = self._start  # operations that finish at once show nothing
         self._width = 0
 
     def __call__(self, done: int, total: int, records: int, path: str) -> None:
@@ -42,7 +42,7 @@ class _Bar:
             return
         self._drawn = now
         share = done / total if total else 1.0
-        rate = done / (now - self._begun)
+        rate = done / (now - self._start)
         left = (total - done) / rate if rate else 0.0
         filled = int(20 * share)
         line = (
@@ -63,7 +63,7 @@ class _Bar:
 
 
 class _Notebook:
-    """The bar of tqdm."""
+    """A progress bar of tqdm."""
 
     def __init__(self, title: str, bar: Any) -> None:
         self._bar = bar(desc=title, unit="B", unit_scale=True)
@@ -79,7 +79,7 @@ class _Notebook:
 
 
 class shown:
-    """``with shown("auto", "indexing") as call:`` gives what the library is to call, or None."""
+    """``with shown("auto", "indexing") as call:`` gives the callable for the library, or None."""
 
     def __init__(self, progress: Progress, title: str) -> None:
         self._bar: _Bar | _Notebook | None = None
@@ -89,7 +89,7 @@ class shown:
         elif progress == "auto":
             self._call = self._bar = self._choose(title)
         elif progress is not None:
-            raise ValueError('progress is "auto", None or a callable')
+            raise ValueError(f'progress must be "auto", None or a callable, not {progress!r}')
 
     @staticmethod
     def _choose(title: str) -> _Bar | _Notebook | None:

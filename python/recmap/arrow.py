@@ -1,8 +1,9 @@
-"""recmap in Arrow, pandas, Polars and DuckDB: tables without views, streams of a loader.
+"""recmap with Arrow, pandas, Polars and DuckDB: tables without views, and streams of batches.
 
-A batch is a table already: ``pyarrow.table(batch)``, ``polars.DataFrame(batch)`` copy nothing, and
-their bytes are views into the mapped shards (Arrow's ``binary_view``). What is here copies bytes,
-for those who cannot take views, or who keep little of much:
+A batch can be used as a table directly: ``pyarrow.table(batch)`` and ``polars.DataFrame(batch)``
+copy nothing, and their bytes are views into the mapped shards (Arrow's ``binary_view``). The
+functions of this module copy bytes, for libraries that do not support views, and for tables that
+live long:
 
     pandas = recmap.arrow.table(ds.parse(range(1000), features)).to_pandas()
     for batch in recmap.arrow.reader(loader): ...           # to the epoch's end
@@ -26,15 +27,14 @@ __all__ = ["lists", "reader", "table"]
 
 
 def table(batch: RecordBatch | ColumnBatch, *, tensor: Callable[[Any], Any] | None = None) -> Any:
-    """A ``pyarrow.Table``: of records the column "bytes", of columns each by its name.
+    """A ``pyarrow.Table`` of a batch: a column "bytes" for records, else the columns by name.
 
-    Numbers are not copied; bytes are, into ``large_binary``.
+    Copies bytes into ``large_binary``, but not numbers.
 
     Args:
-        tensor: makes the Arrow array of a column whose values have a shape of two dimensions or
-            more, out of its NumPy array: `lists`, or a framework's own; None: Arrow's
-            ``fixed_shape_tensor``. Values of one dimension are lists of fixed size then, and
-            sequences are lists always.
+        tensor: converts the NumPy array of a column with two or more dimensions to an Arrow array:
+            `lists`, or a function of a framework. None: Arrow's ``fixed_shape_tensor``, and lists
+            of fixed size for values with one dimension. Sequences always become lists.
 
     >>> recmap.arrow.table(digits().gather([5, 1])).schema
     bytes: large_binary
@@ -53,7 +53,7 @@ def table(batch: RecordBatch | ColumnBatch, *, tensor: Callable[[Any], Any] | No
 
 
 def lists(array: Any) -> Any:
-    """Lists of fixed size, nested as the dimensions of a NumPy array are."""
+    """Lists of fixed size, nested like the dimensions of a NumPy array."""
     column = pa.array(array.reshape(-1))
     for size in reversed(array.shape[1:]):
         column = pa.FixedSizeListArray.from_arrays(column, size)
@@ -61,24 +61,27 @@ def lists(array: Any) -> Any:
 
 
 def reader(loader: Loader, *, views: bool = False) -> Any:
-    """A ``pyarrow.RecordBatchReader`` of a loader's batches, to the end of the epoch.
+    """A ``pyarrow.RecordBatchReader`` with a loader's batches up to the end of the epoch.
 
-    Whatever takes Arrow streams takes it: ``polars.DataFrame``, ``duckdb.from_arrow``, dataset
-    writers. One iterator of a loader at a time; its `state_dict` tells what was taken out.
+    Anything that reads Arrow streams accepts it: ``polars.DataFrame``, ``duckdb.from_arrow``,
+    dataset writers. A loader has one iterator at a time. Its `state_dict` is the state after the
+    batches read so far.
 
     Args:
-        views: bytes are views into the shards, not copies.
+        views: give bytes as views into the shards instead of copies.
 
     >>> loader = recmap.Loader(digits(), 500, features={"label": recmap.FixedLen()})
     >>> [batch.num_rows for batch in recmap.arrow.reader(loader)]
     [500, 500, 500, 297]
     """
     if loader._arguments["transform"] is not None:
-        raise ValueError("what a transform makes is no batch of columns")
+        raise ValueError("the loader has a transform, whose results are not batches of columns")
     if loader._arguments["feature_lists"] is not None:
-        raise ValueError("batches of SequenceExample are two tables: table(batch[0]) and so on")
+        raise ValueError(
+            "batches of SequenceExample are pairs: use table(batch[0]), table(batch[1])"
+        )
     features = loader._arguments["features"]
-    nothing = loader.dataset.gather([]) if features is None else loader.dataset.parse([], features)
+    empty = loader.dataset.gather([]) if features is None else loader.dataset.parse([], features)
 
     def exported(batch: Any) -> Any:
         if not views:
@@ -87,7 +90,7 @@ def reader(loader: Loader, *, views: bool = False) -> Any:
             return pa.table(batch)
         return pa.table({"bytes": pa.array(batch)})
 
-    schema = exported(nothing).schema
+    schema = exported(empty).schema
 
     def batches() -> Iterator[Any]:
         for batch in loader:
@@ -97,20 +100,22 @@ def reader(loader: Loader, *, views: bool = False) -> Any:
 
 
 def _without_views(array: Any) -> Any:
-    """The array with binary views, which point into shards, copied to binary of its own."""
-    kind = _own(array.type)
+    """The array with binary views, which point into shards, replaced by copies."""
+    kind = _type_without_views(array.type)
     return array if kind == array.type else array.cast(kind)
 
 
-def _own(kind: Any) -> Any:
+def _type_without_views(kind: Any) -> Any:
     if pa.types.is_binary_view(kind):
         return pa.large_binary()
     if pa.types.is_large_list(kind):
-        return pa.large_list(kind.value_field.with_type(_own(kind.value_type)))
+        return pa.large_list(kind.value_field.with_type(_type_without_views(kind.value_type)))
     if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_own(kind.value_type)))
+        return pa.list_(kind.value_field.with_type(_type_without_views(kind.value_type)))
     if pa.types.is_fixed_size_list(kind):
-        return pa.list_(kind.value_field.with_type(_own(kind.value_type)), kind.list_size)
+        return pa.list_(
+            kind.value_field.with_type(_type_without_views(kind.value_type)), kind.list_size
+        )
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_own(field.type)) for field in kind])
+        return pa.struct([field.with_type(_type_without_views(field.type)) for field in kind])
     return kind

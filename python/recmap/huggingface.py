@@ -1,4 +1,4 @@
-"""recmap in Hugging Face's datasets: an iterable of rows, without a copy of the data on disk.
+"""recmap with Hugging Face datasets: an iterable of rows, without a copy of the data on disk.
 
     rows = recmap.huggingface.dataset(ds, features, order=recmap.Shuffled(len(ds), seed=7))
     for row in rows: ...                       # {"label": 3, ...}
@@ -9,6 +9,7 @@ Needs the package datasets (``pip install recmap[huggingface]``).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import datasets
@@ -21,7 +22,7 @@ from ._orders import Order, check_fits
 
 __all__ = ["dataset"]
 
-_ROWS = 256  # that are read at once
+_ROWS = 256  # rows read at once
 
 
 def dataset(
@@ -35,24 +36,24 @@ def dataset(
 ) -> Any:
     """A ``datasets.IterableDataset`` of the rows of a data set or view.
 
-    Rows are what Arrow makes of the columns: Python's numbers, bytes and lists; without features
-    {"bytes": record}. Nothing is copied to a cache, as ``Dataset.from_generator`` would. An order
-    costs no shuffle buffer: leave ``shuffle()`` out.
+    Rows have Python numbers, bytes and lists, as Arrow converts the columns; without features they
+    are {"bytes": record}. Unlike ``Dataset.from_generator``, nothing is copied to a cache. An order
+    needs no shuffle buffer: do not call ``shuffle()``.
 
-    Its shards are ranges of positions: ``datasets.distributed.split_dataset_by_node`` and the
-    workers of a DataLoader share them, and each row comes once. A state (``state_dict()``,
-    ``load_state_dict()``) is resumed at the beginning of its shard, and what came of that is read
-    again and left out; so more shards resume faster.
+    Its shards are ranges of positions, which ``datasets.distributed.split_dataset_by_node`` and the
+    workers of a DataLoader divide, so that each row is used once. To resume a state
+    (``state_dict()``, ``load_state_dict()``), datasets reads the current shard from its start and
+    skips the rows already used, so more shards resume faster.
 
-    Each row costs Python and Arrow: `recmap.Loader` gives batches many times faster.
+    Each row costs time in Python and Arrow: `recmap.Loader` gives batches many times faster.
 
     Args:
         dataset: a data set or a view.
-        features: {name: FixedLen(...), ...}, or of tf.io's.
-        order: of as many records; None: from first to last.
-        epoch: of the order.
-        shards: at most; as many as positions where those are fewer.
-        numbers: a column "number" has the records' numbers in the whole data set.
+        features: {name: FixedLen(...), ...}, or features of tf.io.
+        order: an order of as many records; None: from first to last.
+        epoch: the epoch of the order.
+        shards: the number of shards; at most one per position.
+        numbers: add a column "number" with the records' numbers in the whole data set.
 
     >>> rows = recmap.huggingface.dataset(digits(), {"label": recmap.FixedLen()})
     >>> next(iter(rows)), rows.num_shards
@@ -72,7 +73,7 @@ def dataset(
             "order": order,
             "epoch": epoch,
             "numbers": numbers,
-            "parts": list(zip(cuts[:-1], cuts[1:], strict=True)),  # a list: what is split
+            "parts": list(pairwise(cuts)),  # datasets splits the lists among the shards
         },
     )
 
@@ -86,12 +87,12 @@ def _rows(
     parts: list[tuple[int, int]],
 ) -> Iterator[dict[str, Any]]:
     for first, end in parts:
-        for at in range(first, end, _ROWS):
-            positions = range(at, min(at + _ROWS, end))
+        for start in range(first, end, _ROWS):
+            positions = range(start, min(start + _ROWS, end))
             items = positions if order is None else order.at(epoch, positions)
             batch: Any
             batch = dataset.gather(items) if features is None else dataset.parse(items, features)
-            own = batch.numbers.tolist() if numbers else [None] * len(positions)
+            row_numbers = batch.numbers.tolist() if numbers else [None] * len(positions)
             rows = arrow.table(batch, tensor=arrow.lists).to_pylist()
-            for row, number in zip(rows, own, strict=True):
+            for row, number in zip(rows, row_numbers, strict=True):
                 yield {**row, "number": number} if numbers else row

@@ -126,7 +126,7 @@ class Datasource(_Datasource):
         return np.cumsum(sizes[self._items(self._position, self._count)], dtype=np.int64)
 
     def _sampled_sizes(self) -> Int64s:
-        """Sizes of records at evenly spaced positions, as reading all sizes needs too much memory."""
+        """Sizes of records at evenly spaced positions: all sizes would take too much memory."""
         at = np.linspace(self._position, self._count - 1, _SAMPLE_COUNT).astype(np.int64)
         items = at if self._order is None else self._order.at(self._epoch, at)
         numbers = self._dataset._selection.records_at(items.astype(np.uint64))

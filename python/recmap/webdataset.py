@@ -1,6 +1,6 @@
-"""recmap over WebDataset's tar files: what is in a sample.
+"""WebDataset's tar files: splits a sample into its files.
 
-With ``framing="tar"`` a record is a sample as it lies in the archive; `sample` takes it apart:
+With ``framing="tar"`` a record is a part of the archive with one sample. `sample` splits it:
 
     ds = recmap.open("train-*.tar", framing="tar")
     sample(ds[0])["jpg"]                                    # a memoryview into the mapped shard
@@ -8,7 +8,7 @@ With ``framing="tar"`` a record is a sample as it lies in the archive; `sample` 
     def decode(batch): return [sample(record) for record in batch]
     loader = recmap.Loader(ds, 64, shuffle=True, seed=7, transform=decode)
 
-Keys and names are as WebDataset's own; values are not decoded. Needs nothing but recmap.
+Keys and names equal those of WebDataset. Values are not decoded. Needs no other package.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _WITHOUT_DATA = b"123456"
 
 
 def sample(record: Any) -> dict[str, Any]:
-    """The sample's files by what follows the first dot of their names, in small letters.
+    """The files of a sample by extension: the part of their names after the first dot, lower case.
 
-    Under ``"__key__"`` stands what comes before that dot, folders included. Files are views into the
-    record. Names are taken as UTF-8; what is no UTF-8 in them is kept by surrogates, as in `tarfile`.
+    ``"__key__"`` is the part before that dot, including folders. Files are views into the record.
+    Names are decoded as UTF-8; invalid bytes become surrogates, as in `tarfile`.
 
     Args:
-        record: a record of a data set with the framing "tar", or any bytes of a tar archive that
-            hold one sample.
+        record: a record of a data set with the framing "tar", or other bytes of a tar archive with
+            one sample.
 
     Raises:
-        ValueError: a file is there twice, there are files of two samples or none, or the bytes are
-            no tar archive.
+        ValueError: a file occurs twice, there are files of two samples or none, or the bytes are
+            not a tar archive.
 
     >>> import io, tarfile
     >>> with tarfile.open(folder / "a.tar", "w") as tar:
@@ -44,8 +44,9 @@ def sample(record: Any) -> dict[str, Any]:
     ...         entry.size = len(data)
     ...         tar.addfile(entry, io.BytesIO(data))
     >>> ds = recmap.open(folder / "a.tar", framing="tar")
-    >>> {name: value if name == "__key__" else bytes(value) for name, value in sample(ds[0]).items()}
-    {'__key__': '7', 'txt': b'seven', 'cls': b'3'}
+    >>> files = sample(ds[0])
+    >>> files["__key__"], bytes(files["txt"]), bytes(files["cls"])
+    ('7', b'seven', b'3')
     """
     found: dict[str, Any] = {}
     for name, data in _files(memoryview(record).cast("B")):
@@ -53,17 +54,19 @@ def sample(record: Any) -> dict[str, Any]:
         if key is None:
             continue
         if found.setdefault("__key__", key) != key:
-            raise ValueError(f"there are two samples: {found['__key__']!r} and {key!r}")
+            raise ValueError(
+                f"the record has files of two samples: {found['__key__']!r} and {key!r}"
+            )
         if extension in found:
             raise ValueError(f"the sample {key!r} has two files {extension!r}")
         found[extension] = data
     if not found:
-        raise ValueError("there is no file of a sample, whose name has a dot")
+        raise ValueError("the record has no file of a sample: such files have a dot in their names")
     return found
 
 
 class _Header(NamedTuple):
-    """A header of 512 bytes: what it says of the member behind it."""
+    """A header of 512 bytes, which describes the member that follows."""
 
     name: bytes
     own_name: bytes  # without the prefix that ustar may have
@@ -80,7 +83,7 @@ def _files(archive: memoryview) -> list[tuple[str, memoryview]]:
             break
         at += _BLOCK
         length = header.size if size is None or header.kind in _EXTENDED else size
-        # In the oldest archives a folder is a file whose name ends so.
+        # In the oldest archives, a folder is a file whose name ends with a slash.
         is_folder = not header.kind and name is None and header.own_name.endswith(b"/")
         if is_folder or header.kind in _WITHOUT_DATA:
             length = 0
@@ -88,10 +91,10 @@ def _files(archive: memoryview) -> list[tuple[str, memoryview]]:
         if len(data) != length:
             raise ValueError(f"the archive ends inside a member of {length} bytes")
         at += -(-length // _BLOCK) * _BLOCK
-        if header.kind in _EXTENDED:  # the first that names the member counts
-            said_name, said_size = _read_extended(header.kind, bytes(data))
-            name = said_name if name is None else name
-            size = said_size if size is None else size
+        if header.kind in _EXTENDED:  # the first one that names the member is used
+            given_name, given_size = _read_extended(header.kind, bytes(data))
+            name = given_name if name is None else name
+            size = given_size if size is None else size
             continue
         if header.kind in _FILES and not is_folder:
             full = header.name if name is None else name
@@ -101,11 +104,11 @@ def _files(archive: memoryview) -> list[tuple[str, memoryview]]:
 
 
 def _read_header(header: bytes) -> _Header | None:
-    """None: a block of zeros, which ends an archive."""
+    """Returns None for a block of zeros, which ends an archive."""
     if not any(header):
         return None
     if len(header) < _BLOCK:
-        raise ValueError(f"the archive ends inside a header: {len(header)} bytes are left")
+        raise ValueError(f"the archive ends inside a header: only {len(header)} bytes are left")
     name = own_name = _text(header[:100])
     if header[257:263] == b"ustar\0" and header[345]:
         name = _text(header[345:500]) + b"/" + name
@@ -113,7 +116,7 @@ def _read_header(header: bytes) -> _Header | None:
 
 
 def _read_extended(kind: int, data: bytes) -> tuple[bytes | None, int | None]:
-    """What a header of POSIX or GNU says of the next member: its name and size, where it does."""
+    """The name and size that an extended header (POSIX or GNU) gives the next member, or None."""
     if kind == ord("L"):
         return _text(data), None
     name = size = None
@@ -122,7 +125,7 @@ def _read_extended(kind: int, data: bytes) -> tuple[bytes | None, int | None]:
         digits, _, rest = data[at:].partition(b" ")
         length = int(digits)
         if not len(digits) < length <= len(data) - at:
-            raise ValueError("a pax header is malformed")
+            raise ValueError("a pax header is invalid")
         keyword, _, value = rest[: length - len(digits) - 2].partition(b"=")
         if keyword == b"path":
             name = value.rstrip(b"/")
@@ -137,14 +140,14 @@ def _text(field: bytes) -> bytes:
 
 
 def _number(field: bytes) -> int:
-    """In octal digits, or, behind a byte of 0x80, in base 256."""
+    """A number in octal digits, or in base 256 after a byte of 0x80."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
     return int(_text(field).strip() or b"0", 8)
 
 
 def _split(name: str) -> tuple[str | None, str]:
-    """The sample's key and the file's extension; no key, where it is no file of a sample."""
+    """(key of the sample, extension), or (None, "") for a file that belongs to no sample."""
     first = name.partition("/")[0]
     if len(first) >= 4 and first.startswith("__") and first.endswith("__"):
         return None, ""
@@ -152,7 +155,7 @@ def _split(name: str) -> tuple[str | None, str]:
     base, dot, extension = name[begin:].partition(".")
     if not dot or (not base and not begin):
         return None, ""
-    # A name that begins with a dot goes with its folder, unless that has one too.
+    # The key of a name that begins with a dot is its folder, unless that has a dot too.
     if not base and "." in name[: begin - 1].rpartition("/")[2]:
         return None, ""
     return name[:begin] + base, extension.lower()

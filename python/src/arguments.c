@@ -33,7 +33,7 @@ int take_array_of(PyObject *object, array_view *array, size_t item_size, int fla
         return 0;
     }
     if ((size_t)array->buffer.itemsize != item_size) {
-        PyErr_Format(PyExc_TypeError, "an array has items of %zd bytes where %zu are needed",
+        PyErr_Format(PyExc_TypeError, "the array has items of %zd bytes, but %zu are needed",
                      array->buffer.itemsize, item_size);
         array_release(array);
         return 0;
@@ -43,7 +43,7 @@ int take_array_of(PyObject *object, array_view *array, size_t item_size, int fla
     return 1;
 }
 
-/* As converters: called again with NULL to clean up when a later argument fails. */
+/* Converters with cleanup: called again with NULL if a later argument fails. */
 static int convert(PyObject *object, void *array, size_t item_size, int flags) {
     if (!object) {
         array_release(array);
@@ -75,7 +75,7 @@ int take_path(PyObject *object, void *bytes) {
     PyObject **path = bytes;
     if (PyBytes_Size(*path) > 0) return taken;
     Py_CLEAR(*path);
-    PyErr_SetString(PyExc_ValueError, "a path is empty");
+    PyErr_SetString(PyExc_ValueError, "the path is empty");
     return 0;
 }
 
@@ -86,7 +86,7 @@ int take_path_or_none(PyObject *object, void *bytes) {
 static int take_int64(PyObject *object, recmap_value *value) {
     PyObject *index = PyNumber_Index(object);
     if (!index) {
-        PyErr_Format(PyExc_TypeError, "an id is an int, str or bytes, not %R",
+        PyErr_Format(PyExc_TypeError, "an id must be an int, str or bytes, not %R",
                      (PyObject *)Py_TYPE(object));
         return 0;
     }

@@ -1,19 +1,18 @@
-/* Arguments: numbers and arrays of them, as converters for the "O&" of PyArg_Parse. */
+/* Arguments: converters of numbers, arrays, paths and ids for the format "O&" of PyArg_Parse. */
 #ifndef RECMAP_PYTHON_ARGUMENTS_H
 #define RECMAP_PYTHON_ARGUMENTS_H
 
 #include "python.h"
 
-/* An int of 0 to 2^64 - 1 (anything with __index__) into a uint64_t. ValueError below 0 and above.
- */
+/* Converts anything with __index__ to a uint64_t. ValueError outside 0 to 2^64 - 1. */
 int take_uint64(PyObject *object, void *uint64);
 
-/* The same into an unsigned, up to its largest value. */
+/* The same for an unsigned. */
 int take_unsigned(PyObject *object, void *number);
 
-/* The memory of an array: contiguous, of items of eight bytes. Cleared with array_release. */
+/* The memory of a contiguous array with items of eight bytes. Released by array_release. */
 typedef struct array_view {
-    Py_buffer buffer; /* `obj` is NULL when there is none */
+    Py_buffer buffer; /* `obj` is NULL without an array */
     void *data;
     size_t count; /* items */
 } array_view;
@@ -21,8 +20,8 @@ typedef struct array_view {
 #define ARRAY_VIEW_INIT                                                                            \
     { .buffer = {.obj = NULL}, .data = NULL, .count = 0 }
 
-/* Read-only and writable; items of one byte for masks. What the items mean is the caller's matter:
- * the Python side gives arrays of the right kind. */
+/* Read-only and writable arrays. Only the item size is checked: the Python side passes arrays of
+ * the right type. */
 int take_array(PyObject *object, void *array);
 int take_array_out(PyObject *object, void *array);
 int take_bytes_array(PyObject *object, void *array);
@@ -30,12 +29,13 @@ int take_array_of(PyObject *object, array_view *array, size_t item_size, int fla
 
 void array_release(array_view *array);
 
-/* A path (str, bytes or os.PathLike) into a new bytes object; as PyUnicode_FSConverter, but "" and
- * NULs are ValueErrors. */
+/* Converts a path (str, bytes or os.PathLike) to a new bytes object, like PyUnicode_FSConverter.
+ * ValueError if it is empty or contains a NUL. */
 int take_path(PyObject *object, void *bytes);
-int take_path_or_none(PyObject *object, void *bytes); /* None leaves it as it is */
+int take_path_or_none(PyObject *object, void *bytes); /* None leaves *bytes unchanged */
 
-/* An id: int, str or bytes into a recmap_value, which borrows from `object`. TypeError else. */
+/* Converts an id (int, str or bytes) to a recmap_value, which borrows from `object`. TypeError for
+ * other types. */
 int take_value(PyObject *object, void *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* Batches as Arrow capsules, by the Arrow PyCapsule interface, and columns as DLPack capsules. */
+/* Batches as capsules of the Arrow PyCapsule interface, and columns as DLPack capsules. */
 #include <recmap/arrow.h>
 #include <recmap/dlpack.h>
 
@@ -25,8 +25,8 @@ static void release_shared(void *owner) {
     PyGILState_Release(state);
 }
 
-/* The columns' memory keeps the shared batch from now on, not the object: that would be a circle.
- */
+/* Makes the shared batch the owner of the columns' memory. If the object owned it, the reference
+ * would be circular. */
 static void keep_records(shared_batch *shared, recmap_columns *columns) {
     if (shared->is_exported) return;
     shared->is_exported = 1;
@@ -34,7 +34,7 @@ static void keep_records(shared_batch *shared, recmap_columns *columns) {
     recmap_columns_set_owner(columns, shared, release_shared);
 }
 
-/* column: -1 for all of them as a struct, or the records where the batch was not parsed */
+/* column: an index; -1 for all columns as a struct, or for the records of an unparsed batch */
 static recmap_status export_batch(struct ArrowArray *array, struct ArrowSchema *schema,
                                   PyObject *object, long column, recmap_error *error) {
     shared_batch *shared = ((batch_object *)object)->shared;
@@ -101,7 +101,7 @@ struct ArrowArrayStream {
 };
 #endif
 
-/* What a stream has: the batch until it is over, and the last error. */
+/* The state of a stream: the batch until it was read, and the last error. */
 typedef struct stream_state {
     PyObject *batch;
     int is_over;

@@ -7,7 +7,7 @@
 #include "module.h"
 #include "view.h"
 
-/* The Python class RecordBatch, of which batches are made. */
+/* The Python class RecordBatch, which batches are instances of. */
 static PyObject *batch_class;
 
 PyObject *batch_set_class(PyObject *module, PyObject *class) {
@@ -45,7 +45,7 @@ void shared_batch_release(shared_batch *shared) {
 /* Only exported arrays still use the columns. Parsing no records into them releases the columns'
  * own hold on the memory, so that its owner, the shared batch, ends with the last export. If memory
  * is too short for that, the batch lives on until the process ends. */
-static void let_go_of_columns(const shared_batch *shared) {
+static void give_up_columns(const shared_batch *shared) {
     if (!shared->is_exported) return;
     recmap_columns *columns = recmap_batch_columns(shared->batch);
     recmap_status status =
@@ -108,7 +108,8 @@ static const recmap_record *records_of(PyObject *object) {
 static PyObject *item(PyObject *object, Py_ssize_t index) {
     Py_ssize_t count = length(object);
     if (index < 0 || index >= count)
-        return PyErr_Format(OutOfRangeError, "record %zd of a batch of %zd", index, count);
+        return PyErr_Format(OutOfRangeError,
+                            "record %zd is out of range: the batch has %zd records", index, count);
     const recmap_record *record = &records_of(object)[index];
     return view_make(object, record->data, record->size);
 }
@@ -131,7 +132,7 @@ static PyObject *select_items(PyObject *object, PyObject *positions) {
     Py_ssize_t count = PyList_Size(positions);
     PyObject *list = PyList_New(count);
     for (Py_ssize_t i = 0; list && i < count; i++) {
-        /* An __index__ of Python can change the list: keep the position, and check the size. */
+        /* PyObject_GetItem can run an __index__ that changes the list, so hold a reference. */
         PyObject *position = PyList_GetItem(positions, i);
         Py_XINCREF(position);
         PyObject *view = position ? PyObject_GetItem(object, position) : NULL;
@@ -179,7 +180,7 @@ static void dealloc(PyObject *object) {
     shared_batch *shared = ((batch_object *)object)->shared;
     PyTypeObject *type = Py_TYPE(object);
     if (shared) {
-        let_go_of_columns(shared);
+        give_up_columns(shared);
         shared_batch_release(shared);
     }
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
@@ -198,7 +199,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef members[] = {
-    {"nbytes", get_bytes, NULL, "Bytes of all records together.", NULL},
+    {"nbytes", get_bytes, NULL, "The total size of the records in bytes.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -211,7 +212,7 @@ static PyType_Slot slots[] = {
     {Py_mp_length, length},
     {Py_sq_item, item},
     {Py_sq_length, length},
-    {Py_tp_doc, "What the class RecordBatch derives from."},
+    {Py_tp_doc, "The base class of RecordBatch."},
     {0, NULL},
 };
 

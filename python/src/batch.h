@@ -1,17 +1,17 @@
-/* A batch of records as a Python sequence of memoryviews, and the columns they were parsed into. It
- * never changes once it is made; views and arrays keep the batch, and the batch its data set. */
+/* A batch of records as an immutable Python sequence of memoryviews, and the columns parsed from
+ * them. Views and arrays keep the batch alive, and the batch keeps its data set alive. */
 #ifndef RECMAP_PYTHON_BATCH_H
 #define RECMAP_PYTHON_BATCH_H
 
 #include "handle.h"
 
-/* A batch that the object and its Arrow exports have in common; who lets go last gives it back. */
+/* A batch shared by the object and its Arrow exports. The last user gives it back. */
 typedef struct shared_batch {
-    Py_ssize_t users; /* under the GIL */
+    Py_ssize_t users; /* guarded by the GIL */
     handle_object *handle;
     recmap_batch *batch;
-    recmap_parser *parser; /* that made its columns, or NULL */
-    int is_exported;       /* columns: the shared batch is their owner then */
+    recmap_parser *parser; /* of its columns, or NULL */
+    int is_exported;       /* whether the shared batch owns the columns */
 } shared_batch;
 
 typedef struct batch_object {
@@ -19,21 +19,21 @@ typedef struct batch_object {
     shared_batch *shared;
 } batch_object;
 
-/* A RecordBatch of `batch`, which it takes over, also when it fails. With the parser that made its
+/* Wraps `batch` in a RecordBatch, and takes ownership even if it fails. `parser` is that of its
  * columns, or NULL. */
 PyObject *batch_wrap(handle_object *handle, recmap_batch *batch, recmap_parser *parser);
 
-/* The records `numbers`; all of them are in range. With a parser also their columns. */
+/* Reads the records `numbers`, which must be in range, and parses them if there is a parser. */
 PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count,
                        recmap_parser *parser, recmap_parse_mode mode);
 
-/* One user less; the GIL is held. */
+/* Releases one use. Needs the GIL. */
 void shared_batch_release(shared_batch *shared);
 
-/* The columns; NULL with TypeError where the batch has none. */
+/* The columns; NULL with TypeError if the batch was not parsed. */
 recmap_columns *batch_columns(batch_object *batch);
 
-/* Methods of a batch that live in files of their own. */
+/* Methods of a batch that are defined in other files. */
 PyObject *batch_describe_columns(PyObject *batch, PyObject *unused);
 PyObject *batch_failures(PyObject *batch, PyObject *unused);
 PyObject *batch_arrow_array(PyObject *batch, PyObject *column_index);

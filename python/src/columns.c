@@ -1,5 +1,5 @@
-/* Columns of a batch, described: their memory as buffers that NumPy takes as arrays, and bytes as
- * views. All of them keep the batch. */
+/* Describes the columns of a batch: numbers as buffers that NumPy converts to arrays, bytes as
+ * views. All of them keep the batch alive. */
 #include "arguments.h"
 #include "batch.h"
 #include "errors.h"
@@ -57,7 +57,7 @@ PyType_Spec buffer_spec = {
     .slots = buffer_slots,
 };
 
-/* What PEP 3118 calls an element, the way NumPy calls its own; a bfloat16 goes by its bits. */
+/* The format of PEP 3118, with the letters that NumPy uses. A bfloat16 is given as its bits. */
 static const char *format_of(recmap_element element) {
     static const char *const formats[] = {
         [RECMAP_ELEMENT_INT64] = sizeof(long) == 8 ? "l" : "q",
@@ -77,7 +77,7 @@ static const char *format_of(recmap_element element) {
     return (size_t)element < sizeof formats / sizeof *formats ? formats[element] : NULL;
 }
 
-/* None where there is no memory: `data` is NULL and the shape is not empty. */
+/* Returns None if there is no memory: `data` is NULL, but the shape is not empty. */
 static PyObject *buffer_make(PyObject *owner, const void *data, recmap_element element,
                              const uint64_t *shape, size_t dimension_count) {
     static const uint64_t nothing[1];
@@ -85,7 +85,8 @@ static PyObject *buffer_make(PyObject *owner, const void *data, recmap_element e
     for (size_t i = 0; i < dimension_count; i++) count *= shape[i];
     if (!data && count) Py_RETURN_NONE;
     if (dimension_count > DIMENSIONS_MAX)
-        return PyErr_Format(PyExc_ValueError, "a column of %zu dimensions: at most %d can be",
+        return PyErr_Format(PyExc_ValueError,
+                            "a column has %zu dimensions, but at most %d are supported",
                             dimension_count, DIMENSIONS_MAX);
     buffer_object *made = PyObject_New(buffer_object, buffer_type);
     if (!made) return NULL;
@@ -135,7 +136,8 @@ static Py_ssize_t views_length(PyObject *object) {
 static PyObject *views_item(PyObject *object, Py_ssize_t index) {
     views_object *self = (views_object *)object;
     if (index < 0 || index >= self->count)
-        return PyErr_Format(OutOfRangeError, "value %zd of %zd", index, self->count);
+        return PyErr_Format(OutOfRangeError, "value %zd is out of range: there are %zd values",
+                            index, self->count);
     return view_make(object, self->views[index].data, self->views[index].size);
 }
 
@@ -145,8 +147,9 @@ static PyObject *views_part(PyObject *object, PyObject *arguments) {
     Py_ssize_t first, count;
     if (!PyArg_ParseTuple(arguments, "nn:part", &first, &count)) return NULL;
     if (first < 0 || count < 0 || first > self->count || count > self->count - first)
-        return PyErr_Format(OutOfRangeError, "values %zd to %zd of %zd", first, first + count,
-                            self->count);
+        return PyErr_Format(OutOfRangeError,
+                            "values %zd to %zd are out of range: there are %zd values", first,
+                            first + count, self->count);
     return views_make(self->owner, self->views + first, count);
 }
 
@@ -183,7 +186,7 @@ static PyType_Slot views_slots[] = {
     {Py_sq_item, views_item},
     {Py_sq_length, views_length},
     {Py_bf_getbuffer, view_get_buffer},
-    {Py_tp_doc, "Values of bytes, viewed where they lie."},
+    {Py_tp_doc, "Bytes values, as views into the records."},
     {0, NULL},
 };
 

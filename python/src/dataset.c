@@ -19,8 +19,8 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
     dataset_object *self = (dataset_object *)object;
     if (__builtin_expect(!dataset_handle(self), 0)) return NULL;
     if (index < 0 || (uint64_t)index >= self->count)
-        return PyErr_Format(OutOfRangeError, "record %zd of %llu", index,
-                            (unsigned long long)self->count);
+        return PyErr_Format(OutOfRangeError, "record %zd is out of range: there are %llu records",
+                            index, (unsigned long long)self->count);
     uint64_t number = self->numbers.data ? ((const uint64_t *)self->numbers.data)[index]
                                          : self->first + (uint64_t)index * (uint64_t)self->step;
     return handle_view(self->handle, number);
@@ -34,13 +34,20 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
     if (PyLong_CheckExact(key)) {
         Py_ssize_t small = PyLong_AsSsize_t(key);
         if (__builtin_expect(small >= 0, 1)) return item(object, small);
-        PyErr_Clear(); /* it is negative, or too large: once more, with its own error */
+        PyErr_Clear(); /* negative or too large: convert it again below, for its own error */
     }
     if (!PyIndex_Check(key)) return PyObject_CallMethod(object, "_view", "O", key);
     Py_ssize_t index = PyNumber_AsSsize_t(key, OutOfRangeError);
-    if (index == -1 && PyErr_Occurred()) return NULL;
+    if (index == -1 && PyErr_Occurred()) {
+        /* NumPy arrays have __index__, but only those with one item can be converted. */
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
+        PyErr_Clear();
+        return PyObject_CallMethod(object, "_view", "O", key);
+    }
     Py_ssize_t count = length(object);
-    if (index < -count) return PyErr_Format(OutOfRangeError, "record %zd of %zd", index, count);
+    if (index < -count)
+        return PyErr_Format(OutOfRangeError, "record %zd is out of range: there are %zd records",
+                            index, count);
     return item(object, index < 0 ? index + count : index);
 }
 
@@ -50,9 +57,9 @@ static PyObject *gather(PyObject *object, PyObject *arguments) {
     handle_object *handle = dataset_handle((dataset_object *)object);
     array_view numbers = ARRAY_VIEW_INIT;
     if (!handle || !PyArg_ParseTuple(arguments, "O&:_gather", take_array, &numbers)) return NULL;
-    PyObject *made = batch_gather(handle, numbers.data, numbers.count, NULL, RECMAP_PARSE_RAISE);
+    PyObject *batch = batch_gather(handle, numbers.data, numbers.count, NULL, RECMAP_PARSE_RAISE);
     array_release(&numbers);
-    return made;
+    return batch;
 }
 
 /* _parse(parser, numbers, collect) */
@@ -64,10 +71,10 @@ static PyObject *parse(PyObject *object, PyObject *arguments) {
     if (!handle || !PyArg_ParseTuple(arguments, "O&O&p:_parse", take_parser, &parser, take_array,
                                      &numbers, &collect))
         return NULL;
-    PyObject *made = batch_gather(handle, numbers.data, numbers.count, parser,
-                                  collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE);
+    PyObject *batch = batch_gather(handle, numbers.data, numbers.count, parser,
+                                   collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE);
     array_release(&numbers);
-    return made;
+    return batch;
 }
 
 static PyObject *find(PyObject *object, PyObject *arguments) {
@@ -103,11 +110,11 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
     if (!handle) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    uint64_t few[16], *numbers = few;
-    size_t count = 0, capacity = sizeof few / sizeof *few;
+    uint64_t buffer[16], *numbers = buffer;
+    size_t count = 0, capacity = sizeof buffer / sizeof *buffer;
     handle_retain(handle);
     Py_BEGIN_ALLOW_THREADS
-    status = recmap_dataset_find_all(few, capacity, &count, handle->dataset, &id, &error);
+    status = recmap_dataset_find_all(buffer, capacity, &count, handle->dataset, &id, &error);
     if (status == RECMAP_OK && count > capacity) {
         capacity = count;
         numbers = malloc(capacity * sizeof *numbers);
@@ -120,13 +127,13 @@ static PyObject *find_all(PyObject *object, PyObject *arguments) {
     PyObject *list;
     if (!numbers) list = PyErr_NoMemory();
     else list = status == RECMAP_OK ? list_of(numbers, count) : raise_error(&error);
-    if (numbers != few) free(numbers);
+    if (numbers != buffer) free(numbers);
     return list;
 }
 
 /* ---- The index: tables into arrays that the caller made. */
 
-/* _read_id_hashes(out): an array of uint64 with an item a record */
+/* _read_id_hashes(out): out is an array of uint64 with one item per record */
 static PyObject *read_id_hashes(PyObject *object, PyObject *arguments) {
     handle_object *handle = dataset_handle((dataset_object *)object);
     array_view hashes = ARRAY_VIEW_INIT;
@@ -141,7 +148,7 @@ static PyObject *read_id_hashes(PyObject *object, PyObject *arguments) {
     Py_END_ALLOW_THREADS
     handle_release(handle);
     array_release(&hashes);
-    if (!fits) return PyErr_Format(PyExc_ValueError, "an item a record is needed");
+    if (!fits) return PyErr_Format(PyExc_ValueError, "the array must have one item per record");
     if (status != RECMAP_OK) return raise_error(&error);
     Py_RETURN_NONE;
 }
@@ -172,7 +179,8 @@ static PyObject *column_table(PyObject *object, PyObject *unused) {
     return table;
 }
 
-/* _read_numbers(column, first, out): out is int64 (8 bytes) or float32 (4) as the column is. */
+/* _read_numbers(column, first, out): out is int64 (8 bytes) or float32 (4 bytes), like the column.
+ */
 static PyObject *read_numbers(PyObject *object, PyObject *arguments) {
     handle_object *handle = dataset_handle((dataset_object *)object);
     unsigned long column;
@@ -331,8 +339,8 @@ static PyObject *verify(PyObject *object, PyObject *arguments) {
     return take_text(&text, status, &error);
 }
 
-static recmap_status add_some(recmap_schema *schema, handle_object *handle, const uint64_t *numbers,
-                              size_t count, recmap_error *error) {
+static recmap_status add_group(recmap_schema *schema, handle_object *handle,
+                               const uint64_t *numbers, size_t count, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
         recmap_record record;
         recmap_status status = recmap_dataset_get(&record, handle->dataset, numbers[i], error);
@@ -345,16 +353,16 @@ static recmap_status add_some(recmap_schema *schema, handle_object *handle, cons
     return RECMAP_OK;
 }
 
-/* Signals are looked at between some and some more: CANCELLED, where a handler raised. */
+/* Adds records in groups, and handles signals between them. CANCELLED if a handler raised. */
 static recmap_status add_records(recmap_schema *schema, handle_object *handle,
                                  const array_view *numbers, recmap_error *error) {
-    enum { AT_ONCE = 256 };
+    enum { GROUP_SIZE = 256 };
     recmap_status status = RECMAP_OK;
-    for (size_t first = 0; first < numbers->count && status == RECMAP_OK; first += AT_ONCE) {
+    for (size_t first = 0; first < numbers->count && status == RECMAP_OK; first += GROUP_SIZE) {
         size_t left = numbers->count - first;
         Py_BEGIN_ALLOW_THREADS
-        status = add_some(schema, handle, (const uint64_t *)numbers->data + first,
-                          left < AT_ONCE ? left : AT_ONCE, error);
+        status = add_group(schema, handle, (const uint64_t *)numbers->data + first,
+                           left < GROUP_SIZE ? left : GROUP_SIZE, error);
         Py_END_ALLOW_THREADS
         if (status == RECMAP_OK && PyErr_CheckSignals() < 0) status = RECMAP_CANCELLED;
     }
@@ -383,7 +391,7 @@ static PyObject *schema(PyObject *object, PyObject *arguments) {
 
 /* ---- The object. */
 
-static void let_go(dataset_object *self) {
+static void release_handle(dataset_object *self) {
     handle_object *handle = self->handle;
     self->handle = NULL;
     handle_release(handle);
@@ -391,7 +399,7 @@ static void let_go(dataset_object *self) {
 
 static PyObject *close_dataset(PyObject *object, PyObject *unused) {
     (void)unused;
-    let_go((dataset_object *)object);
+    release_handle((dataset_object *)object);
     Py_RETURN_NONE;
 }
 
@@ -416,25 +424,25 @@ static PyObject *get_range(PyObject *object, void *unused) {
                          (long long)self->step, numbers);
 }
 
-/* What is stored was checked once, so that items need no check: a range that leaves the data set,
- * or a number that it does not have, is an IndexError here. */
+/* Checks the selection once, so that reading items needs no check. IndexError if a record is out of
+ * range. */
 static int check_numbers(const dataset_object *self) {
-    uint64_t have = recmap_dataset_count(self->handle->dataset);
+    uint64_t record_count = recmap_dataset_count(self->handle->dataset);
     const uint64_t *numbers = self->numbers.data;
     for (uint64_t i = 0; numbers && i < self->count; i++)
-        if (numbers[i] >= have) {
-            PyErr_Format(OutOfRangeError, "record %llu of %llu", (unsigned long long)numbers[i],
-                         (unsigned long long)have);
+        if (numbers[i] >= record_count) {
+            PyErr_Format(OutOfRangeError, "record %llu is out of range: there are %llu records",
+                         (unsigned long long)numbers[i], (unsigned long long)record_count);
             return -1;
         }
     if (numbers || !self->count) return 0;
     __int128 last = (__int128)self->first + (__int128)(self->count - 1) * self->step;
-    if (self->first < have && last >= 0 && last < (__int128)have) return 0;
-    PyErr_SetString(OutOfRangeError, "a range of records leaves the data set");
+    if (self->first < record_count && last >= 0 && last < (__int128)record_count) return 0;
+    PyErr_SetString(OutOfRangeError, "the range of records exceeds the data set");
     return -1;
 }
 
-/* Dataset(handle, first, count, step, numbers): numbers None, or an array of uint64. */
+/* Dataset(handle, first, count, step, numbers): numbers is None or an array of uint64. */
 static PyObject *dataset_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)keywords;
     PyObject *handle, *numbers;
@@ -470,7 +478,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg) {
 }
 
 static int clear(PyObject *object) {
-    let_go((dataset_object *)object);
+    release_handle((dataset_object *)object);
     return 0;
 }
 
@@ -522,7 +530,7 @@ static PyType_Slot slots[] = {
     {Py_mp_length, length},
     {Py_sq_item, item},
     {Py_sq_length, length},
-    {Py_tp_doc, "What the class Dataset derives from."},
+    {Py_tp_doc, "The base class of Dataset."},
     {0, NULL},
 };
 

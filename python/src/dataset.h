@@ -1,12 +1,12 @@
-/* A data set, or a view of one: which records of a handle, in which order. The Python class Dataset
- * derives from it. */
+/* A data set or a view of one: records of a handle, in some order. The base class of the Python
+ * class Dataset. */
 #ifndef RECMAP_PYTHON_DATASET_H
 #define RECMAP_PYTHON_DATASET_H
 
 #include "arguments.h"
 #include "handle.h"
 
-/* Item i is record numbers[i] where there are numbers, else first + i * step. */
+/* Item i is record numbers[i], or first + i * step without numbers. */
 typedef struct dataset_object {
     PyObject_HEAD
     handle_object *handle; /* NULL once closed */
@@ -16,9 +16,9 @@ typedef struct dataset_object {
     array_view numbers;
 } dataset_object;
 
-/* The handle, or NULL with ValueError when the data set is closed. Borrowed: who lets the GIL go
- * retains it before, and arguments whose own code may run (`__index__`, `__bool__`) are taken
- * before it. */
+/* The handle, or NULL with ValueError if the data set is closed. The reference is borrowed: retain
+ * it before releasing the GIL. Convert arguments first if that can run Python code (`__index__`,
+ * `__bool__`), because that code could close the data set. */
 handle_object *dataset_handle(dataset_object *dataset);
 
 #endif

@@ -18,7 +18,7 @@ static PyObject *text_of(const char *bytes) {
     return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "backslashreplace");
 }
 
-/* A path as os.fsdecode gives it, "" being none. */
+/* The path as os.fsdecode returns it, or None for "". */
 static PyObject *path_of(const char *path) {
     if (!*path) Py_RETURN_NONE;
     return PyUnicode_DecodeFSDefault(path);

@@ -1,20 +1,20 @@
-/* The one place where a recmap_error becomes an exception. */
+/* Converts errors of the library to exceptions. */
 #ifndef RECMAP_PYTHON_ERRORS_H
 #define RECMAP_PYTHON_ERRORS_H
 
 #include "python.h"
 
-/* The exception of a number that a sequence does not have; an IndexError. */
+/* The exception for a number that is out of range; an IndexError. */
 extern PyObject *OutOfRangeError;
 
-/* Finds the exceptions (recmap._errors). False with an exception set. */
+/* Imports the exceptions of recmap._errors. False with an exception set. */
 int errors_load(void);
 
-/* Sets the exception for an error of the library and returns NULL. An exception that is set already
- * (by a callback that then cancelled the operation) stays. */
+/* Sets the exception for an error of the library and returns NULL. Keeps an exception that is
+ * already set, by a callback that then cancelled the operation. */
 PyObject *raise_error(const recmap_error *error);
 
-/* The same from a function that returns -1. */
+/* The same for functions that return -1. */
 int raise_error_int(const recmap_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* A builder of tf.Example as an object. It belongs to the thread that made it. */
+/* The class ExampleBuilder. Only the thread that created an instance uses it. */
 #include <stdlib.h>
 
 #include <recmap/example_builder.h>
@@ -68,10 +68,10 @@ static PyObject *add_float(PyObject *object, PyObject *arguments) {
     return none_or_raise(status, &error);
 }
 
-/* The bytes of values (str as UTF-8), until they are let go of. */
+/* Borrowed bytes of values; those of a str are UTF-8. */
 typedef struct bytes_list {
     recmap_bytes *values;
-    Py_buffer *buffers; /* `obj` is NULL where a str gave its own bytes */
+    Py_buffer *buffers; /* `obj` is NULL for a str, which owns its bytes */
     Py_ssize_t count;
 } bytes_list;
 

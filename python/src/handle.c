@@ -7,16 +7,17 @@
 #include "module.h"
 #include "view.h"
 
-/* A record that pins its shard, or a buffer: it exports its own bytes and gives the pin back. */
+/* A record that pins its shard or a buffer. Exports the record's bytes, and releases the pin. */
 typedef struct record_object {
     PyObject_HEAD
     handle_object *handle;
     recmap_record record;
 } record_object;
 
-/* ---- One record. Without the GIL only where that pays: letting it go and taking it again costs
- * as much as finding a record that is in memory. So lookups are timed now and then, and after a
- * slow one (a page that had to be read, a large record) many are made without it. */
+/* ---- One record. Releasing and taking the GIL costs as much as looking up a record that is in
+ * memory, so it should only be released for slow lookups, such as page faults and large records.
+ * These cannot be predicted: one lookup in TIMED_ONE_IN is timed, and a slow one makes the next
+ * WAITS_AFTER_SLOW lookups release the GIL. */
 
 enum { TIMED_ONE_IN = 16, WAITS_AFTER_SLOW = 256, SLOW_NS = 20000 };
 
@@ -36,9 +37,9 @@ static recmap_status get_without_gil(handle_object *handle, uint64_t number,
     recmap_status status;
     uint64_t taken_ns;
     Py_BEGIN_ALLOW_THREADS
-    uint64_t begun_ns = now_ns();
+    uint64_t start_ns = now_ns();
     status = recmap_dataset_get(record, handle->dataset, number, NULL);
-    taken_ns = now_ns() - begun_ns;
+    taken_ns = now_ns() - start_ns;
     Py_END_ALLOW_THREADS
     learn(handle, taken_ns);
     return status;
@@ -46,9 +47,9 @@ static recmap_status get_without_gil(handle_object *handle, uint64_t number,
 
 static recmap_status check(handle_object *handle, const recmap_peek *peek) {
     if (handle->lookups++ % TIMED_ONE_IN) return recmap_dataset_check(handle->dataset, peek, NULL);
-    uint64_t begun_ns = now_ns();
+    uint64_t start_ns = now_ns();
     recmap_status status = recmap_dataset_check(handle->dataset, peek, NULL);
-    learn(handle, now_ns() - begun_ns);
+    learn(handle, now_ns() - start_ns);
     return status;
 }
 
@@ -61,8 +62,10 @@ static PyObject *raise_get(handle_object *handle, uint64_t number) {
     if (status == RECMAP_OK) recmap_record_release(&record);
     Py_END_ALLOW_THREADS
     if (status != RECMAP_OK) return raise_error(&error);
-    return PyErr_Format(PyExc_RuntimeError, "record %llu could be read only when tried again",
-                        (unsigned long long)number);
+    return PyErr_Format(
+        PyExc_RuntimeError,
+        "record %llu could only be read at the second attempt; the storage is unreliable",
+        (unsigned long long)number);
 }
 
 static PyObject *view_pinned(handle_object *handle, recmap_record *record) {
@@ -79,7 +82,7 @@ static PyObject *view_pinned(handle_object *handle, recmap_record *record) {
     return view;
 }
 
-/* The memoryview is made while the record's bytes come out of memory. */
+/* Creates the memoryview first, while the prefetched bytes of the record arrive from memory. */
 static PyObject *view_peeked(handle_object *handle, const recmap_peek *peek) {
     PyObject *view = view_make((PyObject *)handle, peek->data, peek->size);
     if (!view || __builtin_expect(check(handle, peek) == RECMAP_OK, 1)) return view;
@@ -96,7 +99,7 @@ static PyObject *view_gotten(handle_object *handle, uint64_t number) {
 
 PyObject *handle_view(handle_object *handle, uint64_t number) {
     recmap_peek peek;
-    handle_retain(handle); /* another thread may close the data set meanwhile */
+    handle_retain(handle); /* another thread can close the data set */
     PyObject *view = !handle->waits && recmap_dataset_peek(&peek, handle->dataset, number)
                          ? view_peeked(handle, &peek)
                          : view_gotten(handle, number);
@@ -116,7 +119,7 @@ static void record_dealloc(PyObject *object) {
 static PyType_Slot record_slots[] = {
     {Py_tp_dealloc, record_dealloc},
     {Py_bf_getbuffer, view_get_buffer},
-    {Py_tp_doc, "What keeps the bytes of one record: the `obj` of its memoryview."},
+    {Py_tp_doc, "Owns the bytes of one record: the `obj` of its memoryview."},
     {0, NULL},
 };
 
@@ -198,7 +201,7 @@ static PyType_Slot handle_slots[] = {
     {Py_tp_new, handle_new},
     {Py_tp_dealloc, handle_dealloc},
     {Py_bf_getbuffer, view_get_buffer},
-    {Py_tp_doc, "An open data set, which every view out of it keeps."},
+    {Py_tp_doc, "An open data set, which all of its views keep alive."},
     {0, NULL},
 };
 

@@ -1,5 +1,5 @@
-/* A handle: an open data set, which everything that came out of it keeps. Closing a Dataset only
- * lets go of its handle; the maps end with the last view. */
+/* A handle: an open data set that all of its views and batches keep alive. Closing a Dataset
+ * releases its handle; the shards stay mapped until the last view is gone. */
 #ifndef RECMAP_PYTHON_HANDLE_H
 #define RECMAP_PYTHON_HANDLE_H
 
@@ -10,9 +10,9 @@ enum { HANDLE_SPARES = 16 };
 typedef struct handle_object {
     PyObject_HEAD
     recmap_dataset *dataset;
-    unsigned lookups;                    /* to time one of several */
-    unsigned waits;                      /* so many lookups more are made without the GIL */
-    recmap_batch *spares[HANDLE_SPARES]; /* empty batches, for their memory */
+    unsigned lookups;                    /* a counter, to time one of several */
+    unsigned waits;                      /* the number of next lookups that release the GIL */
+    recmap_batch *spares[HANDLE_SPARES]; /* empty batches, to reuse their memory */
     unsigned spare_count;
 } handle_object;
 
@@ -20,15 +20,15 @@ static inline void handle_retain(handle_object *handle) {
     Py_INCREF((PyObject *)handle);
 }
 
-/* NULL may be released. */
+/* NULL is allowed. */
 static inline void handle_release(handle_object *handle) {
     Py_XDECREF((PyObject *)handle);
 }
 
-/* A memoryview of the record `number`, which is in range. */
+/* A memoryview of the record `number`, which must be in range. */
 PyObject *handle_view(handle_object *handle, uint64_t number);
 
-/* An empty batch: a spare one or a new one; NULL with MemoryError. And back again. */
+/* Takes an empty batch, spare or new (NULL with MemoryError), and gives a batch back. */
 recmap_batch *handle_take_batch(handle_object *handle);
 void handle_give_batch(handle_object *handle, recmap_batch *batch);
 

@@ -24,7 +24,7 @@ int take_lifts(PyObject *object, void *to) {
         PyObject *row = PySequence_GetItem(object, i);
         recmap_lift *lift = &list->lifts[i];
         int taken = row && PyArg_ParseTuple(row, "sz", &lift->name, &lift->default_value);
-        Py_XDECREF(row); /* the list still has it, and with it the texts */
+        Py_XDECREF(row); /* the list still owns the row, and so the strings */
         if (!taken) {
             lift_list_free(list);
             return 0;
@@ -42,7 +42,7 @@ void lift_list_free(lift_list *list) {
 typedef recmap_status (*add_fn)(recmap_index_builder *builder, const char *path,
                                 recmap_error *error);
 
-/* False with an exception set, or with `status` and `error`. */
+/* Returns false with an exception set, or with `status` and `error` set. */
 static int add_paths(recmap_index_builder *builder, PyObject *paths, add_fn add,
                      recmap_status *status, recmap_error *error) {
     Py_ssize_t count = PySequence_Size(paths);
@@ -67,7 +67,7 @@ static PyObject *summary_of(const recmap_index_summary *summary) {
                          (unsigned long long)summary->damaged_byte_count);
 }
 
-/* What index_build does, once its arguments are there. */
+/* index_build after the conversion of its arguments. */
 static PyObject *build(const char *path, PyObject *indexes, PyObject *shards,
                        recmap_index_options *options, progress_call *progress) {
     options->progress = progress_report;
@@ -87,7 +87,7 @@ static PyObject *build(const char *path, PyObject *indexes, PyObject *shards,
     return added ? summary_of(&summary) : NULL;
 }
 
-/* framing_load(path) -> the name of the framing that the shared object has */
+/* framing_load(path) -> the name of the framing in the shared object */
 PyObject *framing_load(PyObject *module, PyObject *object) {
     (void)module;
     PyObject *path = NULL;

@@ -132,7 +132,7 @@ static PyObject *bucketed(PyObject *unused, PyObject *arguments) {
     return wrap(status, order, &error);
 }
 
-/* mixture([Order], weights, stop): weights an array of doubles as long as the list */
+/* mixture([Order], weights, stop): weights is an array of doubles as long as the list */
 static PyObject *mixture(PyObject *unused, PyObject *arguments) {
     (void)unused;
     PyObject *sources;
@@ -190,7 +190,7 @@ static PyObject *view_list(PyObject *object, PyObject *arguments) {
 
 /* ---- What an order gives. */
 
-/* at(out, epoch, positions): arrays of uint64 of one length; they may be the same */
+/* at(out, epoch, positions): arrays of uint64 of equal length; they can be the same array */
 static PyObject *at(PyObject *object, PyObject *arguments) {
     array_view numbers = ARRAY_VIEW_INIT, positions = ARRAY_VIEW_INIT;
     uint64_t epoch;
@@ -209,7 +209,7 @@ static PyObject *at(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* run(out, epoch, first): positions side by side, as many as `out` has items */
+/* run(out, epoch, first): consecutive positions, one per item of `out` */
 static PyObject *run(PyObject *object, PyObject *arguments) {
     array_view numbers = ARRAY_VIEW_INIT;
     uint64_t epoch, first;
@@ -262,7 +262,7 @@ static PyObject *batch_count(PyObject *object, PyObject *unused) {
     return PyLong_FromUnsignedLongLong(recmap_order_batch_count(order_of(object)));
 }
 
-/* batch(epoch, index) -> (first position, positions) */
+/* batch(epoch, index) -> (first position, number of positions) */
 static PyObject *batch(PyObject *object, PyObject *arguments) {
     uint64_t epoch, index, first = 0, size = 0;
     if (!PyArg_ParseTuple(arguments, "O&O&:batch", take_uint64, &epoch, take_uint64, &index))
@@ -286,8 +286,8 @@ static PyObject *describe(PyObject *object, PyObject *unused) {
     return made;
 }
 
-/* share(epoch, position, world_size, batch_size, last, step, rank) -> (steps, first, count): of the
- * deal that starts there, how many steps it has, and the positions of a rank in one of them */
+/* share(epoch, position, world_size, batch_size, last, step, rank) -> (steps, first, count): the
+ * steps from this position to the end of the epoch, and the positions of one rank in one step */
 static PyObject *share(PyObject *object, PyObject *arguments) {
     recmap_deal_options options = RECMAP_DEAL_OPTIONS_INIT;
     uint64_t epoch, position, step;

@@ -1,4 +1,4 @@
-/* An order as an object: what the Python classes of orders hold. */
+/* The extension's order, which the Python classes of orders contain. */
 #ifndef RECMAP_PYTHON_ORDER_H
 #define RECMAP_PYTHON_ORDER_H
 

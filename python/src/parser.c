@@ -7,7 +7,7 @@
 #include "errors.h"
 #include "module.h"
 
-/* Memory that lives until a parser is made. */
+/* Memory that is freed once the parser is created. */
 typedef struct scratch {
     void **pieces;
     size_t count;
@@ -29,8 +29,8 @@ static void scratch_free(scratch *memory) {
     free(memory->pieces);
 }
 
-/* Each reads one member of a feature; 0 with an exception set. Texts belong to the Python values,
- * which the caller keeps. */
+/* Each function reads one member of a feature, and returns 0 with an exception set if it fails.
+ * Strings belong to the Python values, which the caller keeps alive. */
 
 static int read_numbers(const uint64_t **numbers, size_t *count, PyObject *tuple, scratch *memory) {
     Py_ssize_t size = PyTuple_Size(tuple);
@@ -47,7 +47,7 @@ static int read_default(recmap_value *value, PyObject *object, recmap_type type)
     if (type == RECMAP_TYPE_BYTES || type == RECMAP_TYPE_INT64) {
         if (!take_value(object, value)) return 0;
         if (value->type == type) return 1;
-        PyErr_Format(PyExc_TypeError, "a default is %R where %s is needed", object,
+        PyErr_Format(PyExc_TypeError, "the default is %R, but must be %s", object,
                      type == RECMAP_TYPE_BYTES ? "bytes" : "an int");
         return 0;
     }
@@ -141,21 +141,22 @@ static recmap_feature *read_features(size_t *count, PyObject *rows, scratch *mem
 
 static recmap_parser *make(PyObject *context, PyObject *lists, scratch *memory) {
     size_t context_count, list_count = 0;
-    recmap_feature *of_context = read_features(&context_count, context, memory);
-    if (!of_context) return NULL;
-    recmap_feature *of_lists = lists == Py_None ? NULL : read_features(&list_count, lists, memory);
-    if (!of_lists && lists != Py_None) return NULL;
+    recmap_feature *context_features = read_features(&context_count, context, memory);
+    if (!context_features) return NULL;
+    recmap_feature *list_features = lists == Py_None ? NULL
+                                                     : read_features(&list_count, lists, memory);
+    if (!list_features && lists != Py_None) return NULL;
     recmap_parser *parser = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = of_lists
-                               ? recmap_parser_create_sequence(&parser, of_context, context_count,
-                                                               of_lists, list_count, &error)
-                               : recmap_parser_create(&parser, of_context, context_count, &error);
+    recmap_status status =
+        list_features ? recmap_parser_create_sequence(&parser, context_features, context_count,
+                                                      list_features, list_count, &error)
+                      : recmap_parser_create(&parser, context_features, context_count, &error);
     if (status != RECMAP_OK) raise_error(&error);
     return parser;
 }
 
-/* Parser(features, feature lists or None): tuples of rows as read_feature takes them */
+/* Parser(features, feature lists or None): tuples of rows, see read_feature */
 static PyObject *parser_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)keywords;
     PyObject *context, *lists;
@@ -177,7 +178,7 @@ int take_parser(PyObject *object, void *parser) {
         return 1;
     }
     if (!PyObject_TypeCheck(object, parser_type)) {
-        PyErr_SetString(PyExc_TypeError, "a Parser is needed");
+        PyErr_SetString(PyExc_TypeError, "a recmap._recmap.Parser is needed");
         return 0;
     }
     *(recmap_parser **)parser = ((parser_object *)object)->parser;
@@ -206,7 +207,7 @@ static PyType_Slot slots[] = {
     {Py_tp_new, parser_new},
     {Py_tp_dealloc, dealloc},
     {Py_tp_methods, methods},
-    {Py_tp_doc, "Features, compiled."},
+    {Py_tp_doc, "Compiled features."},
     {0, NULL},
 };
 

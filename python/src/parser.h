@@ -1,4 +1,4 @@
-/* A parser as an object: features compiled once. */
+/* The class Parser: compiled features. */
 #ifndef RECMAP_PYTHON_PARSER_H
 #define RECMAP_PYTHON_PARSER_H
 
@@ -9,7 +9,7 @@ typedef struct parser_object {
     recmap_parser *parser;
 } parser_object;
 
-/* The parser of a Parser or of None (NULL): a converter for "O&", which borrows. */
+/* Converts a Parser, or None (NULL), for the format "O&". The parser is borrowed. */
 int take_parser(PyObject *object, void *parser);
 
 #endif

@@ -1,5 +1,5 @@
-/* Progress of a long operation, told to a Python callable, with a look at signals: Ctrl-C stops the
- * operation, and so does an exception of the callable's. */
+/* Reports the progress of a long operation to a Python callable, and handles signals. Ctrl-C or an
+ * exception in the callable stops the operation. */
 #ifndef RECMAP_PYTHON_PROGRESS_H
 #define RECMAP_PYTHON_PROGRESS_H
 
@@ -8,7 +8,7 @@
 /* The operation runs between PyEval_SaveThread, whose result is `thread`, and PyEval_RestoreThread.
  */
 typedef struct progress_call {
-    PyObject *callable; /* called with (bytes done, bytes in all, records, path); None: not */
+    PyObject *callable; /* called with (bytes done, bytes in total, records, path), or None */
     PyThreadState *thread;
 } progress_call;
 

@@ -1,5 +1,5 @@
-/* Python's stable ABI, as CPython 3.11 has it. NumPy is not linked: arrays come and go by the
- * buffer protocol. Include this before anything else. */
+/* Python's stable ABI of CPython 3.11. NumPy is not linked: arrays are passed through the buffer
+ * protocol. Include this header first. */
 #ifndef RECMAP_PYTHON_H
 #define RECMAP_PYTHON_H
 
@@ -11,7 +11,7 @@
 
 #include <recmap/recmap.h>
 
-/* A method that takes keywords, as a method table wants it. */
+/* Casts a method with keyword arguments for a method table. */
 #define KEYWORDS(function) ((PyCFunction)(void (*)(void))(function)), METH_VARARGS | METH_KEYWORDS
 
 #endif

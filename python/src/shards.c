@@ -1,4 +1,4 @@
-/* Names of shards as users give them, expanded by the library's own rules. */
+/* Expands names of shards by the rules of the library. */
 #include <stdlib.h>
 
 #include "arguments.h"
@@ -31,7 +31,7 @@ static PyObject *paths_of(const recmap_shards *shards) {
     return paths;
 }
 
-/* shards_expand(names) -> ([path], path of their index) */
+/* shards_expand(names) -> ([path], default path of their index) */
 PyObject *shards_expand(PyObject *module, PyObject *names) {
     (void)module;
     recmap_shards *shards = NULL;

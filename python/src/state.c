@@ -1,4 +1,4 @@
-/* States as JSON text: Python keeps them as plain values. */
+/* States as JSON text, which Python converts to plain values. */
 #include <string.h>
 
 #include "arguments.h"

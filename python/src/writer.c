@@ -1,4 +1,4 @@
-/* A writer of one TFRecord file as an object. One thread uses it at a time: others wait. */
+/* The class Writer, which writes one TFRecord file. A lock admits one thread at a time. */
 #include "arguments.h"
 #include "errors.h"
 #include "index.h"
@@ -10,7 +10,7 @@ typedef struct writer_object {
     PyThread_type_lock lock;
 } writer_object;
 
-/* Records of this size and more are written without the GIL. */
+/* Records of at least this size are written without the GIL. */
 enum { LARGE = 65536 };
 
 static void lock(writer_object *self) {
@@ -88,7 +88,7 @@ static PyObject *write_record(PyObject *object, PyObject *record) {
     Py_RETURN_NONE;
 }
 
-/* close(): the file gets its name */
+/* close(): gives the file its final name */
 static PyObject *close_writer(PyObject *object, PyObject *unused) {
     (void)unused;
     writer_object *self = (writer_object *)object;
@@ -105,7 +105,7 @@ static PyObject *close_writer(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* abandon(): what was written vanishes */
+/* abandon(): removes the file */
 static PyObject *abandon(PyObject *object, PyObject *unused) {
     (void)unused;
     writer_object *self = (writer_object *)object;

@@ -225,7 +225,13 @@ def test_tensorflow_features_are_recognised_by_name(ds):
         "rare": made("FixedLenFeature", shape=[], dtype=int64, default_value=-1),
         "name": made("FixedLenFeature", shape=[], dtype=string, default_value=""),
         "words": made("VarLenFeature", dtype=int64),
-        "steps": made("FixedLenSequenceFeature", shape=[2], dtype=float32, default_value=None),
+        "steps": made(
+            "FixedLenSequenceFeature",
+            shape=[2],
+            dtype=float32,
+            allow_missing=True,
+            default_value=None,
+        ),
         "r": made("RaggedFeature", dtype=int64, value_key="words", partitions=[splits]),
         "v": made("RaggedFeature", dtype=int64, value_key="words", partitions=()),
         "s": made(
@@ -461,7 +467,7 @@ def test_bytes_become_object_arrays(tmp_path, count):
     ],
 )
 def test_defaults_that_the_dtype_cannot_hold_raise(digits, dtype, default):
-    with pytest.raises((ValueError, TypeError), match="feature 'x': .*default") as caught:
+    with pytest.raises((ValueError, TypeError), match=r"feature 'x': .*default") as caught:
         digits.parse([0], {"x": recmap.FixedLen((), dtype, default=default)})
     assert "the id" not in str(caught.value)
 

@@ -106,14 +106,14 @@ LOADERS = {
     "batches_ahead": {"batches_ahead": "2"},
     "batch_size": {"batch_size": "a"},
     "transform": {"transform": 3},
-    "an order is": {"order": 3},
+    "an order must be": {"order": 3},
     "feature 'a'": {"features": {"a": recmap.FixedLen((-1,))}},
     "feature 'b'": {"features": {"a": recmap.FixedLen(), "b": 3}},
     "feature 'c'": {"features": {"c": recmap.FixedLen((), "int64", default="x")}},
     "feature 'd'": {"features": {"d": recmap.FixedLen((), bytes, default="\ud800")}},
     "feature 'e'": {"features": {"e": recmap.Ragged("int64", [recmap.FixedLen()])}},
-    "features have names": {"features": {1: recmap.FixedLen()}},
-    "features are a dict": {"features": [1]},
+    "name of a feature": {"features": {1: recmap.FixedLen()}},
+    "features must be a dict": {"features": [1]},
 }
 
 
@@ -124,9 +124,9 @@ def test_wrong_arguments_name_the_argument(digits, what):
 
 
 def test_more_wrong_arguments_name_the_argument(digits):
-    with pytest.raises(TypeError, match="features are a dict"):
+    with pytest.raises(TypeError, match="features must be a dict"):
         digits.parse([0], None)
-    with pytest.raises(TypeError, match="an order is"):
+    with pytest.raises(TypeError, match="an order must be"):
         recmap.Mixture([recmap.Shuffled(3), 5], [1, 1])
     with pytest.raises(ValueError, match="position is -1"):
         recmap.Loader(digits, 8).seek(0, -1)

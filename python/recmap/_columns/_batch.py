@@ -95,7 +95,7 @@ class ColumnBatch:
 
     def get(self, name: str, default: Any = None) -> Any:
         """The column of that name, or `default`."""
-        return self[name] if name in self else default
+        return self[name] if name in self._descriptions else default
 
     @property
     def lengths(self) -> dict[str, Int64s]:
