@@ -84,6 +84,13 @@ typedef enum recmap_bytes_mode {
     RECMAP_BYTES_COPY = 1, /* one buffer, with offsets */
 } recmap_bytes_mode;
 
+/* Whether elements are stored as bytes, and in which byte order. */
+typedef enum recmap_raw {
+    RECMAP_RAW_NONE = 0,
+    RECMAP_RAW_LITTLE_ENDIAN = 1,
+    RECMAP_RAW_BIG_ENDIAN = 2,
+} recmap_raw;
+
 /* One feature. If every member except `name`, `kind` and `element` is zero, it is a required scalar
  * of FIXED_LEN, or a plain VAR_LEN. recmap_parser_create copies everything that the struct points
  * to. */
@@ -99,9 +106,12 @@ typedef struct recmap_feature {
     const uint64_t *shape;
     size_t dimension_count;
 
-    /* Not 0: each record holds one bytes value with the elements in C order, little-endian, as for
-     * tf.io.decode_raw. Valid for FIXED_LEN, VAR_LEN and FIXED_LEN_SEQUENCE, but not for BYTES. */
+    /* A recmap_raw other than NONE: each record has one bytes value with the elements in C order,
+     * as tf.io.decode_raw reads it. For FIXED_LEN, VAR_LEN and FIXED_LEN_SEQUENCE, but not for
+     * BYTES. */
     int raw;
+    int raw_resize; /* raw FIXED_LEN: not 0 to truncate the bytes to the size of the shape, or pad
+                       them with zeros */
 
     /* FIXED_LEN: the values for a record without the feature: none (it is an error), one for every
      * element, or one per element. FIXED_LEN_SEQUENCE: none, or the padding value; without one, 0

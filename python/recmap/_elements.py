@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["defaults_of", "element_of", "shape_of"]
+__all__ = ["defaults_of", "element_of", "shape_of", "size_of"]
 
 _PYTHON_TYPES = {bytes: "bytes", str: "bytes", int: "int64", float: "float32", bool: "bool"}
 _ALIASES = {"float": "float32", "double": "float64", "half": "float16", "int": "int64"}
@@ -39,6 +39,11 @@ def shape_of(shape: Any) -> tuple[int, ...]:
     if any(not hasattr(size, "__index__") or size < 0 for size in sizes):
         raise ValueError(f"the shape {shape!r} must consist of non-negative integers")
     return tuple(map(operator.index, sizes))
+
+
+def size_of(element: str) -> int:
+    """The size of an element in bytes."""
+    return 2 if element == "bfloat16" else np.dtype(element).itemsize
 
 
 def defaults_of(default: Any, element: str) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -9,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from . import _recmap
-from ._elements import defaults_of, element_of, shape_of
+from ._elements import defaults_of, element_of, shape_of, size_of
 from ._partitions import partition_row
 
 __all__ = [
@@ -33,7 +34,8 @@ def _row(
     *,
     copy: bool = False,
     shape: tuple[int, ...] = (),
-    raw: bool = False,
+    raw: int = 0,
+    raw_resize: bool = False,
     default: Any = None,
     ragged: bool = False,
     partitions: tuple[Any, ...] = (),
@@ -44,7 +46,22 @@ def _row(
     """A feature as the extension expects it."""
     defaults = defaults_of(default, element)
     values = (name, key, kind, element, copy, shape, raw, defaults, ragged)
-    return (*values, partitions, index_keys, sizes, already_sorted)
+    return (*values, partitions, index_keys, sizes, already_sorted, raw_resize)
+
+
+def _raw_of(raw: bool, little_endian: bool) -> int:
+    """The value of recmap_raw."""
+    if not little_endian and not raw:
+        raise ValueError("little_endian=False needs raw=True: other values have no byte order")
+    return 0 if not raw else 1 if little_endian else 2
+
+
+def _check_fixed_length(length: int, raw: bool, shape: tuple[int, ...], element: str) -> None:
+    if not raw:
+        raise ValueError("fixed_length= needs raw=True")
+    size = math.prod(shape) * size_of(element)
+    if length != size:
+        raise ValueError(f"fixed_length must be {size}, the size of the shape, not {length}")
 
 
 @dataclass(frozen=True)
@@ -59,9 +76,12 @@ class FixedLen:
         default: for records without the feature: one value, or as many as the shape has. None: a
             record without the feature is an error.
         key: the name of the feature in the record, if it differs from that of the column.
-        raw: the feature is one bytes value with the elements in little-endian order, as
-            tf.io.decode_raw reads it.
+        raw: the feature is one bytes value that contains the elements, as tf.io.decode_raw reads
+            it.
         copy: copy bytes into one buffer, instead of giving views.
+        little_endian: the byte order of a raw feature; False: big-endian.
+        fixed_length: truncate raw bytes to this size or pad them with zeros; it must be the size of
+            the shape. None: another size is an error.
     """
 
     shape: Any = ()
@@ -70,17 +90,22 @@ class FixedLen:
     key: str | None = None
     raw: bool = False
     copy: bool = False
+    little_endian: bool = True
+    fixed_length: int | None = None
 
     def _row(self, name: str) -> Row:
-        element = element_of(self.dtype)
+        element, shape = element_of(self.dtype), shape_of(self.shape)
+        if self.fixed_length is not None:
+            _check_fixed_length(self.fixed_length, self.raw, shape, element)
         return _row(
             1,
             name,
             self.key,
             element,
-            shape=shape_of(self.shape),
+            shape=shape,
             default=self.default,
-            raw=self.raw,
+            raw=_raw_of(self.raw, self.little_endian),
+            raw_resize=self.fixed_length is not None,
             copy=self.copy,
         )
 
@@ -93,10 +118,11 @@ class VarLen:
     key: str | None = None
     raw: bool = False
     copy: bool = False
+    little_endian: bool = True
 
     def _row(self, name: str) -> Row:
-        element = element_of(self.dtype)
-        return _row(2, name, self.key, element, raw=self.raw, copy=self.copy)
+        raw = _raw_of(self.raw, self.little_endian)
+        return _row(2, name, self.key, element_of(self.dtype), raw=raw, copy=self.copy)
 
 
 @dataclass(frozen=True)
@@ -113,6 +139,7 @@ class FixedLenSequence:
     key: str | None = None
     raw: bool = False
     copy: bool = False
+    little_endian: bool = True
 
     def _row(self, name: str) -> Row:
         return _row(
@@ -123,7 +150,7 @@ class FixedLenSequence:
             shape=shape_of(self.shape),
             default=self.default,
             ragged=self.ragged,
-            raw=self.raw,
+            raw=_raw_of(self.raw, self.little_endian),
             copy=self.copy,
         )
 

@@ -110,15 +110,16 @@ static int read_index_keys(recmap_feature *feature, PyObject *tuple, scratch *me
 }
 
 /* (name, key or None, kind, element, copy, shape, raw, defaults, unpadded, partitions, index keys,
- *  sizes, already sorted) */
+ *  sizes, already sorted, raw resize) */
 static int read_feature(recmap_feature *feature, PyObject *row, scratch *memory) {
     int kind, copy;
     const char *element;
     PyObject *shape, *defaults, *partitions, *index_keys, *sizes;
-    if (!PyArg_ParseTuple(row, "szispO!pO!pO!O!O!p", &feature->name, &feature->key, &kind, &element,
-                          &copy, &PyTuple_Type, &shape, &feature->raw, &PyTuple_Type, &defaults,
-                          &feature->unpadded, &PyTuple_Type, &partitions, &PyTuple_Type,
-                          &index_keys, &PyTuple_Type, &sizes, &feature->already_sorted))
+    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!pp", &feature->name, &feature->key, &kind,
+                          &element, &copy, &PyTuple_Type, &shape, &feature->raw, &PyTuple_Type,
+                          &defaults, &feature->unpadded, &PyTuple_Type, &partitions, &PyTuple_Type,
+                          &index_keys, &PyTuple_Type, &sizes, &feature->already_sorted,
+                          &feature->raw_resize))
         return 0;
     feature->kind = (recmap_feature_kind)kind;
     feature->element = recmap_element_of_name(element);

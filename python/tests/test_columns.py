@@ -493,3 +493,49 @@ def test_tensorflow_sequences_that_behave_differently_raise(digits):
         digits.parse([0], {"x": FixedLenSequenceFeature(False, None)})
     with pytest.raises(ValueError, match="default_value"):
         digits.parse([0], {"x": FixedLenSequenceFeature(True, [])})
+
+
+def test_raw_byte_order(tmp_path):
+    values = np.array([[1, -2, 300], [4, 5, -(2**30)]], "i4")
+    records = [{"big": v.astype(">i4").tobytes(), "little": v.tobytes()} for v in values]
+    write(tmp_path, records)
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    kinds = {
+        "fixed": lambda **more: recmap.FixedLen((3,), "int32", raw=True, **more),
+        "steps": lambda **more: recmap.FixedLenSequence((), "int32", raw=True, **more),
+        "rows": lambda **more: recmap.VarLen("int32", raw=True, **more),
+    }
+    for kind in kinds.values():
+        features = {"big": kind(key="big", little_endian=False), "little": kind(key="little")}
+        batch = ds.parse([0, 1], features)
+        for name in features:
+            column = batch[name]
+            array = column.values.reshape(2, 3) if hasattr(column, "values") else column
+            assert (np.asarray(array) == values).all()
+    both = {name: recmap.VarLen("int32", "big", True, little_endian=name == "a") for name in "ab"}
+    batch = ds.parse([0, 1], both)
+    assert (batch["a"].values.byteswap() == batch["b"].values).all()
+    with pytest.raises(ValueError, match="raw=True"):
+        ds.parse([0], {"x": recmap.FixedLen((), little_endian=False)})
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "float64"])
+@pytest.mark.parametrize("little_endian", [True, False])
+def test_raw_fixed_length(tmp_path, dtype, little_endian):
+    """As tf.io.decode_raw: truncated, or padded with zero bytes, also within an element."""
+    order = np.dtype(dtype).newbyteorder("<" if little_endian else ">")
+    size = 5 * order.itemsize
+    texts = [bytes(range(1, 1 + length)) for length in range(3 * size)]
+    write(tmp_path, [{"x": text} for text in texts])
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    feature = recmap.FixedLen(5, dtype, raw=True, little_endian=little_endian, fixed_length=size)
+    column = ds.parse(range(len(ds)), {"x": feature})["x"]
+    for row, text in zip(column, texts, strict=True):
+        assert (
+            row.tobytes()
+            == np.frombuffer(text[:size].ljust(size, b"\0"), order).astype(dtype).tobytes()
+        )
+    with pytest.raises(recmap.FeatureError):
+        ds.parse(range(len(ds)), {"x": recmap.FixedLen(5, dtype, raw=True)})
+    with pytest.raises(ValueError, match=f"must be {size}"):
+        ds.parse([0], {"x": recmap.FixedLen(5, dtype, raw=True, fixed_length=size + 1)})

@@ -39,6 +39,7 @@ struct shard_cache {
     struct index_file *index;
     struct shard_cache_options options;
     char *folder;         /* of relative names: the index's folder, or options.folder */
+    bool is_moved;        /* options.folder replaces that of the index */
     size_t common_length; /* of absolute names, what options.folder replaces; else 0 */
     struct shard_slot *slots;
     size_t shard_count;
@@ -68,8 +69,7 @@ static size_t default_limit(recmap_access access) {
 
 static recmap_status check_name(const struct shard_cache *cache, const char *name,
                                 recmap_error *error) {
-    if (name[0] != '/' || cache->options.allow_absolute_paths || cache->options.folder)
-        return RECMAP_OK;
+    if (name[0] != '/' || cache->options.allow_absolute_paths || cache->is_moved) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
     fail_file(error, name);
     fail_advise(error, "open it with shards set to the folder of the shards, or, if you trust the "
@@ -121,6 +121,7 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     if (!made) return fail_memory(error);
     made->index = index;
     made->options = *options;
+    made->is_moved = options->folder != NULL;
     made->shard_count = (size_t)index_manifest(index)->shard_count;
     made->limit = options->limit ? options->limit : default_limit(options->access);
     made->evicts = made->shard_count > made->limit;
@@ -160,7 +161,7 @@ bool shard_cache_evicts(const struct shard_cache *cache) {
 
 recmap_status shard_cache_open_file(int *fd, const struct shard_cache *cache, const char *name,
                                     recmap_error *error) {
-    if (cache->options.folder && name[0] == '/') name += cache->common_length;
+    if (cache->is_moved && name[0] == '/') name += cache->common_length;
     if (name[0] != '/') return file_open_beneath(fd, cache->folder, name, error);
     recmap_status status = check_name(cache, name, error);
     return status == RECMAP_OK ? file_open(fd, name, error) : status;
@@ -296,7 +297,7 @@ static recmap_status open_file(struct open_shard *shard, const char *path, recma
             error,
             "the shard is expected in %s. Move it back, pass `--shards FOLDER`, or index the "
             "shards again with `recmap index`.",
-            cache->options.folder || path[0] != '/' ? cache->folder : "that folder");
+            cache->is_moved || path[0] != '/' ? cache->folder : "that folder");
     return status;
 }
 

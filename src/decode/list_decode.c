@@ -158,13 +158,36 @@ bool list_floats(struct list_decoder *decoder, const uint8_t *data, size_t size)
     return true;
 }
 
+/* A partial element at the end is completed with zeros, as tf.io.decode_raw does. */
+static bool resized_raw_elements(struct list_decoder *decoder, const uint8_t *data, size_t size) {
+    const struct slot *wanted = decoder->slot;
+    size_t element_bytes = element_size(decoder), count = (size_t)decoder->room;
+    uint8_t *elements = make_room(decoder, count), last[sizeof(uint64_t)] = {0};
+    if (!elements) return fail_list(decoder, LIST_MEMORY);
+    memset(elements, 0, count * element_bytes);
+    size_t whole = size / element_bytes < count ? size / element_bytes : count;
+    size_t rest = whole < count ? size % element_bytes : 0;
+    if (rest) memcpy(last, data + whole * element_bytes, rest);
+    size_t good = convert_raw(elements, wanted->element, data, wanted->raw_big_endian, whole);
+    if (good != whole)
+        return out_of_range(decoder, data + good * element_bytes, good,
+                            (recmap_value){.type = RECMAP_TYPE_NONE});
+    if (rest)
+        convert_raw(elements + whole * element_bytes, wanted->element, last, wanted->raw_big_endian,
+                    1);
+    advance(decoder, count);
+    return true;
+}
+
 static bool raw_elements(struct list_decoder *decoder, const uint8_t *data, size_t size) {
+    if (decoder->slot->raw_resized) return resized_raw_elements(decoder, data, size);
     size_t count = size / element_size(decoder);
     if (size % element_size(decoder) || count > decoder->room)
         return fail_list(decoder, LIST_MALFORMED);
     void *to = make_room(decoder, count);
     if (!to) return fail_list(decoder, LIST_MEMORY);
-    size_t good = convert_raw(to, decoder->slot->element, data, count);
+    size_t good =
+        convert_raw(to, decoder->slot->element, data, decoder->slot->raw_big_endian, count);
     if (good != count)
         return out_of_range(decoder, data + good * element_size(decoder), good,
                             (recmap_value){.type = RECMAP_TYPE_NONE});

@@ -48,7 +48,8 @@ static bool check_raw(uint64_t *count, const struct slot *slot,
     bool is_one = feature->count == 1;
     size_t size = is_one ? example_feature_first(feature).as.bytes.size : 0;
     size_t element_size = recmap_element_size(slot->element);
-    *count = size / element_size;
+    *count = slot->raw_resized ? slot->count : size / element_size;
+    if (is_one && slot->raw_resized) return true;
     if (is_one && size % element_size == 0) return true;
     struct place at = place_of(slot, step);
     const char *element = recmap_element_name(slot->element);

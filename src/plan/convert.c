@@ -180,23 +180,24 @@ static size_t raw_size(recmap_element element) {
     }
 }
 
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-static void copy_raw(uint8_t *elements, size_t size, const uint8_t *data, size_t count) {
+static void copy_raw(uint8_t *elements, size_t size, const uint8_t *data, bool big_endian,
+                     size_t count) {
+    bool machine_is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    if (big_endian == machine_is_big_endian) {
+        if (count) memmove(elements, data, count * size);
+        return;
+    }
     for (size_t i = 0; i < count * size; i++) elements[i] = data[i ^ (size - 1)];
 }
-#else
-static void copy_raw(uint8_t *elements, size_t size, const uint8_t *data, size_t count) {
-    if (count) memmove(elements, data, count * size);
-}
-#endif
 
-size_t convert_raw(void *elements, recmap_element element, const uint8_t *data, size_t count) {
+size_t convert_raw(void *elements, recmap_element element, const uint8_t *data, bool big_endian,
+                   size_t count) {
     if (element == RECMAP_ELEMENT_BOOL) {
         uint8_t all = 0;
         for (size_t i = 0; i < count; i++) all |= data[i];
         for (size_t i = 0; all > 1 && i < count; i++)
             if (data[i] > 1) return i;
     }
-    copy_raw(elements, raw_size(element), data, count);
+    copy_raw(elements, raw_size(element), data, big_endian, count);
     return count;
 }

@@ -26,8 +26,9 @@ struct convert_range convert_range_of(recmap_element element);
 size_t convert_int64(void *elements, recmap_element element, const int64_t *values, size_t count);
 size_t convert_float(void *elements, recmap_element element, const float *values, size_t count);
 
-/* The same for elements in a bytes value, little-endian: into the machine's order; only BOOL can
+/* The same for the elements of a bytes value, converted to the machine's byte order. Only BOOL can
  * fail. `data` need not be aligned. */
-size_t convert_raw(void *elements, recmap_element element, const uint8_t *data, size_t count);
+size_t convert_raw(void *elements, recmap_element element, const uint8_t *data, bool big_endian,
+                   size_t count);
 
 #endif

@@ -26,7 +26,8 @@ static const char *shape_text(recmap_parser *plan, const recmap_feature *feature
  */
 static bool is_same(const struct slot *a, const struct slot *b) {
     return a->count == 0 && b->count == 0 && a->list == b->list && a->element == b->element &&
-           a->multiple == b->multiple && a->steps == b->steps && strcmp(a->name, b->name) == 0;
+           a->multiple == b->multiple && a->steps == b->steps &&
+           a->raw_big_endian == b->raw_big_endian && strcmp(a->name, b->name) == 0;
 }
 
 /* The index of the slot in the set, which has room. */
@@ -45,7 +46,9 @@ static recmap_status add_values_slot(struct column_plan *column, recmap_parser *
                         .list = feature->raw ? RECMAP_TYPE_BYTES
                                              : convert_list_of(feature->element),
                         .element = feature->element,
-                        .raw = feature->raw,
+                        .raw = feature->raw != RECMAP_RAW_NONE,
+                        .raw_big_endian = feature->raw == RECMAP_RAW_BIG_ENDIAN,
+                        .raw_resized = feature->raw_resize != 0,
                         .is_list = column->is_list,
                         .multiple = 1,
                         .shape = shape_text(plan, feature)};

@@ -13,6 +13,8 @@ struct slot {
     recmap_type list;       /* the list that its values come from */
     recmap_element element; /* what they become; BYTES are kept as views whatever the column does */
     bool raw;               /* one bytes value, which holds elements */
+    bool raw_big_endian;    /* in this byte order */
+    bool raw_resized;       /* cut or padded to `count` elements */
     bool is_list;           /* of feature lists: a row has any number of steps */
     bool steps;             /* a feature list whose steps hold any number of values each */
     uint64_t count;    /* elements a row (of a feature list: a step), where that is fixed; else 0 */

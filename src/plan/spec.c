@@ -117,6 +117,10 @@ static recmap_status check_element(const recmap_feature *feature, recmap_error *
         return refuse(error, feature, "bytes_mode is neither VIEW nor COPY");
     if (feature->bytes_mode != RECMAP_BYTES_VIEW && !is_bytes)
         return refuse(error, feature, "bytes_mode is for BYTES");
+    if (feature->raw < RECMAP_RAW_NONE || feature->raw > RECMAP_RAW_BIG_ENDIAN)
+        return refuse(error, feature, "raw is not a value of recmap_raw");
+    if (feature->raw_resize && (!feature->raw || feature->kind != RECMAP_FEATURE_FIXED_LEN))
+        return refuse(error, feature, "raw_resize needs a raw FIXED_LEN");
     if (!feature->raw) return RECMAP_OK;
     if (is_bytes) return refuse(error, feature, "raw bytes need another element than BYTES");
     if (feature->kind == RECMAP_FEATURE_RAGGED || feature->kind == RECMAP_FEATURE_SPARSE)
