@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import abc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast, overload
 
@@ -47,9 +47,9 @@ class Dataset(_recmap.Dataset):
 
         def __len__(self) -> int: ...
         @overload
-        def __getitem__(self, index: SupportsIndex) -> memoryview: ...
+        def __getitem__(self, index: SupportsIndex) -> memoryview: ...  # type: ignore[overload-overlap]
         @overload
-        def __getitem__(self, index: slice | Sequence[int] | npt.NDArray[Any]) -> Dataset: ...
+        def __getitem__(self, index: slice | list[int] | range | npt.NDArray[Any]) -> Dataset: ...
         def __getitem__(self, index: Any) -> Any: ...
         def __iter__(self) -> Iterator[memoryview]: ...
         @property
@@ -255,7 +255,7 @@ class Dataset(_recmap.Dataset):
 
     def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
         """The position of the first record that equals `value`. Reads record by record."""
-        return abc.Sequence.index(cast("abc.Sequence[Any]", self), value, start, stop)
+        return abc.Sequence.index(cast(Any, self), value, start, cast(int, stop))
 
     def count(self, value: object) -> int:
         """The number of records that equal `value`. Reads all records."""

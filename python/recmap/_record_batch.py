@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import abc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
 
 import numpy as np
@@ -36,7 +36,7 @@ class RecordBatch(_recmap.RecordBatch):
         @overload
         def __getitem__(self, index: SupportsIndex) -> memoryview: ...
         @overload
-        def __getitem__(self, index: slice | Sequence[int]) -> list[memoryview]: ...
+        def __getitem__(self, index: slice | list[int]) -> list[memoryview]: ...
         def __getitem__(self, index: Any) -> Any: ...
         def __iter__(self) -> Iterator[memoryview]: ...
         @property
@@ -44,7 +44,7 @@ class RecordBatch(_recmap.RecordBatch):
 
     def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
         """The position of the first record that equals `value`."""
-        return abc.Sequence.index(cast("abc.Sequence[Any]", self), value, start, stop)
+        return abc.Sequence.index(cast(Any, self), value, start, cast(int, stop))
 
     def count(self, value: object) -> int:
         """The number of records that equal `value`."""

@@ -97,7 +97,7 @@ class BytesColumn(Exported, Sequence[Any]):
         values[:] = self._views.tolist()
         return values.reshape(self.shape)
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError("an array of bytes objects cannot be created without a copy")
         values = self.to_numpy()
