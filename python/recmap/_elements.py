@@ -34,7 +34,7 @@ def element_of(dtype: Any) -> str:
 
 
 def shape_of(shape: Any) -> tuple[int, ...]:
-    """The shape that an int, a sequence or a tf.TensorShape stands for."""
+    """The shape as a tuple, from an int, a sequence or a tf.TensorShape."""
     sizes = (shape,) if hasattr(shape, "__index__") else tuple(shape)
     if any(not hasattr(size, "__index__") or size < 0 for size in sizes):
         raise ValueError(f"the shape {shape!r} must consist of non-negative integers")

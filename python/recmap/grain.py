@@ -1,4 +1,4 @@
-"""recmap in Grain: a random access source, recmap's orders as samplers, whole batches at once.
+"""recmap with Grain: a random access source, samplers, ordered data sets, and whole batches.
 
     source = recmap.grain.DataSource(ds, features)
     order = recmap.Shuffled(len(ds), seed=7)
@@ -13,6 +13,7 @@ import hashlib
 import operator
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -22,28 +23,67 @@ import grain
 from . import _recmap
 from ._columns import columns_of
 from ._dataset import Dataset
-from ._errors import OutOfRangeError
-from ._features import Features, parser_of
+from ._elements import element_of, shape_of
+from ._features import (
+    Features,
+    FixedLen,
+    FixedLenSequence,
+    VarLen,
+    feature_of,
+    parser_of,
+)
+from ._numbers import out_of_range
 from ._orders import Order, check_fits
 from ._rows import plain, rows_of
 
 __all__ = ["Batches", "DataSource", "Ordered", "Sampler"]
 
-_RUN = 256  # positions of an order that are computed at once: a microsecond or two
+_RUN_LENGTH = 256  # positions computed at once, which takes one or two microseconds
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The shape and dtype of an array in an element, as Grain's ``get_element_spec`` returns it."""
+
+    shape: tuple[int | None, ...]
+    dtype: Any
+
+
+def _spec_of(name: str, given: Any, rows: tuple[int | None, ...], *, is_batch: bool) -> Spec:
+    feature = feature_of(given)
+    element = element_of(feature.dtype)
+    dtype = np.dtype(object if element == "bytes" else _numpy_name(element))
+    if isinstance(feature, FixedLen):
+        return Spec((*rows, *shape_of(feature.shape)), dtype)
+    if isinstance(feature, FixedLenSequence) and not (feature.ragged and is_batch):
+        return Spec((*rows, None, *shape_of(feature.shape)), dtype)
+    if isinstance(feature, VarLen) and not is_batch:
+        return Spec((None,), dtype)
+    raise NotImplementedError(f"feature {name!r} is not an array, so it has no element_spec")
+
+
+def _numpy_name(element: str) -> Any:
+    if element != "bfloat16":
+        return element
+    try:
+        from ml_dtypes import bfloat16
+    except ImportError:
+        return "uint16"  # the bits, as in columns
+    return bfloat16
 
 
 class DataSource:
-    """Records of a data set or view by number: Grain's ``RandomAccessDataSource``.
+    """The records of a data set or view by number: a ``RandomAccessDataSource`` of Grain.
 
-    An element is the record's bytes; with `features` a dict {name: NumPy value}. Elements are
-    copies, or arrays of their own, so that they can be sent from worker processes.
+    An element is the record's bytes, or a dict {name: NumPy value} with `features`. Elements are
+    copies or separate arrays, so that worker processes can send them.
 
-    Safe among threads; pickles as the data set does: by its path. Its `repr` tells the records, not
-    where they lie: it is what Grain compares checkpoints by.
+    Safe to use from many threads. Pickled by path, like the data set. Grain compares checkpoints by
+    the `repr`, which describes the records and features, but not their paths.
 
     Args:
         dataset: a data set or a view.
-        features: {name: FixedLen(...), ...}, or of tf.io's.
+        features: {name: FixedLen(...), ...}, or features of tf.io.
 
     >>> source = recmap.grain.DataSource(digits(), {"label": recmap.FixedLen()})
     >>> len(source), source[5]["label"]
@@ -65,12 +105,26 @@ class DataSource:
         return self.__getitems__([operator.index(index)])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
-        """Many elements at once: several times less work than one by one."""
+        """Many elements at once, several times faster than one by one."""
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(indices)]
         return rows_of(columns_of(self._dataset._parsed(indices, self._parser, "raise")))
 
-    _getitems = __getitems__  # the name that Grain's own pipelines look for
+    _getitems = __getitems__  # the name that Grain's pipelines use
+
+    @property
+    def element_spec(self) -> Any:
+        """The shapes and dtypes of an element, with ``None`` for sizes that differ.
+
+        Raises:
+            NotImplementedError: a feature is nested or sparse, so that its values are not arrays.
+        """
+        if self._features is None:
+            return Spec((), np.dtype(object))
+        return {
+            name: _spec_of(name, feature, (), is_batch=False)
+            for name, feature in self._features.items()
+        }
 
     def __repr__(self) -> str:
         if self._repr is None:
@@ -86,31 +140,35 @@ class DataSource:
 
 
 def _items(dataset: Dataset) -> str:
-    """Which records of the whole a view has: equal texts mean equal records."""
-    first, count, step, numbers = dataset._range
+    """Describes which records a view has. Equal descriptions mean equal records."""
+    first, count, step, numbers = dataset._selection
     if numbers is None:
         return repr(range(first, first + count * step, step))
-    little = np.ascontiguousarray(numbers, dtype="<u8")
-    return f"<{len(numbers)} numbers, SHA-256 {hashlib.sha256(little.data).hexdigest()}>"
+    little_endian = np.ascontiguousarray(numbers, dtype="<u8")
+    return f"<{len(numbers)} numbers, SHA-256 {hashlib.sha256(little_endian.data).hexdigest()}>"
 
 
 class _Run:
-    """Numbers by global position, epoch after epoch; a run of positions is computed at once."""
+    """Record numbers by global position, over all epochs. Computes a run of positions at once."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
         self._length = len(order)
-        self._cached: tuple[int, int, list[int]] = (-1, -1, [])  # set as one: safe among threads
+        self._cached: tuple[int, int, list[int]] = (
+            -1,
+            -1,
+            [],
+        )  # (epoch, run, numbers); replaced atomically
 
     def __getitem__(self, position: int) -> int:
-        epoch, place = divmod(position, self._length)
-        run, at = divmod(place, _RUN)
+        epoch, offset = divmod(position, self._length)
+        run, index = divmod(offset, _RUN_LENGTH)
         cached = self._cached
         if cached[:2] != (epoch, run):
-            end = min((run + 1) * _RUN, self._length)
-            numbers = self.order.at(epoch, range(run * _RUN, end)).tolist()
+            end = min((run + 1) * _RUN_LENGTH, self._length)
+            numbers = self.order.at(epoch, range(run * _RUN_LENGTH, end)).tolist()
             cached = self._cached = epoch, run, numbers
-        return cached[2][at]
+        return cached[2][index]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.order,)
@@ -119,13 +177,13 @@ class _Run:
 class Sampler:
     """An order as the sampler of ``grain.DataLoader``.
 
-    Give the loader the shard options: shard s of S takes the positions s, s + S, s + 2 S, ... of
-    the one order, so that all shards together read each record of an epoch once.
+    Pass the shard options to the DataLoader: shard s of S takes positions s, s + S, s + 2 S, ... of
+    the order, so that all shards together read each record of an epoch once.
 
     Args:
-        order: of as many records as the source has.
-        num_epochs: walked one after the other; None: endless.
-        seed: of each element's ``rng``, for random transformations; None: elements have none.
+        order: an order of as many records as the source has.
+        num_epochs: the number of epochs; None: unlimited.
+        seed: for the ``rng`` of each element, which random transformations use; None: no ``rng``.
 
     >>> sampler = recmap.grain.Sampler(recmap.Shuffled(10, seed=7), num_epochs=2)
     >>> len(sampler), sorted(sampler[i].record_key for i in range(10, 20))
@@ -136,9 +194,9 @@ class Sampler:
         self, order: Order, num_epochs: int | None = None, seed: int | None = None
     ) -> None:
         if num_epochs is not None and num_epochs < 1:
-            raise ValueError(f"num_epochs is {num_epochs}")
+            raise ValueError(f"num_epochs must be at least 1, not {num_epochs}")
         if not len(order):
-            raise ValueError("an order of no positions")
+            raise ValueError("the order is empty")
         self._run = _Run(order)
         self._num_epochs = num_epochs
         self._seed = seed
@@ -149,7 +207,7 @@ class Sampler:
 
     def __getitem__(self, index: int) -> Any:
         if not 0 <= index < self._length:
-            raise OutOfRangeError(f"position {index} of {self._length}")
+            raise out_of_range(index, self._length, "position")
         rng = None
         if self._seed is not None:
             rng = np.random.Generator(np.random.Philox(key=self._seed + index))
@@ -163,10 +221,10 @@ class Sampler:
 
 
 class Ordered(grain.MapDataset):
-    """A MapDataset in an order of recmap's: element i is ``parent[order.at(epoch, position)]``.
+    """A MapDataset in an order of recmap: element i is ``parent[order.at(epoch, position)]``.
 
-    ``len(order)`` elements an epoch; behind them, as ``repeat()`` asks for them, those of the next
-    epoch. Slices deal it out: ``dataset[rank::world_size]``.
+    An epoch has ``len(order)`` elements. Later indices, as used by ``repeat()``, are in the next
+    epochs. To divide it over ranks, use slices: ``dataset[rank::world_size]``.
 
     >>> import grain
     >>> numbers = grain.MapDataset.range(5)
@@ -189,6 +247,13 @@ class Ordered(grain.MapDataset):
             return self.slice(index)
         return self._parent[self._run[index]]
 
+    @property
+    def _element_spec(self) -> Any:
+        source = getattr(self._parent, "_source", None)
+        if isinstance(source, DataSource):  # Grain does not ask sources
+            return source.element_spec
+        return self._parent._element_spec
+
     def _getitems(self, indices: Sequence[int]) -> Any:
         return self._parent._getitems([self._run[index] for index in indices])
 
@@ -199,9 +264,10 @@ class Ordered(grain.MapDataset):
 class Batches(grain.MapDataset):
     """A MapDataset of whole batches: element i is batch i of the order, read and parsed in C.
 
-    Much faster than elements that Grain batches: an element costs Python, a batch does not. It is a
-    dict {name: column} (arrays; bytes as arrays of objects; `recmap.RaggedColumn`), or without
-    features a list of bytes. The last batch of an epoch is short, unless `drop_remainder`.
+    Much faster than batching in Grain, because Python runs once per batch instead of per element. A
+    batch is a dict {name: column} with arrays, object arrays for bytes, or `recmap.RaggedColumn`;
+    without features it is a list of bytes. The last batch of an epoch can be smaller, unless
+    `drop_remainder`.
 
     >>> order = recmap.Shuffled(1797, seed=7)
     >>> batches = recmap.grain.Batches(digits(), order, 256, {"label": recmap.FixedLen()})
@@ -220,15 +286,16 @@ class Batches(grain.MapDataset):
     ) -> None:
         super().__init__()
         if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}")
+            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         check_fits(order, len(dataset))
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
         self._features = None if features is None else dict(features)
         self._parser: _recmap.Parser | None = None
         if features is not None:
             self._parser = parser_of(features)
-        whole, more = divmod(len(order), batch_size)
-        self._length = whole + (more > 0 and not drop_remainder)
+        self._drops = drop_remainder
+        whole, rest = divmod(len(order), batch_size)
+        self._length = whole + (rest > 0 and not drop_remainder)
 
     def __len__(self) -> int:
         return self._length
@@ -244,6 +311,17 @@ class Batches(grain.MapDataset):
             return [bytes(record) for record in self._dataset.gather(numbers)]
         columns = columns_of(self._dataset._parsed(numbers, self._parser, "raise"))
         return {name: plain(columns[name]) for name in columns}
+
+    @property
+    def _element_spec(self) -> Any:
+        if self._features is None:
+            raise NotImplementedError("batches of records are lists, which have no element_spec")
+        is_full = len(self._order) % self._batch_size == 0 or self._drops
+        rows = self._batch_size if is_full else None
+        return {
+            name: _spec_of(name, feature, (rows,), is_batch=True)
+            for name, feature in self._features.items()
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_parser": None}

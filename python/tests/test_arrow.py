@@ -1,4 +1,4 @@
-"""Arrow, pandas, Polars: tables without views, streams of a loader, resumed in the middle."""
+"""Arrow, pandas and Polars: tables without views, streams of batches, and resuming."""
 
 import json
 
@@ -43,7 +43,7 @@ def test_tables_outlive_the_data_set(digits_index, copied_digits):
     table = recmap.arrow.table(ds.gather(range(10)))
     ds.close()
     for path in copied_digits.glob("*.tfrecord"):
-        path.write_bytes(b"")  # would kill who still looks into the map
+        path.write_bytes(b"")  # reading a mapping of it would now raise SIGBUS
     assert table["bytes"].to_pylist() == expected
 
 

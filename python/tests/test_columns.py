@@ -1,4 +1,4 @@
-"""Features and the columns that they become: shapes, kinds, errors, and what keeps what."""
+"""Features and their columns: shapes, kinds, errors and lifetimes."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""The code of the pages for who comes from another loader runs as it stands."""
+"""The code on the pages about migrating from other loaders runs."""
 
 import re
 import shutil
@@ -29,7 +29,7 @@ def test_page(name, tmp_path, monkeypatch):
     assert len(blocks) >= 2
     names = {"__name__": "__main__"}
     for block in blocks:
-        lines = "\n" * text[: block.start(1)].count("\n")  # errors name the page's own lines
+        lines = "\n" * text[: block.start(1)].count("\n")  # errors name lines of the page
         exec(compile(lines + block[1], page, "exec"), names)
 
 

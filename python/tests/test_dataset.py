@@ -479,11 +479,11 @@ def test_ctrl_c_stops_indexing(tmp_path):
 def test_ctrl_c_stops_schema(digits):
     """A schema of this many records takes many seconds unless it is interrupted."""
     many = np.zeros(30_000_000, np.uint64)
-    begun = time.monotonic()
+    start = time.monotonic()
     threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         digits._schema(many)
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - start < 10
 
 
 def test_repr(digits):

@@ -1,4 +1,4 @@
-"""Shards that are no TFRecord files, and compressed ones: open and index say how they lie."""
+"""Framings other than TFRecord, and compressed shards."""
 
 import gzip
 import multiprocessing
@@ -28,7 +28,7 @@ def own(payloads):
     return b"".join(len(payload).to_bytes(4, "big") + payload for payload in payloads)
 
 
-# How MADE is written, and what says so; PLUGIN stands for the path of the shared object.
+# How MADE is written, and the options to read it. PLUGIN is replaced by the path of the plugin.
 PLUGIN = object()
 KINDS = {
     "lines": (b"\n".join, {"framing": "lines"}),
@@ -94,10 +94,10 @@ def test_every_framing_shuffles_and_resumes(wish):
 def test_every_framing_works_in_a_worker(wish):
     torch = pytest.importorskip("torch", exc_type=ImportError)
     data = recmap.torch.MapDataset(recmap.open(**wish))
-    walked = torch.utils.data.DataLoader(
+    batches = torch.utils.data.DataLoader(
         data, 100, num_workers=1, collate_fn=list, multiprocessing_context="fork"
     )
-    assert [record for batch in walked for record in batch] == MADE
+    assert [record for batch in batches for record in batch] == MADE
 
 
 @pytest.mark.parametrize("wish", ["own-gzip"], indirect=True)
@@ -105,10 +105,10 @@ def test_custom_framing_works_in_a_spawned_worker(wish):
     torch = pytest.importorskip("torch", exc_type=ImportError)
     ds = recmap.open(**wish)
     steps = recmap.torch.IterableDataset(recmap.Loader(ds, 100, shuffle=True, seed=3))
-    walked = torch.utils.data.DataLoader(
+    batches = torch.utils.data.DataLoader(
         steps, None, num_workers=2, multiprocessing_context="spawn"
     )
-    seen = [bytes(record) for batch in walked for record in batch]
+    seen = [bytes(record) for batch in batches for record in batch]
     assert sorted(seen) == MADE
     assert seen == [MADE[n] for n in recmap.Shuffled(len(ds), seed=3).at(0, range(len(ds)))]
 

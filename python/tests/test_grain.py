@@ -257,3 +257,32 @@ def test_batches_of_all_kinds_pickle(examples):
     assert again["words"].tolist()[3] == [b"w0", b"w1", b"w2"]
     assert np.array_equal(again["sparse"].indices, batch["sparse"].indices)
     assert again["nested"].tolist()[1] == [[0], [1]]
+
+
+def test_element_spec_describes_elements(digits):
+    """As grain's get_element_spec of other data sets, without reading a record."""
+    features = {
+        "label": recmap.FixedLen((), "int32"),
+        "image": recmap.FixedLen((8, 8), "uint8", raw=True),
+        "id": recmap.FixedLen((), bytes),
+        "steps": recmap.FixedLenSequence((), key="label"),
+    }
+    order = recmap.Shuffled(len(digits), seed=7)
+    source = recmap.grain.DataSource(digits, features)
+    ordered = recmap.grain.Ordered(grain.MapDataset.source(source), order)
+    batches = recmap.grain.Batches(digits, order, 100, features, drop_remainder=True)
+    for dataset, rows in (ordered, ()), (batches, (100,)), (batches.repeat(2), (100,)):
+        spec, element = dataset._element_spec, dataset[0]
+        assert spec.keys() == element.keys()
+        for name, value in element.items():
+            shape, dtype = spec[name].shape, spec[name].dtype
+            assert shape[: len(rows)] == rows and len(shape) == np.ndim(value)
+            assert all(a in (None, b) for a, b in zip(shape, np.shape(value), strict=True))
+            assert dtype == (object if isinstance(value, bytes) else value.dtype)
+    spec = ordered.batch(10, drop_remainder=True)._element_spec
+    assert spec["image"].shape == (10, 8, 8) and spec["image"].dtype == np.uint8
+    uneven = recmap.grain.Batches(digits, order, 100, features)
+    assert uneven._element_spec["image"].shape == (None, 8, 8)
+    ragged = recmap.grain.Batches(digits, order, 100, {"x": recmap.VarLen(key="label")})
+    with pytest.raises(NotImplementedError, match="'x'"):
+        _ = ragged._element_spec

@@ -1,4 +1,4 @@
-"""Hugging Face's datasets: rows, shards, states in the middle."""
+"""Hugging Face datasets: rows, shards and states."""
 
 import json
 

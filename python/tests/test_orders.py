@@ -1,4 +1,4 @@
-"""Orders through Python: arrays in and out, numbers that do not fit, pickle; and partitions."""
+"""Orders: arrays in and out, numbers out of range, pickling."""
 
 import json
 import pickle

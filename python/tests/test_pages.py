@@ -1,4 +1,4 @@
-"""The code of the pages over frameworks, and over other records, runs as it stands."""
+"""The code on the pages about frameworks and about other records runs."""
 
 import re
 import shutil
@@ -36,5 +36,5 @@ def test_page(name, tmp_path, monkeypatch, capsys):
         (tmp_path / name).write_text(source)
     names = {"__name__": "__main__"}
     for start, block in blocks:
-        lines = "\n" * text[:start].count("\n")  # errors name the page's own lines
+        lines = "\n" * text[:start].count("\n")  # errors name lines of the page
         exec(compile(lines + block, page, "exec"), names)

@@ -1,4 +1,4 @@
-"""Columns beside what protobuf itself makes of the same bytes: any records, whole and damaged.
+"""Columns compared with what protobuf parses from the same bytes, valid or damaged.
 
 What protobuf refuses, recmap refuses, but for damage in features that nobody asked for, which it
 does not look into: those are blanked before protobuf sees them.

@@ -1,4 +1,4 @@
-"""Ray on a real local cluster: read tasks, a shuffled epoch, resume, indexes built by tasks."""
+"""Ray on a local cluster: read tasks, shuffled epochs, resuming, and building indexes."""
 
 import gzip
 import inspect

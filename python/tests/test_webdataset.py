@@ -1,4 +1,4 @@
-"""Samples of WebDataset's tar files, against the module tarfile and WebDataset itself."""
+"""Samples of WebDataset's tar files, compared with tarfile and WebDataset."""
 
 import contextlib
 import io
@@ -165,8 +165,8 @@ def test_loader_resumes(tmp_path):
     assert sorted(whole) == sorted(f"{s}{i:03}" for s in "ab" for i in range(50))
     assert whole != sorted(whole)
     first = loader()
-    walk = iter(first)
-    begun = [key for _ in range(5) for key in next(walk)]
+    batches = iter(first)
+    read = [key for _ in range(5) for key in next(batches)]
     second = loader()
     second.load_state_dict(first.state_dict())
-    assert begun + [key for batch in second for key in batch] == whole
+    assert read + [key for batch in second for key in batch] == whole

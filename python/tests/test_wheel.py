@@ -1,4 +1,4 @@
-"""What a wheel carries beside the package."""
+"""Files of a wheel besides the package."""
 
 import importlib.metadata
 import re
@@ -13,7 +13,7 @@ def test_licences_of_carried_libraries():
         files = []
     libraries = {re.split(r"[-.]", file.name)[0] for file in files if file.match("*.libs/*.so*")}
     if not libraries:
-        pytest.skip("this is no wheel that carries libraries")
+        pytest.skip("this is not a wheel that contains libraries")
     licences = {file.stem: file.read_text() for file in files if file.match("licenses/*")}
     assert "Apache License" in licences["LICENSE"]
     for library in libraries:

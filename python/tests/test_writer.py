@@ -1,4 +1,4 @@
-"""Writing TFRecord files, and tf.Example out of plain values."""
+"""Writing TFRecord files."""
 
 import contextlib
 import os
