@@ -43,8 +43,8 @@ static elements convert_all(const struct slot *slot, const struct example_featur
     made.bytes = malloc(made.count * size + 1);
     if (!made.bytes) abort();
     if (slot->raw) {
-        made.is_good = convert_raw(made.bytes, slot->element, first.as.bytes.data, made.count) ==
-                       made.count;
+        made.is_good = convert_raw(made.bytes, slot->element, first.as.bytes.data,
+                                   slot->raw_big_endian, made.count) == made.count;
         return made;
     }
     struct example_values values = example_values_begin(feature);

@@ -216,7 +216,7 @@ static void test_raw(void **state) {
     const uint8_t *odd = data + 1;
     for (int kind = 0; kind < INTEGER_COUNT - 1; kind++) {
         int64_t made[16];
-        assert_int_equal(convert_raw(made, integers[kind].element, odd, 16), 16);
+        assert_int_equal(convert_raw(made, integers[kind].element, odd, false, 16), 16);
         for (size_t i = 0; i < 16; i++) {
             uint64_t wanted = 0, mask = UINT64_MAX >> (64 - 8 * integers[kind].size);
             for (size_t j = integers[kind].size; j > 0; j--)
@@ -227,15 +227,18 @@ static void test_raw(void **state) {
     }
     uint16_t halves[2];
     assert_int_equal(
-        convert_raw(halves, RECMAP_ELEMENT_BFLOAT16, (const uint8_t *)"\x01\x02\3\4", 2), 2);
+        convert_raw(halves, RECMAP_ELEMENT_BFLOAT16, (const uint8_t *)"\x01\x02\3\4", false, 2), 2);
     assert_int_equal(halves[0], 0x0201);
+    assert_int_equal(
+        convert_raw(halves, RECMAP_ELEMENT_BFLOAT16, (const uint8_t *)"\x01\x02\3\4", true, 2), 2);
+    assert_int_equal(halves[1], 0x0304);
     float one;
-    assert_int_equal(convert_raw(&one, RECMAP_ELEMENT_FLOAT32, (const uint8_t *)"\0\0\x80\x3f", 1),
-                     1);
+    assert_int_equal(
+        convert_raw(&one, RECMAP_ELEMENT_FLOAT32, (const uint8_t *)"\0\0\x80\x3f", false, 1), 1);
     assert_true(one == 1);
     double two;
     const uint8_t *bytes = (const uint8_t *)"\0\0\0\0\0\0\0\x40";
-    assert_int_equal(convert_raw(&two, RECMAP_ELEMENT_FLOAT64, bytes, 1), 1);
+    assert_int_equal(convert_raw(&two, RECMAP_ELEMENT_FLOAT64, bytes, false, 1), 1);
     assert_true(two == 2);
 }
 
@@ -243,12 +246,12 @@ static void test_raw_bools(void **state) {
     (void)state;
     uint8_t data[LIMIT], made[LIMIT];
     for (size_t i = 0; i < LIMIT; i++) data[i] = i % 3 == 0;
-    assert_int_equal(convert_raw(made, RECMAP_ELEMENT_BOOL, data, LIMIT), LIMIT);
+    assert_int_equal(convert_raw(made, RECMAP_ELEMENT_BOOL, data, false, LIMIT), LIMIT);
     assert_memory_equal(made, data, LIMIT);
     for (size_t at = 0; at < LIMIT; at++) {
         uint8_t kept = data[at];
         data[at] = at % 2 ? 2 : 0xff;
-        assert_int_equal(convert_raw(made, RECMAP_ELEMENT_BOOL, data, LIMIT), at);
+        assert_int_equal(convert_raw(made, RECMAP_ELEMENT_BOOL, data, false, LIMIT), at);
         data[at] = kept;
     }
 }
