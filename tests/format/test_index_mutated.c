@@ -19,7 +19,6 @@
 
 #include <cmocka.h>
 
-#include "helpers/mutation.h"
 #include "helpers/mutation_samples.h"
 #include "support/build.h"
 #include "support/folder.h"
@@ -387,25 +386,14 @@ static void limit_child(void) {
         signal(signals[i], SIG_DFL);
 }
 
-/* Written without waiting for the device, which the store's writer does: only children read it. */
-static void forge(const char *path, uint64_t seed) {
-    rng random = {seed * 0x9e3779b97f4a7c15u};
-    char sample[16];
-    /* The mixed set is as good as many others, but takes longer. */
-    size_t set = (size_t)rng_below(&random, SAMPLE_SETS + 2);
-    forged index =
-        forged_read(samples_index_name(sample, set < SAMPLE_SETS ? set : SAMPLE_SETS - 1));
-    mutate_index(&index, &random);
-    forged_write(&index, path);
-    forged_free(&index);
-}
-
 static char memory_folder[64];
 
-static void forge_near(const char *path, uint64_t seed) {
+/* Writes the index in memory and copies it: only children read it, so that nothing need wait for
+ * the device, as the store's writer does. */
+static void forge(const char *path, uint64_t seed) {
     char in_memory[96];
     snprintf(in_memory, sizeof in_memory, "%s/forged.rmx", memory_folder);
-    forge(in_memory, seed);
+    samples_mutate(in_memory, seed);
     buffer bytes = file_read(in_memory);
     file_write(path, bytes.data, bytes.size);
     buffer_free(&bytes);
@@ -417,7 +405,7 @@ static void run_child(uint64_t first, uint64_t end) {
     for (uint64_t seed = first; seed < end; seed++) {
         progress->seed = seed;
         alarm(is_sanitized ? SECONDS_SANITIZED : SECONDS);
-        forge_near("forged.rmx", seed);
+        forge("forged.rmx", seed);
         use_index("forged.rmx", seed);
     }
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "helpers/mutation.h"
 #include "helpers/plain_tar.h"
 #include "index/points.h"
 #include "support/build.h"
@@ -268,6 +269,18 @@ void samples_free(void) {
         buffer_free(&files[i].content);
         files[i] = (sample_file){.kind = 0};
     }
+}
+
+void samples_mutate(const char *path, uint64_t seed) {
+    rng random = {seed * 0x9e3779b97f4a7c15u};
+    char sample[16];
+    /* The last set is as good as several others, and is chosen more often. */
+    size_t set = (size_t)rng_below(&random, SAMPLE_SETS + 2);
+    forged index =
+        forged_read(samples_index_name(sample, set < SAMPLE_SETS ? set : SAMPLE_SETS - 1));
+    mutate_index(&index, &random);
+    forged_write(&index, path);
+    forged_free(&index);
 }
 
 const sample_file *samples_find(const char *name) {

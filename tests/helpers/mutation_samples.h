@@ -32,6 +32,9 @@ void samples_free(void);
 /* "set00.rmx" and so on; `name` has room for 16 bytes. */
 const char *samples_index_name(char *name, size_t set);
 
+/* Writes a mutated index of some set to `path`; the seed repeats it. */
+void samples_mutate(const char *path, uint64_t seed);
+
 /* The file of that name, or NULL. */
 const sample_file *samples_find(const char *name);
 
