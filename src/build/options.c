@@ -1,6 +1,9 @@
 #include "build/options.h"
 
+#include <string.h>
+
 #include "base/error.h"
+#include "base/json.h"
 
 recmap_status index_options_check(const recmap_index_options *options, recmap_error *error) {
     if (options->version != RECMAP_INDEX_OPTIONS_VERSION)
@@ -12,6 +15,9 @@ recmap_status index_options_check(const recmap_index_options *options, recmap_er
                     (int)options->on_corrupt);
     if (options->id_feature && !options->id_feature[0])
         return fail(error, RECMAP_INVALID, "the id feature has no name");
+    if (options->id_feature &&
+        !utf8_valid((const uint8_t *)options->id_feature, strlen(options->id_feature)))
+        return fail(error, RECMAP_INVALID, "the name of the id feature is not UTF-8");
     if ((unsigned)options->compression > RECMAP_COMPRESSION_ZLIB)
         return fail(error, RECMAP_INVALID, "compression is %d, which is no recmap_compression",
                     (int)options->compression);

@@ -70,6 +70,14 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Returns whether one occurs twice. */
+static bool sort_names(const char **names, size_t count) {
+    bool repeats = false;
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 1; i < count; i++) repeats |= !strcmp(names[i - 1], names[i]);
+    return repeats;
+}
+
 /* Every reader of an index, and everything that writes by its names, relies on this check. Whether
  * absolute names may be used is the caller's choice: see shard_cache_create. */
 static recmap_status check_names(const struct index_file *index, recmap_error *error) {
@@ -82,9 +90,7 @@ static recmap_status check_names(const struct index_file *index, recmap_error *e
     const char **names = malloc((count + 1) * sizeof *names);
     if (!names) return fail_memory(error);
     for (size_t i = 0; i < count; i++) names[i] = index->shards[i].entry.path;
-    qsort(names, count, sizeof *names, compare_names);
-    bool repeats = false;
-    for (size_t i = 1; i < count; i++) repeats |= !strcmp(names[i - 1], names[i]);
+    bool repeats = sort_names(names, count);
     free(names);
     return repeats ? index_fail(index, error, "it names a shard twice") : RECMAP_OK;
 }
@@ -243,6 +249,22 @@ static recmap_status find_points(struct index_file *index, recmap_error *error) 
                : index_fail(index, error, "its points of compressed shards are incomplete");
 }
 
+/* Names that begin with `@` are the library's own. */
+static recmap_status check_column_names(const struct index_file *index, recmap_error *error) {
+    size_t count = index->manifest.column_count;
+    const char **names = malloc((count + 1) * sizeof *names);
+    if (!names) return fail_memory(error);
+    bool is_impossible = false;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = index->manifest.columns[i].name;
+        is_impossible |= !names[i][0] || names[i][0] == '@';
+    }
+    bool repeats = sort_names(names, count);
+    free(names);
+    if (is_impossible) return index_fail(index, error, "the name of a column is impossible");
+    return repeats ? index_fail(index, error, "it names a column twice") : RECMAP_OK;
+}
+
 static recmap_status find_columns(struct index_file *index, recmap_error *error) {
     size_t values_count, column_count = index->manifest.column_count;
     const struct store_value *values = store_values(index->store, STORE_COLUMNS, &values_count);
@@ -263,7 +285,7 @@ static recmap_status find_columns(struct index_file *index, recmap_error *error)
             !column_parse_default(&index->defaults[i], column->type, column->default_value))
             return index_fail(index, error, "the default of a column is not of its type");
     }
-    return RECMAP_OK;
+    return check_column_names(index, error);
 }
 
 static recmap_status find_ids(struct index_file *index, recmap_error *error) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/proto.h"
 #include "index.pb-c.h"
 
@@ -114,13 +115,20 @@ static decode_verdict verdict_without_message(bool out_of_memory) {
     return out_of_memory ? DECODE_NO_MEMORY : DECODE_BAD;
 }
 
+/* What a caller gets is text, in every language. */
+static bool is_utf8(const char *text) {
+    return utf8_valid((const uint8_t *)text, strlen(text));
+}
+
 static decode_verdict copy_columns(struct manifest *manifest, const Recmap__Manifest *message) {
     if (!message->n_columns) return DECODE_OK;
     manifest->columns = calloc(message->n_columns, sizeof *manifest->columns);
     if (!manifest->columns) return DECODE_NO_MEMORY;
     for (size_t i = 0; i < message->n_columns; i++) {
         const Recmap__Column *column = message->columns[i];
-        if (column->type > RECMAP__VALUE_TYPE__BYTES) return DECODE_BAD;
+        if (column->type > RECMAP__VALUE_TYPE__BYTES || !is_utf8(column->name) ||
+            (column->has_default && !is_utf8(column->default_value)))
+            return DECODE_BAD;
         manifest->column_count++;
         manifest->columns[i].type = (recmap_type)column->type;
         manifest->columns[i].first_value = column->first_value;
@@ -151,6 +159,8 @@ decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, s
     };
     decode_verdict verdict = message->fingerprint.len == 16 ? DECODE_OK : DECODE_BAD;
     if (verdict == DECODE_OK) memcpy(made.fingerprint, message->fingerprint.data, 16);
+    if (verdict == DECODE_OK && message->has_ids && !is_utf8(message->id_name))
+        verdict = DECODE_BAD;
     if (verdict == DECODE_OK && message->has_ids) {
         made.id_name = strdup(message->id_name);
         if (!made.id_name) verdict = DECODE_NO_MEMORY;

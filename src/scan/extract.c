@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "example/example.h"
 #include "index/ids.h"
 #include "index/lifted.h"
@@ -34,15 +35,24 @@ static recmap_status copy_names(struct extractor *extractor, const char *id,
                                 extractor->name_count, error);
 }
 
+static bool is_utf8(const char *text) {
+    return utf8_valid((const uint8_t *)text, strlen(text));
+}
+
 static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_error *error) {
     if (count > COLUMNS_MAX)
         return fail(error, RECMAP_INVALID, "%zu columns to lift; at most %d can be", count,
                     (int)COLUMNS_MAX);
     for (size_t i = 0; i < count; i++) {
-        if (!lifts[i].name || !lifts[i].name[0] || lifts[i].name[0] == '@')
-            return fail(error, RECMAP_INVALID,
-                        "\"%s\" cannot be the name of a column: it is empty or begins with @",
-                        lifts[i].name ? lifts[i].name : "");
+        if (!lifts[i].name || !lifts[i].name[0] || lifts[i].name[0] == '@' ||
+            !is_utf8(lifts[i].name))
+            return fail(
+                error, RECMAP_INVALID,
+                "\"%s\" cannot be the name of a column: it is empty, begins with @ or is not UTF-8",
+                lifts[i].name ? lifts[i].name : "");
+        if (lifts[i].default_value && !is_utf8(lifts[i].default_value))
+            return fail(error, RECMAP_INVALID, "the default of the column \"%s\" is not UTF-8",
+                        lifts[i].name);
         for (size_t j = 0; j < i; j++)
             if (!strcmp(lifts[i].name, lifts[j].name))
                 return fail(error, RECMAP_INVALID, "column \"%s\" is to be lifted twice",

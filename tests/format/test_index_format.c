@@ -89,6 +89,37 @@ static void huge_image(forged *index) {
     shard->size = 1032 * (shard->file_size + 1);
 }
 
+static void rename_column(forged *index, size_t column, const char *name) {
+    free(index->manifest.columns[column].name);
+    index->manifest.columns[column].name = strdup(name);
+}
+
+static void column_not_utf8(forged *index) {
+    rename_column(index, 1, "sh\xff");
+}
+
+static void column_without_name(forged *index) {
+    rename_column(index, 1, "");
+}
+
+static void column_of_library(forged *index) {
+    rename_column(index, 1, "@length");
+}
+
+static void column_twice(forged *index) {
+    rename_column(index, 1, index->manifest.columns[0].name);
+}
+
+static void default_not_utf8(forged *index) {
+    free(index->manifest.columns[2].default_value);
+    index->manifest.columns[2].default_value = strdup("\xff");
+}
+
+static void id_name_not_utf8(forged *index) {
+    free(index->manifest.id_name);
+    index->manifest.id_name = strdup("\xc0");
+}
+
 static void shard_twice(forged *index) {
     free(index->shards[2].path);
     index->shards[2].path = strdup(index->shards[0].path);
@@ -496,6 +527,12 @@ static const break_case cases[] = {
     CHANGES(shards_twice, "its table of shards is incomplete"),
     CHANGES(strange_shards, "its table of shards cannot be read"),
     SAYS(shard_twice, "it names a shard twice"),
+    SAYS(column_not_utf8, "its manifest cannot be read"),
+    SAYS(default_not_utf8, "its manifest cannot be read"),
+    SAYS(id_name_not_utf8, "its manifest cannot be read"),
+    SAYS(column_without_name, "the name of a column is impossible"),
+    SAYS(column_of_library, "the name of a column is impossible"),
+    SAYS(column_twice, "it names a column twice"),
     SAYS(name_above, "it names a shard outside its own folder"),
     SAYS(name_above_later, "it names a shard outside its own folder"),
     SAYS(name_ends_above, "it names a shard outside its own folder"),

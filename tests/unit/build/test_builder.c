@@ -496,10 +496,8 @@ static void test_impossible_options(void **state) {
     assert_int_equal(recmap_index_builder_create(&builder, "no/folder/x.rmx", NULL, &error),
                      RECMAP_IO);
     static const recmap_lift bad[][2] = {
-        {{"", "1"}, {"x", "1"}},
-        {{"@length", "1"}, {"x", "1"}},
-        {{"x", "1"}, {"x", "2"}},
-        {{NULL, "1"}, {"x", "1"}},
+        {{"", "1"}, {"x", "1"}},     {{"@length", "1"}, {"x", "1"}}, {{"x", "1"}, {"x", "2"}},
+        {{"\xff", "1"}, {"x", "1"}}, {{"y", "\xff"}, {"x", "1"}},    {{NULL, "1"}, {"x", "1"}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         recmap_index_options lifting = RECMAP_INDEX_OPTIONS_INIT;
@@ -508,6 +506,10 @@ static void test_impossible_options(void **state) {
         assert_int_equal(recmap_index_builder_create(&builder, "x.rmx", &lifting, &error),
                          RECMAP_INVALID);
     }
+    options = (recmap_index_options)RECMAP_INDEX_OPTIONS_INIT;
+    options.id_feature = "\xff";
+    assert_int_equal(recmap_index_builder_create(&builder, "x.rmx", &options, &error),
+                     RECMAP_INVALID);
     assert_null(builder);
     assert_int_equal(folder_count(), 0);
     recmap_index_builder_destroy(NULL);
