@@ -8,8 +8,8 @@
 #include "order/weights.h"
 #include "order/wide.h"
 
-/* Makes weights that add up to the table's whole area: the area up to each index is rounded down,
- * so that none is off by one unit or more, 0 stays 0, and no other becomes 0. */
+/* Scales the weights to add up to the table's area. The area up to each index is rounded down, so
+ * no weight is off by a unit or more, 0 stays 0, and no other weight becomes 0. */
 static void spread_over_area(uint64_t *weights, uint64_t sum, const struct alias_table *table) {
     uint64_t area = (uint64_t)table->count << table->height_bits, weight_before = 0,
              area_before = 0;
@@ -31,8 +31,8 @@ static size_t next_high(const uint64_t *heights, size_t from, size_t count, uint
     return from;
 }
 
-/* Fills each low column from a high one. Both kinds are visited upwards; a high one that falls
- * below the whole height behind the low ones' place is at once the next to be filled. */
+/* Fills each low column from a high one. Both kinds are visited in ascending order. A high column
+ * that becomes low, and that the search for low columns has already passed, is filled next. */
 static void fill_columns(struct alias_table *table, uint64_t *heights) {
     const uint64_t whole = (uint64_t)1 << table->height_bits;
     const size_t count = table->count;

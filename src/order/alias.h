@@ -1,7 +1,8 @@
-/* An alias table: drawing an index with a given probability in one look-up, in whole numbers.
+/* An alias table (Walker, Vose): draws an index by weight with one lookup, in integer arithmetic.
  *
- * The table has a column of the same height for each index; a column is its own index's up to a
- * threshold and another's above. The heights that belong to an index add up to its weight. */
+ * The table has one column for each index, all of the same height. A column belongs to its own
+ * index below a threshold, and to another index above. The heights that belong to an index add up
+ * to its weight. */
 #ifndef RECMAP_ORDER_ALIAS_H
 #define RECMAP_ORDER_ALIAS_H
 
@@ -27,7 +28,7 @@ recmap_status alias_create(struct alias_table *table, const double *weights, siz
                            recmap_error *error);
 void alias_destroy(struct alias_table *table);
 
-/* The index that two random words draw. */
+/* The index drawn by two random words. */
 uint64_t alias_draw(const struct alias_table *table, uint64_t column_word, uint64_t height_word);
 
 #endif

@@ -1,17 +1,17 @@
-/* Dealing an epoch to ranks, step by step. */
+/* Dividing an epoch among ranks, step by step. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "order/order.h"
 
 typedef unsigned long long ull; /* for printf */
 
-/* What is dealt: records, or whole batches of an order that makes its own; those from `first` to
- * the end, `total` in all, `step` in a step. */
+/* What is divided: positions, or whole batches if the order forms its own batches. Units
+ * [first, end) remain. */
 struct units {
     uint64_t first;
     uint64_t end;
-    uint64_t rank; /* units a rank and step */
-    uint64_t step; /* units a step, of all ranks */
+    uint64_t rank; /* units of one rank in a step */
+    uint64_t step; /* units of all ranks in a step */
 };
 
 static struct units count_units(const recmap_deal *deal) {
@@ -24,11 +24,11 @@ static struct units count_units(const recmap_deal *deal) {
 static recmap_status check_options(const recmap_deal_options *options, bool has_batches,
                                    recmap_error *error) {
     if (options->version != RECMAP_DEAL_OPTIONS_VERSION)
-        return fail(error, RECMAP_INVALID, "the deal's options have version %u, not %d",
+        return fail(error, RECMAP_INVALID, "recmap_deal_options has version %u, expected %d",
                     options->version, RECMAP_DEAL_OPTIONS_VERSION);
-    if (!options->world_size) return fail(error, RECMAP_INVALID, "the world has no ranks");
+    if (!options->world_size) return fail(error, RECMAP_INVALID, "the world size is 0");
     if (options->last > RECMAP_LAST_PAD)
-        return fail(error, RECMAP_INVALID, "%d is no way to deal the last step",
+        return fail(error, RECMAP_INVALID, "invalid policy for the last step: %d",
                     (int)options->last);
     if (has_batches) return RECMAP_OK;
     if (!options->batch_size)
@@ -54,8 +54,9 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
     recmap_status status = check_options(options, order->batch_count, error);
     if (status != RECMAP_OK) return status;
     if (position > order->count)
-        return fail(error, RECMAP_INVALID, "position %llu is above %llu, the positions of an epoch",
-                    (ull)position, (ull)order->count);
+        return fail(error, RECMAP_INVALID,
+                    "position %llu is out of range: an epoch has %llu positions", (ull)position,
+                    (ull)order->count);
     recmap_deal made = {order, epoch, position, *options, 0, order->batch_count};
     if (order->batch_count && position < order->count) {
         status = recmap_order_batch_of(&made.first_batch, order, epoch, position, error);
@@ -72,14 +73,15 @@ static recmap_share share_units(const recmap_deal *deal, const struct units *uni
     uint64_t start = units->first + step * units->step, left = units->end - start;
     recmap_share share = {start + rank * units->rank, units->rank};
     if (left >= units->step || deal->options.last == RECMAP_LAST_PAD) return share;
-    /* The rest, evenly: the first ranks have one more. */
+    /* The incomplete last step is divided evenly; the first ranks have one unit more. */
     uint64_t world = deal->options.world_size, more = left % world;
     share.first = start + rank * (left / world) + min_u64(rank, more);
     share.count = left / world + (rank < more);
     return share;
 }
 
-/* The positions of a batch, of which the first may have begun before the deal. */
+/* The positions of a batch. The first one may have begun before the position of the deal; then only
+ * the rest of it counts. */
 static recmap_status share_batch(recmap_share *share, const recmap_deal *deal, uint64_t batch,
                                  recmap_error *error) {
     uint64_t count = deal->order->batch_count;
@@ -98,10 +100,11 @@ static recmap_status share_batch(recmap_share *share, const recmap_deal *deal, u
 recmap_status recmap_deal_share(recmap_share *share, const recmap_deal *deal, uint64_t step,
                                 uint32_t rank, recmap_error *error) {
     if (step >= deal->step_count)
-        return fail(error, RECMAP_INVALID, "step %llu is not below %llu, the steps of the epoch",
-                    (ull)step, (ull)deal->step_count);
+        return fail(error, RECMAP_INVALID,
+                    "step %llu is out of range: the epoch has %llu steps left", (ull)step,
+                    (ull)deal->step_count);
     if (rank >= deal->options.world_size)
-        return fail(error, RECMAP_INVALID, "rank %u is not below %u, the size of the world", rank,
+        return fail(error, RECMAP_INVALID, "rank %u is out of range: the world size is %u", rank,
                     deal->options.world_size);
     struct units u = count_units(deal);
     recmap_share found = share_units(deal, &u, step, rank);
@@ -128,7 +131,7 @@ recmap_status recmap_deal_numbers(uint64_t *numbers, const recmap_deal *deal,
 recmap_status recmap_deal_state(uint64_t *epoch, uint64_t *position, const recmap_deal *deal,
                                 uint64_t steps, recmap_error *error) {
     if (steps > deal->step_count)
-        return fail(error, RECMAP_INVALID, "%llu steps are more than %llu, the steps of the epoch",
+        return fail(error, RECMAP_INVALID, "%llu steps are too many: the epoch has %llu left",
                     (ull)steps, (ull)deal->step_count);
     if (steps == deal->step_count) {
         *epoch = deal->epoch + 1;

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/* XXH3 takes bytes: words are laid out a piece at a time, little-endian on every machine. */
+/* XXH3 hashes bytes, so words are converted in pieces, to little-endian on every machine. */
 enum { PIECE = 512 };
 
 recmap_status digest_words(uint8_t digest[DIGEST_SIZE], const uint64_t *words, size_t count,

@@ -1,4 +1,4 @@
-/* The digest of an array, which stands for it in the description of an order. */
+/* The digest of an array. It represents the array in the description of an order. */
 #ifndef RECMAP_ORDER_DIGEST_H
 #define RECMAP_ORDER_DIGEST_H
 

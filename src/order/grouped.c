@@ -1,5 +1,5 @@
-/* Grouped orders: batches of one group each. Records are shuffled in their group, a group is cut
- * into batches, and the list of all batches is shuffled. */
+/* Grouped orders: each batch holds records of one group. Records are shuffled within their group,
+ * each group is cut into batches, and the list of all batches is shuffled. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +22,15 @@ struct grouped_order {
     struct epoch_cache cache;
 };
 
-/* Where each batch of an epoch stands. */
+/* The position of each batch in an epoch. */
 struct grouped_epoch {
     struct epoch_state state;
     struct permutation batches;
     uint32_t starts[]; /* position of the batch at each place, and the end */
 };
 
-/* A batch: `count` positions of the epoch from `start` on are the positions of `group` from `first`
- * on. */
+/* A batch: the epoch's positions [start, start + count) are positions [first, first + count) of the
+ * group. */
 struct batch_view {
     uint32_t start, count;
     uint32_t group, first;
@@ -54,7 +54,7 @@ static uint32_t group_of_batch(const struct grouped_order *grouped, uint32_t bat
     return low;
 }
 
-/* A batch by its number among all groups' batches, not yet placed. */
+/* A batch by its number in the unshuffled list; `start` is not set. */
 static struct batch_view batch_of_groups(const struct grouped_order *grouped, uint32_t batch) {
     uint32_t group = group_of_batch(grouped, batch);
     uint32_t first = (batch - grouped->first_batch[group]) * grouped->sizes[group];
@@ -81,7 +81,7 @@ static void place_batches(struct grouped_epoch *epoch, const struct grouped_orde
     epoch->starts[count] = start;
 }
 
-/* Takes an epoch; end_epoch gives it back. */
+/* Obtains the state of an epoch; end_epoch returns it to the cache. */
 static recmap_status begin_epoch(struct grouped_epoch **begun, const recmap_order *order,
                                  uint64_t epoch, recmap_error *error) {
     struct grouped_order *grouped = (struct grouped_order *)order;
@@ -280,7 +280,7 @@ static recmap_status check_lengths(const int64_t *lengths, size_t n, recmap_buck
                     "buckets need either a batch size or a token budget above 0");
     for (size_t i = 0; i < n; i++) {
         if (lengths[i] < 0)
-            return fail(error, RECMAP_INVALID, "the length of record %zu is %lld", i,
+            return fail(error, RECMAP_INVALID, "invalid length of record %zu: %lld", i,
                         (long long)lengths[i]);
         if (size.token_budget && (uint64_t)lengths[i] > size.token_budget)
             return fail(error, RECMAP_INVALID,
@@ -290,7 +290,8 @@ static recmap_status check_lengths(const int64_t *lengths, size_t n, recmap_buck
     return RECMAP_OK;
 }
 
-/* As many records as fit when each is as long as the longest of the bucket. */
+/* Sets each bucket's batch size: as many records as fit the budget if each is as long as the
+ * bucket's longest. */
 static void set_budget(struct grouped_order *grouped, const int64_t *lengths,
                        uint64_t token_budget) {
     grouped->token_budget = token_budget;

@@ -9,7 +9,7 @@ static int compare_int64(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorts and leaves one of each. */
+/* Sorts the values and removes duplicates. Returns how many remain. */
 static size_t sort_unique(int64_t *values, size_t count) {
     qsort(values, count, sizeof *values, compare_int64);
     size_t kept = 0;
@@ -18,7 +18,7 @@ static size_t sort_unique(int64_t *values, size_t count) {
     return kept;
 }
 
-/* The distinct labels, ascending; malloc'ed. Runs of equal labels are taken once, so that sorted
+/* The distinct labels, ascending; malloc'ed. A run of equal labels is added once, so that sorted
  * input costs little. */
 static recmap_status find_labels(int64_t **labels, size_t *label_count, const int64_t *of, size_t n,
                                  recmap_error *error) {
@@ -36,7 +36,7 @@ static recmap_status find_labels(int64_t **labels, size_t *label_count, const in
     return RECMAP_OK;
 }
 
-/* How many of the sorted bounds are at `value` or below. */
+/* The number of sorted bounds that are at most `value`. */
 static uint32_t count_up_to(const int64_t *bounds, size_t count, int64_t value) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -50,9 +50,8 @@ static uint32_t count_up_to(const int64_t *bounds, size_t count, int64_t value) 
 static recmap_status check_n(size_t n, size_t group_count, recmap_error *error) {
     if (n < UINT32_MAX && group_count < UINT32_MAX) return RECMAP_OK;
     fail(error, RECMAP_INVALID,
-         "%zu records in %zu groups are too many: groups take fewer than "
-         "2^32 - 1",
-         n, group_count);
+         "too many records: %zu in %zu groups; grouped orders support fewer than 2^32 - 1", n,
+         group_count);
     fail_advise(error, "split the data set into ranges, and mix one order of each");
     return RECMAP_INVALID;
 }
@@ -69,7 +68,7 @@ static recmap_status allocate(struct groups *groups, size_t n, size_t count, rec
     return fail_memory(error);
 }
 
-/* Sorts by counting; group i has the values that are bounds[i-1] or above and below bounds[i]. */
+/* Counting sort: group i has the values in [bounds[i-1], bounds[i]). */
 static recmap_status sort_records(struct groups *groups, const int64_t *values, size_t n,
                                   const int64_t *bounds, size_t bound_count, recmap_error *error) {
     recmap_status status = allocate(groups, n, bound_count + 1, error);
@@ -99,7 +98,7 @@ recmap_status groups_by_label(struct groups *groups, const int64_t *labels, size
     size_t count = 0;
     status = find_labels(&found, &count, labels, n, error);
     if (status != RECMAP_OK) return status;
-    /* A group begins at its label: the first label bounds nothing. */
+    /* Each label but the first is the lower bound of its group. */
     status = sort_records(groups, labels, n, found + (count > 0), count ? count - 1 : 0, error);
     free(found);
     return status;
@@ -109,8 +108,10 @@ recmap_status groups_by_bounds(struct groups *groups, const int64_t *values, siz
                                const int64_t *bounds, size_t bound_count, recmap_error *error) {
     for (size_t i = 1; i < bound_count; i++)
         if (bounds[i] <= bounds[i - 1])
-            return fail(error, RECMAP_INVALID, "bound %zu, %lld, is not above the one before it", i,
-                        (long long)bounds[i]);
+            return fail(
+                error, RECMAP_INVALID,
+                "bounds must ascend, but bound %zu (%lld) is not greater than the previous one", i,
+                (long long)bounds[i]);
     return sort_records(groups, values, n, bounds, bound_count, error);
 }
 

@@ -1,4 +1,4 @@
-/* Records sorted by group: the members of each group, in ascending order, side by side. */
+/* Records sorted by group: the members of each group are adjacent, in ascending order. */
 #ifndef RECMAP_ORDER_GROUPS_H
 #define RECMAP_ORDER_GROUPS_H
 
@@ -16,13 +16,13 @@ struct groups {
     uint8_t digest[DIGEST_SIZE]; /* of what the records were sorted by */
 };
 
-/* Records with equal labels make a group; groups stand in ascending order of their labels.
+/* Records with equal labels form a group; groups are in ascending order of their labels.
  * Errors: INVALID for 2^32 records or more; NO_MEMORY. */
 recmap_status groups_by_label(struct groups *groups, const int64_t *labels, size_t n,
                               recmap_error *error);
 
-/* Group i has the values below bounds[i] and not below bounds[i-1], the last one the rest; groups
- * may be empty. Errors: also INVALID for bounds that do not ascend. */
+/* Group i has the values in [bounds[i-1], bounds[i]); the last group has the rest. Groups may be
+ * empty. Errors: also INVALID for bounds that do not ascend. */
 recmap_status groups_by_bounds(struct groups *groups, const int64_t *values, size_t n,
                                const int64_t *bounds, size_t bound_count, recmap_error *error);
 
@@ -32,7 +32,7 @@ static inline uint32_t groups_size(const struct groups *groups, uint32_t group) 
     return groups->first[group + 1] - groups->first[group];
 }
 
-/* The group that a place belongs to. */
+/* The group that contains a place. */
 uint32_t groups_of_place(const struct groups *groups, uint32_t place);
 
 #endif

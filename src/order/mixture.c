@@ -1,5 +1,5 @@
-/* Mixtures: positions dealt to sources by a schedule; each source walks on through its own epochs.
- */
+/* Mixtures: a schedule assigns each position to a source, and every source continues through its
+ * own epochs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct mixture_order {
     recmap_stop stop;
 };
 
-/* Positions of all epochs together stay below it. */
+/* The position counted over all epochs stays below this. */
 #define POSITION_MAX ((uint64_t)1 << 63)
 
 static void mixture_destroy(recmap_order *order) {
@@ -31,25 +31,25 @@ static void mixture_destroy(recmap_order *order) {
     schedule_destroy(&mixture->schedule);
 }
 
-/* The position in all epochs at which this one begins. */
+/* The first position of an epoch, counted over all epochs. */
 static recmap_status epoch_start(uint64_t *start, const struct mixture_order *mixture,
                                  uint64_t epoch, recmap_error *error) {
     if (epoch >= POSITION_MAX / mixture->base.count)
         return fail(error, RECMAP_INVALID,
-                    "epoch %llu of a mixture of %llu positions lies behind 2^63 positions",
+                    "epoch %llu is too large: with %llu positions in an epoch it exceeds 2^63",
                     (ull)epoch, (ull)mixture->base.count);
     *start = epoch * mixture->base.count;
     return RECMAP_OK;
 }
 
-/* A draw from a source: the position among all its epochs. */
+/* One element taken from a source, as a position counted over all epochs of the source. */
 struct draw {
     uint32_t source;
-    uint32_t item; /* which of the piece's positions it is for */
+    uint32_t item; /* index of the requested position in the piece */
     uint64_t position;
 };
 
-/* Positions are worked on in pieces, so that each source is asked for many at once. */
+/* Positions are processed in pieces, so that each source is asked for many numbers at once. */
 enum { PIECE = 256 };
 
 static struct draw draw_at(const struct schedule *schedule, uint64_t position, uint32_t item) {
@@ -58,7 +58,7 @@ static struct draw draw_at(const struct schedule *schedule, uint64_t position, u
     return (struct draw){slot.source, item, drawn};
 }
 
-/* Makes the draws of some positions, those of a source side by side. */
+/* Computes the draws of some positions, grouped by source. */
 static void draw_all(struct draw *sorted, const struct schedule *schedule, uint64_t start,
                      const uint64_t *positions, size_t count) {
     uint32_t places[RECMAP_MIXTURE_SOURCES_MAX + 1];
@@ -72,7 +72,7 @@ static void draw_all(struct draw *sorted, const struct schedule *schedule, uint6
     for (size_t i = 0; i < count; i++) sorted[places[draws[i].source]++] = draws[i];
 }
 
-/* Draws of one epoch of one source. */
+/* Resolves draws that lie in one epoch of one source. */
 static recmap_status take(uint64_t *numbers, const struct mixture_order *mixture, uint64_t epoch,
                           const struct draw *draws, size_t count, recmap_error *error) {
     const recmap_order *source = mixture->sources[draws->source];
@@ -116,7 +116,7 @@ static recmap_status mixture_at(uint64_t *numbers, const recmap_order *order, ui
     return status;
 }
 
-/* The first draw from a source at this position or behind it. */
+/* The first draw from a source at or after this position. */
 static uint64_t draw_from(const struct schedule *schedule, uint32_t source, uint64_t position) {
     uint64_t drawn = position / schedule->period * schedule->shares[source];
     uint32_t slot = (uint32_t)(position % schedule->period);
@@ -156,7 +156,7 @@ static recmap_status mixture_position_of(uint64_t *position, const recmap_order 
     uint32_t source = source_of(mixture, number);
     const recmap_order *of = mixture->sources[source];
     uint64_t first = draw_from(s, source, start), end = draw_from(s, source, start + order->count);
-    /* The record comes once in each of the source's epochs that reach into this one. */
+    /* The record occurs once in each of the source's epochs that overlap this one. */
     for (uint64_t e = first / of->count; e * of->count < end; e++) {
         uint64_t place;
         status =
@@ -165,8 +165,8 @@ static recmap_status mixture_position_of(uint64_t *position, const recmap_order 
         if (status == RECMAP_NOT_FOUND) continue;
         if (status == RECMAP_INVALID)
             return fail(error, status,
-                        "record %llu has no one position in source %u of the mixture", (ull)number,
-                        source);
+                        "record %llu has no unique position in source %u of the mixture",
+                        (ull)number, source);
         if (status != RECMAP_OK) return status;
         uint64_t drawn = e * of->count + place;
         if (drawn < first || drawn >= end) continue;
@@ -206,8 +206,8 @@ static recmap_status check_sources(recmap_order *const *sources, const double *w
                                    size_t count, recmap_error *error) {
     if (!count) return fail(error, RECMAP_INVALID, "a mixture needs at least one source");
     if (count > RECMAP_MIXTURE_SOURCES_MAX)
-        return fail(error, RECMAP_INVALID, "%zu sources are too many: a mixture has at most %d",
-                    count, RECMAP_MIXTURE_SOURCES_MAX);
+        return fail(error, RECMAP_INVALID, "too many sources: %zu; a mixture has at most %d", count,
+                    RECMAP_MIXTURE_SOURCES_MAX);
     for (size_t i = 0; i < count; i++) {
         if (!sources[i]->count)
             return fail(error, RECMAP_INVALID, "source %zu of the mixture is empty", i);
@@ -219,7 +219,7 @@ static recmap_status check_sources(recmap_order *const *sources, const double *w
     return RECMAP_OK;
 }
 
-/* The epoch's length: the least or the most that a source sets. */
+/* The epoch's length: the shortest or the longest that a source implies. */
 static uint64_t epoch_length(const struct mixture_order *mixture) {
     const struct schedule *s = &mixture->schedule;
     bool is_first = mixture->stop == RECMAP_STOP_FIRST;
@@ -233,11 +233,12 @@ static uint64_t epoch_length(const struct mixture_order *mixture) {
     return length;
 }
 
-/* The length may be one that does not fit 64 bits, and stands for no number then. */
+/* Rejects lengths above 2^62. The length saturates if it does not fit into 64 bits, so the message
+ * does not name it. */
 static recmap_status check_length(uint64_t length, recmap_error *error) {
     if (length <= RECMAP_ORDER_COUNT_MAX) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "an epoch of this mixture would have more than 2^62 positions");
-    fail_advise(error, "give weights that are nearer to the sources' sizes");
+    fail_advise(error, "use weights closer to the ratio of the sources' sizes");
     return RECMAP_INVALID;
 }
 
@@ -271,7 +272,7 @@ recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *so
                                    const double *weights, size_t source_count, recmap_stop stop,
                                    recmap_error *error) {
     if (stop != RECMAP_STOP_FIRST && stop != RECMAP_STOP_LAST)
-        return fail(error, RECMAP_INVALID, "%d is no way to end a mixture", (int)stop);
+        return fail(error, RECMAP_INVALID, "invalid stop policy of a mixture: %d", (int)stop);
     recmap_status status = check_sources(sources, weights, source_count, error);
     if (status != RECMAP_OK) return status;
     struct mixture_order *made = order_allocate(sizeof *made, &mixture_kind, 0, 0, error);

@@ -40,11 +40,11 @@ recmap_status check_count(uint64_t count, const char *what, recmap_error *error)
 }
 
 recmap_status fail_absent(recmap_error *error, uint64_t number) {
-    return fail(error, RECMAP_NOT_FOUND, "record %llu does not come in this epoch", (ull)number);
+    return fail(error, RECMAP_NOT_FOUND, "record %llu does not occur in this epoch", (ull)number);
 }
 
 recmap_status fail_repeated(recmap_error *error, uint64_t number) {
-    return fail(error, RECMAP_INVALID, "record %llu comes more than once in this epoch",
+    return fail(error, RECMAP_INVALID, "record %llu occurs more than once in this epoch",
                 (ull)number);
 }
 
@@ -62,7 +62,7 @@ uint64_t recmap_order_batch_count(const recmap_order *order) {
 
 static recmap_status fail_position(recmap_error *error, const recmap_order *order,
                                    uint64_t position) {
-    return fail(error, RECMAP_INVALID, "position %llu is not below %llu, the positions of an epoch",
+    return fail(error, RECMAP_INVALID, "position %llu is out of range: an epoch has %llu positions",
                 (ull)position, (ull)order->count);
 }
 
@@ -73,7 +73,7 @@ recmap_status recmap_order_at(uint64_t *numbers, const recmap_order *order, uint
     return count ? order->kind->at(numbers, order, epoch, positions, count, error) : RECMAP_OK;
 }
 
-/* Positions that are made on the way; whole batches of the permutation. */
+/* How many positions are generated at a time: whole batches of the permutation. */
 enum { RUN_BLOCK = 1024 };
 
 recmap_status recmap_order_run(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
@@ -95,17 +95,17 @@ recmap_status recmap_order_run(uint64_t *numbers, const recmap_order *order, uin
 recmap_status recmap_order_position_of(uint64_t *position, const recmap_order *order,
                                        uint64_t epoch, uint64_t number, recmap_error *error) {
     if (!order->kind->position_of)
-        return fail(error, RECMAP_INVALID,
-                    "a record has no one position in a %s order: it can come again",
-                    order->kind->name);
+        return fail(
+            error, RECMAP_INVALID,
+            "a record has no unique position in an order of kind %s: it can occur more than once",
+            order->kind->name);
     if (number >= order->limit) return fail_absent(error, number);
     return order->kind->position_of(position, order, epoch, number, error);
 }
 
 static recmap_status check_batches(const recmap_order *order, recmap_error *error) {
     if (order->batch_count) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID, "this %s order has no batches of its own",
-                order->kind->name);
+    return fail(error, RECMAP_INVALID, "this order (%s) does not form batches", order->kind->name);
 }
 
 recmap_status recmap_order_batch(uint64_t *first, uint64_t *count, const recmap_order *order,
@@ -113,7 +113,7 @@ recmap_status recmap_order_batch(uint64_t *first, uint64_t *count, const recmap_
     recmap_status status = check_batches(order, error);
     if (status != RECMAP_OK) return status;
     if (batch_index >= order->batch_count)
-        return fail(error, RECMAP_INVALID, "batch %llu is not below %llu, the batches of an epoch",
+        return fail(error, RECMAP_INVALID, "batch %llu is out of range: an epoch has %llu batches",
                     (ull)batch_index, (ull)order->batch_count);
     return order->kind->batch(first, count, order, epoch, batch_index, error);
 }

@@ -44,7 +44,7 @@ static inline uint32_t scramble(uint32_t x, uint32_t key_low, uint32_t key_high)
     return x ^ x >> 16;
 }
 
-/* What a round adds to the other half: below b, and below 2^k. */
+/* What a round adds to the other half: a value below b, or below 2^k. */
 static inline uint32_t high_step(const struct permutation *p, int round, uint32_t low) {
     uint32_t f = scramble(low, p->key_low[round], p->key_high[round]);
     return (uint32_t)(((uint64_t)f * p->b) >> 32);
@@ -100,7 +100,7 @@ permutation_path permutation_best(void) {
     return path;
 }
 
-/* One more than the forced path; 0: the best. */
+/* The forced path plus one; 0: use the best. */
 static atomic_int forced;
 
 bool permutation_force(permutation_path path) {
@@ -119,17 +119,18 @@ const char *permutation_path_name(permutation_path path) {
     return names[path];
 }
 
-/* Both ways to go through the rounds in one direction. */
+/* The rounds in one direction: for blocks of values, and for a single one. */
 struct direction {
     rounds_function *run;
     uint64_t (*run_one)(const struct permutation *p, uint64_t value);
 };
 
-/* Below so many values vectors would mostly wait. */
+/* For fewer values the scalar code is faster. */
 enum { FEW = 4 };
 
-/* Few values must walk on (5.8 % at n = 257, 0.1 % at a million): they are gathered from several
- * blocks, so that they too go together. */
+/* Values at or above n after the rounds: the rounds are applied to them again (cycle walking). They
+ * are few (5.8 % at n = 257, 0.1 % at a million), so they are collected from several blocks to be
+ * processed together. */
 enum { WALKERS_ENOUGH = ROUNDS_BLOCK / 2 };
 struct walkers {
     size_t count;
@@ -160,7 +161,7 @@ static void step(const struct permutation *p, const struct direction *way, uint6
     }
 }
 
-/* Brings all of them home. */
+/* Applies the rounds until all collected values are below n. */
 static void walk(uint64_t *out, const struct permutation *p, const struct direction *way,
                  struct walkers *walkers) {
     while (walkers->count) {

@@ -1,8 +1,9 @@
 /* A permutation of [0, n), keyed by seed, epoch and stream: computed, never stored.
  *
- * For n up to 256 it is a shuffled table; above, twelve rounds of an alternating Feistel network
- * over Z_b x Z_2^k with b * 2^k just above n, walked until the value is below n. docs/order.md
- * specifies it, with test vectors; what a seed gives never changes. Pure. */
+ * For n up to 256 it is a shuffled table. Above, it is an alternating Feistel network of twelve
+ * rounds over Z_b x Z_2^k, with b * 2^k just above n, applied again until the value is below n
+ * (cycle walking). docs/order.md specifies it, with test vectors; what a seed gives never changes.
+ * Pure. */
 #ifndef RECMAP_ORDER_PERMUTATION_H
 #define RECMAP_ORDER_PERMUTATION_H
 
@@ -21,26 +22,26 @@ struct permutation {
     uint32_t b; /* values of the high half */
     uint32_t key_low[PERMUTATION_ROUNDS];
     uint32_t key_high[PERMUTATION_ROUNDS];
-    uint8_t table[PERMUTATION_TABLE_MAX]; /* n <= 256: all of it */
+    uint8_t table[PERMUTATION_TABLE_MAX]; /* the permutation itself if n <= 256 */
 };
 
-/* Makes the permutation for n <= PERMUTATION_MAX. Cost: under a microsecond. */
+/* Initialises the permutation of n <= PERMUTATION_MAX. Cost: less than a microsecond. */
 void permutation_init(struct permutation *permutation, uint64_t n, uint64_t seed, uint64_t epoch,
                       uint64_t stream);
 
-/* numbers[i] = p(positions[i]) for `count` positions below n; the arrays may be the same one. */
+/* numbers[i] = p(positions[i]) for `count` positions below n. The arrays may be the same. */
 void permutation_at(const struct permutation *p, uint64_t *numbers, const uint64_t *positions,
                     size_t count);
 
-/* positions[i] such that p(positions[i]) = numbers[i]; the arrays may be the same one. */
+/* positions[i] such that p(positions[i]) = numbers[i]. The arrays may be the same. */
 void permutation_inverse(const struct permutation *p, uint64_t *positions, const uint64_t *numbers,
                          size_t count);
 
-/* One of each. */
+/* The same for a single value. */
 uint64_t permutation_at_one(const struct permutation *p, uint64_t position);
 uint64_t permutation_inverse_one(const struct permutation *p, uint64_t number);
 
-/* The ways in which the rounds are computed, from the one that every machine has up. */
+/* The implementations of the rounds, from the portable one to the fastest. */
 typedef enum permutation_path {
     PERMUTATION_PORTABLE,
     PERMUTATION_AVX2,
@@ -48,8 +49,8 @@ typedef enum permutation_path {
     PERMUTATION_PATH_COUNT,
 } permutation_path;
 
-/* The best one of this machine is taken; tests and benchmarks can force another. False when this
- * machine or this build does not have it; nothing changes then. */
+/* By default the best implementation that the CPU supports is used; tests and benchmarks can force
+ * another. Returns false, and changes nothing, if this CPU or this build does not have it. */
 bool permutation_force(permutation_path path);
 permutation_path permutation_best(void);
 const char *permutation_path_name(permutation_path path);

@@ -1,11 +1,11 @@
-/* The rounds of a permutation over blocks of halves, and the ways in which they are computed. */
+/* The rounds of a permutation over blocks of halves, and their implementations. */
 #ifndef RECMAP_ORDER_ROUNDS_H
 #define RECMAP_ORDER_ROUNDS_H
 
 #include "order/permutation.h"
 
-/* A block of halves stays in the first-level cache, so that all rounds run over it in turn: each
- * value depends on itself alone, and the processor always has enough of them in flight. */
+/* Each pass of two rounds runs over a whole block, which stays in the first-level cache. Values do
+ * not depend on each other, so the CPU always has enough of them in flight. */
 enum { ROUNDS_BLOCK = 256 };
 
 struct halves {
@@ -13,9 +13,9 @@ struct halves {
     _Alignas(64) uint32_t low[ROUNDS_BLOCK];
 };
 
-/* Splits `count` values, runs all rounds over them and joins the halves again. Returns whether any
- * result may lie at n or above. */
-typedef bool rounds_function(const struct permutation *p, uint64_t *to, const uint64_t *from,
+/* Splits `count` values into halves, applies all rounds, and joins the halves again. Returns
+ * whether any result may be n or greater. */
+typedef bool rounds_function(const struct permutation *p, uint64_t *out, const uint64_t *source,
                              size_t count);
 
 struct rounds_path {

@@ -6,8 +6,8 @@
 #include "order/slack.h"
 #include "order/weights.h"
 
-/* Turns of a source have windows: turn j may come from slot floor(j * period / share) on, and must
- * have come before the deadline, slot ceil((j + 1) * period / share). */
+/* Each turn of a source has a window: turn j is scheduled at slot floor(j * period / share) or
+ * later, and before its deadline, slot ceil((j + 1) * period / share). */
 static uint32_t release_of(const struct schedule *schedule, size_t source, uint32_t turn) {
     return (uint32_t)((uint64_t)turn * schedule->period / schedule->shares[source]);
 }
@@ -17,7 +17,7 @@ static uint32_t deadline_of(const struct schedule *schedule, size_t source, uint
     return (uint32_t)((product + schedule->shares[source] - 1) / schedule->shares[source]);
 }
 
-/* For each d, the slots before d that turns with a deadline at d or before do not need. */
+/* For each d: the number of slots before d that turns with a deadline of at most d do not need. */
 static bool make_slack(struct slack_tree *tree, const struct schedule *schedule) {
     int32_t *numbers = calloc((size_t)schedule->period + 1, sizeof *numbers);
     if (!numbers) return false;
@@ -35,8 +35,8 @@ static bool make_slack(struct slack_tree *tree, const struct schedule *schedule)
     return is_made;
 }
 
-/* The first source that may take the slot: its turn is released, and due by the first deadline
- * before which every slot is needed. */
+/* The first source that may take the slot: its next turn is released, and due no later than the
+ * first deadline before which every slot is needed. */
 static size_t choose(const struct schedule *schedule, const uint32_t *turns, uint32_t slot,
                      size_t tight) {
     for (size_t source = 0; source < schedule->source_count; source++)

@@ -1,7 +1,8 @@
-/* A schedule: which source each slot of a period belongs to, in exact proportions.
+/* A schedule assigns each slot of a period to a source, in exact proportions.
  *
- * Of all ways to fill `period` slots in which each source has, of the first t slots for every t,
- * its exact share of t rounded up or down, it is the first in dictionary order. */
+ * Consider all assignments of `period` slots in which, for every t, the first t slots contain each
+ * source's exact share of t, rounded up or down. The schedule is the lexicographically first one.
+ */
 #ifndef RECMAP_ORDER_SCHEDULE_H
 #define RECMAP_ORDER_SCHEDULE_H
 
@@ -27,7 +28,7 @@ struct schedule {
 #define SCHEDULE_INIT                                                                              \
     { 0, 0, NULL, NULL, NULL, NULL }
 
-/* From weights above 0 that weights_to_integers has made. Errors: NO_MEMORY. */
+/* From positive weights computed by weights_to_integers. Errors: NO_MEMORY. */
 recmap_status schedule_create(struct schedule *schedule, const uint64_t *weights, uint64_t sum,
                               size_t source_count, recmap_error *error);
 void schedule_destroy(struct schedule *schedule);

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-/* What no sum of additions brings down to 0. */
+/* A value that no sum of additions can reduce to 0. */
 enum { NEVER = 1 << 30 };
 
-static int32_t least_of(const struct slack_tree *tree, size_t node) {
-    int32_t left = tree->least[2 * node], right = tree->least[2 * node + 1];
+static int32_t minimum_of(const struct slack_tree *tree, size_t node) {
+    int32_t left = tree->minimum[2 * node], right = tree->minimum[2 * node + 1];
     return (left < right ? left : right) + tree->added[node];
 }
 
@@ -15,28 +15,28 @@ bool slack_create(struct slack_tree *tree, const int32_t *numbers, size_t count)
     while (leaves < count) leaves *= 2;
     *tree = (struct slack_tree){leaves, calloc(2 * leaves, sizeof(int32_t)),
                                 calloc(2 * leaves, sizeof(int32_t))};
-    if (!tree->least || !tree->added) {
+    if (!tree->minimum || !tree->added) {
         slack_destroy(tree);
         return false;
     }
-    for (size_t i = 0; i < leaves; i++) tree->least[leaves + i] = i < count ? numbers[i] : NEVER;
-    for (size_t node = leaves - 1; node; node--) tree->least[node] = least_of(tree, node);
+    for (size_t i = 0; i < leaves; i++) tree->minimum[leaves + i] = i < count ? numbers[i] : NEVER;
+    for (size_t node = leaves - 1; node; node--) tree->minimum[node] = minimum_of(tree, node);
     return true;
 }
 
 void slack_destroy(struct slack_tree *tree) {
-    free(tree->least);
+    free(tree->minimum);
     free(tree->added);
     *tree = (struct slack_tree){0, NULL, NULL};
 }
 
 static void add_to_node(struct slack_tree *tree, size_t node, int32_t amount) {
-    tree->least[node] += amount;
+    tree->minimum[node] += amount;
     tree->added[node] += amount;
 }
 
 static void update_above(struct slack_tree *tree, size_t leaf) {
-    for (size_t node = leaf / 2; node; node /= 2) tree->least[node] = least_of(tree, node);
+    for (size_t node = leaf / 2; node; node /= 2) tree->minimum[node] = minimum_of(tree, node);
 }
 
 void slack_add(struct slack_tree *tree, size_t from, size_t to, int32_t amount) {
@@ -51,12 +51,12 @@ void slack_add(struct slack_tree *tree, size_t from, size_t to, int32_t amount) 
 }
 
 size_t slack_first_zero(const struct slack_tree *tree) {
-    if (tree->least[1] > 0) return tree->leaves;
+    if (tree->minimum[1] > 0) return tree->leaves;
     size_t node = 1;
     int32_t above = 0; /* added to the nodes passed */
     while (node < tree->leaves) {
         above += tree->added[node];
-        node = 2 * node + (tree->least[2 * node] + above > 0);
+        node = 2 * node + (tree->minimum[2 * node] + above > 0);
     }
     return node - tree->leaves;
 }

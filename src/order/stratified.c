@@ -1,5 +1,6 @@
-/* Stratified orders: every batch holds each group in its share. A template says which group stands
- * where; an epoch shuffles the template's batches, and the records in their groups. */
+/* Stratified orders: every batch contains each group in proportion to its size. A template assigns
+ * a group to each position; an epoch shuffles the template's batches, and the records within
+ * groups. */
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -22,7 +23,7 @@ struct stratified_order {
     struct epoch_cache cache;
 };
 
-/* The permutations of all groups are worth keeping where there are not too many groups. */
+/* Up to this many groups, the permutations of all groups are kept for an epoch. */
 enum { KEPT_GROUPS_MAX = 1 << 14 };
 
 struct stratified_epoch {
@@ -45,7 +46,7 @@ static void init_group(struct permutation *permutation, const struct stratified_
                      stream_of(STREAM_STRATIFIED_INSIDE, group));
 }
 
-/* Takes an epoch; end_epoch gives it back. */
+/* Obtains the state of an epoch; end_epoch returns it to the cache. */
 static recmap_status begin_epoch(struct stratified_epoch **begun, const recmap_order *order,
                                  uint64_t epoch, recmap_error *error) {
     struct stratified_order *stratified = (struct stratified_order *)order;
@@ -66,7 +67,7 @@ static void end_epoch(const recmap_order *order, struct stratified_epoch *epoch)
     epoch_cache_put(&((struct stratified_order *)order)->cache, &epoch->state);
 }
 
-/* The permutation of a group: a kept one, or one that is made in `space`. */
+/* The permutation of a group: a kept one, or one that is computed into `space`. */
 static const struct permutation *group_permutation(const struct stratified_order *order,
                                                    const struct stratified_epoch *epoch,
                                                    uint32_t group, struct permutation *space) {

@@ -5,13 +5,13 @@
 
 #include "base/error.h"
 
-/* A group's next turn: it may come from slot `release` on and must come before slot `deadline`. */
+/* A group's next turn. It is scheduled at its release slot or later, and before its deadline. */
 struct turn {
-    uint32_t key; /* release or deadline: what the heap is sorted by */
+    uint32_t key; /* release or deadline, whichever the heap is sorted by */
     uint32_t group;
 };
 
-/* A binary heap, the smallest key first, then the smallest group. */
+/* A binary heap: smallest key first, then smallest group. */
 struct heap {
     struct turn *turns;
     size_t count;

@@ -1,4 +1,4 @@
-/* Views: an order whose numbers are taken for others, by a range or by a list. */
+/* Views: an order of positions in a range or a list, mapped to the record numbers there. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 struct view_order {
     recmap_order base;
     recmap_order *of;
-    uint64_t size;     /* numbers that the range or the list has */
+    uint64_t size;     /* of the range or the list */
     uint64_t first;    /* range */
     int64_t step;      /* range */
     uint64_t *numbers; /* list */
@@ -59,7 +59,7 @@ static recmap_status range_position_of(uint64_t *position, const recmap_order *o
     return position_in_base(position, view, epoch, distance / stride, number, error);
 }
 
-/* Index of the first item at `from` or behind it that is `number`, or `size`. */
+/* The index of the first item at or after `from` that is `number`, or `size`. */
 static uint64_t find_from(const struct view_order *view, uint64_t from, uint64_t number) {
     uint64_t low = from, high = view->size;
     if (!view->is_ascending) {
@@ -147,12 +147,11 @@ static const struct order_kind list_kind = {
 
 static recmap_status check_base(const recmap_order *base, uint64_t size, recmap_error *error) {
     if (base->limit <= size) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID,
-                "the order has %llu numbers, the view that it should walk only %llu",
+    return fail(error, RECMAP_INVALID, "the order has %llu numbers, but the view only %llu",
                 (unsigned long long)base->limit, (unsigned long long)size);
 }
 
-/* A view whose members beyond these are the caller's to set. */
+/* Allocates a view; the caller sets the remaining members. */
 static struct view_order *make_view(const struct order_kind *kind, recmap_order *base,
                                     uint64_t size, uint64_t limit, recmap_error *error) {
     struct view_order *made = order_allocate(sizeof *made, kind, base->count, limit, error);
@@ -164,7 +163,7 @@ static struct view_order *make_view(const struct order_kind *kind, recmap_order 
     return made;
 }
 
-/* One more than the largest number of a range, or 0 where it leaves [0, 2^62). */
+/* One more than the largest number of a range, or 0 if it leaves [0, 2^62). */
 static uint64_t range_limit(uint64_t first, uint64_t count, int64_t step) {
     const uint64_t most = RECMAP_ORDER_COUNT_MAX;
     if (first >= most) return 0;
@@ -192,7 +191,7 @@ recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, 
     return RECMAP_OK;
 }
 
-/* Takes `numbers` over, also when it fails. */
+/* Takes ownership of `numbers`, also if it fails. */
 static recmap_status make_list(recmap_order **order, recmap_order *base, uint64_t *numbers,
                                size_t count, recmap_error *error) {
     uint64_t limit = 0;

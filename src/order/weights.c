@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "order/wide.h"
 
-/* A double above 0 is mantissa * 2^(exponent - 53), the mantissa having 53 bits. */
+/* A positive double as mantissa * 2^(exponent - 53), where the mantissa has 53 bits. */
 struct parts {
     uint64_t mantissa;
     int exponent;
@@ -20,7 +20,7 @@ static struct parts split_double(double value) {
     return made;
 }
 
-/* value * 2^scale to the nearest whole number, at least 1. */
+/* value * 2^scale, rounded to the nearest integer, at least 1. */
 static uint64_t scale_double(double value, int scale) {
     struct parts p = split_double(value);
     int shift = p.exponent - 53 + scale;
@@ -36,12 +36,11 @@ static recmap_status check_weights(double *largest, const double *weights, size_
     for (size_t i = 0; i < count; i++) {
         if (!(weights[i] >= 0) || isinf(weights[i]))
             return fail(error, RECMAP_INVALID,
-                        "the weight of %s %zu is %g: it must be finite and "
-                        "not below 0",
-                        what, i, weights[i]);
+                        "the weight of %s %zu is %g: it must be finite and not negative", what, i,
+                        weights[i]);
         if (weights[i] > found) found = weights[i];
     }
-    if (!(found > 0)) return fail(error, RECMAP_INVALID, "no weight is above 0");
+    if (!(found > 0)) return fail(error, RECMAP_INVALID, "all weights are 0");
     *largest = found;
     return RECMAP_OK;
 }
@@ -61,7 +60,7 @@ recmap_status weights_to_integers(uint64_t *integers, uint64_t *sum, const doubl
     return RECMAP_OK;
 }
 
-/* The multiples of the shares for one total: whole parts, and what is left of the sum. */
+/* A share of the total: its integer part, and the remainder of the division by the sum. */
 struct multiple {
     uint64_t whole, rest;
 };
@@ -85,8 +84,9 @@ static void next_multiples(struct multiple *multiples, const uint64_t *integers,
     }
 }
 
-/* Brings the total to PROPORTION_MAX: one more for the largest rests, the first of equal ones; or
- * one less for the largest proportions, where ones that may not be 0 made it too large. */
+/* Corrects the total to PROPORTION_MAX: adds one to the largest remainders, the first of equal
+ * ones; or subtracts one from the largest proportions, if those that must not be 0 made it too
+ * large. */
 static void correct_total(uint32_t *proportions, struct multiple *multiples, size_t count,
                           int64_t lacking) {
     for (; lacking; lacking += lacking < 0 ? 1 : -1) {

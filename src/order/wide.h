@@ -1,4 +1,4 @@
-/* Products of two 64-bit numbers, whole. */
+/* 128-bit products of two 64-bit numbers. */
 #ifndef RECMAP_ORDER_WIDE_H
 #define RECMAP_ORDER_WIDE_H
 
@@ -15,7 +15,7 @@ static inline struct wide wide_multiply(uint64_t a, uint64_t b) {
     return (struct wide){a1 * b1 + (middle >> 32) + (other >> 32), a * b};
 }
 
-/* The quotient of a product, rounded down; it must fit: dividend.high < divisor. */
+/* The quotient of a product, rounded down. It must fit: dividend.high < divisor. */
 static inline uint64_t wide_divide(struct wide dividend, uint64_t divisor, uint64_t *remainder) {
 #if defined(__SIZEOF_INT128__) && !defined(RECMAP_PORTABLE)
     unsigned __int128 whole = (unsigned __int128)dividend.high << 64 | dividend.low;
@@ -37,7 +37,7 @@ static inline uint64_t wide_divide(struct wide dividend, uint64_t divisor, uint6
 #endif
 }
 
-/* a * b / c, rounded down or up; UINT64_MAX when it does not fit. c > 0. */
+/* a * b / c, rounded down or up; UINT64_MAX if it does not fit. c > 0. */
 static inline uint64_t scale_down(uint64_t a, uint64_t b, uint64_t c) {
     struct wide product = wide_multiply(a, b);
     uint64_t remainder;

@@ -1,5 +1,5 @@
-/* Windowed orders: shuffled blocks of neighbouring records, and all records shuffled within windows
- * of such blocks. */
+/* Windowed orders: blocks of consecutive records are shuffled, then records are shuffled within
+ * windows of a few blocks. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "order/order.h"
@@ -17,7 +17,7 @@ struct windowed_order {
     uint64_t window_blocks;
 };
 
-/* An epoch: where each block stands, and the short one. */
+/* An epoch: the permutation of its blocks, and the place of the short last block. */
 struct windowed_epoch {
     const struct windowed_order *order;
     uint64_t epoch;
@@ -43,7 +43,7 @@ static struct windowed_epoch begin_epoch(const recmap_order *order, uint64_t epo
     return made;
 }
 
-/* The window that begins with block place `index * window_blocks`. */
+/* Computes the window that begins at block place `index * window_blocks`. */
 static void open_window(struct window *window, const struct windowed_epoch *windowed,
                         uint64_t index) {
     const struct windowed_order *order = windowed->order;
@@ -65,7 +65,7 @@ static uint64_t window_at(const struct windowed_epoch *windowed, uint64_t positi
     uint64_t short_window = windowed->short_place / order->window_blocks;
     uint64_t index = position / order->window_size;
     if (index < short_window) return index;
-    /* Windows behind the short one begin earlier by what it lacks. */
+    /* Windows after the one with the short block begin earlier by the records that it lacks. */
     return (position + order->missing) / order->window_size;
 }
 

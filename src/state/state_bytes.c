@@ -1,5 +1,5 @@
-/* A state as protobuf bytes. The checksum is the last field, so that it can be checked before
- * anything is parsed; what is parsed must then be written as the very same bytes. */
+/* A state as protobuf bytes. The checksum is the last field, so it is checked before anything is
+ * parsed. The parsed values must serialise to exactly the same bytes. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -14,7 +14,7 @@
 /* Tag and value of the last field. */
 enum { CHECKSUM_TAG = 8 << 3 | 1, CHECKSUM_SIZE = 1 + 8 };
 
-/* malloc'ed bytes of the values with their checksum; NULL when memory is out. */
+/* Serialises the values with their checksum into malloc'ed bytes. Returns NULL without memory. */
 static uint8_t *pack(size_t *size, uint64_t *checksum, const recmap_state_info *info) {
     Recmap__State message = RECMAP__STATE__INIT;
     message.format_version = info->format_version;
@@ -58,7 +58,7 @@ static bool checksum_holds(const uint8_t *bytes, size_t size) {
     return load64(bytes + size - 8) == XXH3_64bits(bytes, size - CHECKSUM_SIZE);
 }
 
-/* Fields that are unknown, repeated, or not written as we write them are no state of ours. */
+/* Rejects unknown or repeated fields and other encodings: recmap does not write them. */
 static recmap_status check_same(const recmap_state *state, const uint8_t *bytes, size_t size,
                                 recmap_error *error) {
     size_t packed_size;

@@ -1,4 +1,5 @@
-/* Holding a state against a data set and an order: which fields differ, with both values. */
+/* Comparing a state with a data set and an order: lists the fields that differ, with both values.
+ */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 typedef unsigned long long ull; /* for printf */
 
-/* Differences, one behind another; what has no room is left out. */
+/* A list of differences as text; those that do not fit are omitted. */
 struct difference_list {
     char text[900];
     size_t size;
@@ -45,7 +46,7 @@ static void add_fingerprint(struct difference_list *list, const recmap_fingerpri
     add(list, "fingerprint is %s, here %s", texts[0], texts[1]);
 }
 
-/* A member of an object: pieces of its text. */
+/* A member of a JSON object, as slices of its text. */
 struct member {
     const char *key;
     size_t key_size; /* with its quotes */
@@ -53,7 +54,7 @@ struct member {
     size_t value_size;
 };
 
-/* The end of a piece of text: where, outside of strings and brackets, one of `stops` stands. */
+/* The end of a slice: the first of the `stops` that is outside strings and brackets. */
 static const char *piece_end(const char *text, const char *stops) {
     int depth = 0;
     bool in_string = false;
@@ -67,7 +68,8 @@ static const char *piece_end(const char *text, const char *stops) {
     return text;
 }
 
-/* The next member of a compact object; false behind the last. `at` begins behind the bracket. */
+/* Returns the next member of a compact object, or false after the last. The cursor starts after the
+ * opening bracket. */
 static bool next_member(struct member *member, const char **cursor) {
     const char *key = *cursor, *colon = piece_end(key, ":}");
     if (*colon != ':') return false;
@@ -94,7 +96,8 @@ static int shown_size(const struct member *member) {
     return member->value_size < 80 ? (int)member->value_size : 80;
 }
 
-/* Members of `first` that the second lacks or has otherwise; the missing ones alone if asked. */
+/* Lists members of `first` that `second` lacks or has with another value; with `only_missing`, only
+ * those that it lacks. */
 static void add_members(struct difference_list *list, const char *first, const char *second,
                         const char *if_missing, bool only_missing) {
     struct member one, other;

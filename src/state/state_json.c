@@ -1,4 +1,4 @@
-/* A state as JSON: one object, whose checksum is that of the bytes of the same values. */
+/* A state as JSON: one object, with the checksum of the same values' bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "base/json_reader.h"
 #include "state/state.h"
 
-/* A number as bytes in the order in which people write its digits. */
+/* A number as bytes, most significant first, as its digits are written. */
 static void store_digits(uint8_t bytes[8], uint64_t value) {
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> (56 - 8 * i));
 }
@@ -47,7 +47,7 @@ recmap_status recmap_state_to_json(recmap_text *text, const recmap_state *state,
     return json_end(&json, error);
 }
 
-/* The members, by the order in which they are written. */
+/* The members, in the order in which they are written. */
 enum { VERSION, FINGERPRINT, RECORDS, POSITIONS, ORDER, EPOCH, POSITION, CHECKSUM, MEMBER_COUNT };
 
 static const char *const names[MEMBER_COUNT] = {
@@ -55,20 +55,20 @@ static const char *const names[MEMBER_COUNT] = {
     "order",          "epoch",       "position",     "checksum",
 };
 
-/* What was read so far. */
+/* The members read so far. */
 struct reading {
     struct json_reader reader;
-    uint64_t numbers[MEMBER_COUNT]; /* of those that are numbers */
+    uint64_t numbers[MEMBER_COUNT]; /* the values of numeric members */
     uint8_t fingerprint[16];
     uint8_t checksum[8];
     char *order; /* `capacity` bytes */
     size_t capacity;
     bool is_there[MEMBER_COUNT];
-    const char *bad; /* the first member that is not as it should be, */
-    bool is_other;   /* or that there is one that no state has */
+    const char *bad; /* the first invalid member */
+    bool is_other;   /* an unknown member was read */
 };
 
-/* Lower-case digits only, so that a value has one text. */
+/* Accepts lower-case digits only, so that a value has a single text. */
 static bool read_hex(uint8_t *bytes, size_t size, struct json_reader *reader) {
     static const char digits[] = "0123456789abcdef";
     char text[33];
@@ -91,7 +91,8 @@ static bool read_value(struct reading *reading, int member) {
     }
 }
 
-/* Reads one member. What is wrong with its value is noted: the version may stand behind it. */
+/* Reads one member. An invalid value is only noted, because the version, which decides about the
+ * error, may follow it. */
 static bool read_member(struct reading *reading) {
     char name[32];
     if (!json_read_text(&reading->reader, name, sizeof name) || !json_take(&reading->reader, ':'))

@@ -210,7 +210,7 @@ static void test_options(void **state) {
     assert_invalid(dataset, order, &bad, "too many");
     bad = good;
     bad.last = (recmap_last)3;
-    assert_invalid(dataset, order, &bad, "3 is no way");
+    assert_invalid(dataset, order, &bad, "invalid policy for the last step: 3");
     bad = good;
     bad.bad_record = (recmap_bad_record)3;
     assert_invalid(dataset, order, &bad, "invalid policy for bad records: 3");

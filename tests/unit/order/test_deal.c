@@ -321,7 +321,7 @@ static void test_hostile(void **state) {
     recmap_order *order = sequential(10);
     recmap_deal deal = {.epoch = 77};
     recmap_deal_options options = options_of(0, 1, RECMAP_LAST_KEEP);
-    MUST_FAIL(RECMAP_INVALID, "ranks", recmap_deal_init(&deal, order, 0, 0, &options, &error));
+    MUST_FAIL(RECMAP_INVALID, "world size", recmap_deal_init(&deal, order, 0, 0, &options, &error));
     options = options_of(1, 0, RECMAP_LAST_KEEP);
     MUST_FAIL(RECMAP_INVALID, "batch", recmap_deal_init(&deal, order, 0, 0, &options, &error));
     options = options_of(UINT32_MAX, UINT64_MAX, RECMAP_LAST_KEEP);

@@ -23,7 +23,8 @@ static void test_hostile_counts(void **state) {
     MUST_FAIL(RECMAP_INVALID, "window", recmap_order_windowed(&order, 5, 1, 0, 1, &error));
     MUST_FAIL(RECMAP_INVALID, "2^62", recmap_order_with_replacement(&order, large, 1, 0, &error));
     MUST_FAIL(RECMAP_INVALID, "2^62", recmap_order_with_replacement(&order, 5, 1, large, &error));
-    MUST_FAIL(RECMAP_INVALID, "no records", recmap_order_with_replacement(&order, 0, 1, 5, &error));
+    MUST_FAIL(RECMAP_INVALID, "an empty data set",
+              recmap_order_with_replacement(&order, 0, 1, 5, &error));
     MUST_FAIL(RECMAP_INVALID, "batch", recmap_order_grouped(&order, NULL, 0, 0, 1, &error));
     MUST_FAIL(RECMAP_INVALID, "batch", recmap_order_stratified(&order, NULL, 0, 0, 1, &error));
     MUST_FAIL(RECMAP_INVALID, "2^32",
@@ -72,8 +73,10 @@ static void test_hostile_weights(void **state) {
                   recmap_order_mixture(&order, good, weights, 2, RECMAP_STOP_FIRST, &error));
     }
     const double zeros[] = {0, 0, 0}, ones[] = {1, 1, 1};
-    MUST_FAIL(RECMAP_INVALID, "no weight", recmap_order_weighted(&order, zeros, 3, 1, 0, &error));
-    MUST_FAIL(RECMAP_INVALID, "no weight", recmap_order_weighted(&order, zeros, 0, 1, 0, &error));
+    MUST_FAIL(RECMAP_INVALID, "all weights are 0",
+              recmap_order_weighted(&order, zeros, 3, 1, 0, &error));
+    MUST_FAIL(RECMAP_INVALID, "all weights are 0",
+              recmap_order_weighted(&order, zeros, 0, 1, 0, &error));
     MUST_FAIL(RECMAP_INVALID, "source 0",
               recmap_order_mixture(&order, good, zeros, 2, RECMAP_STOP_FIRST, &error));
     MUST_FAIL(RECMAP_INVALID, "source 1 of the mixture is empty",
@@ -106,13 +109,13 @@ static void test_hostile_groups(void **state) {
               recmap_order_bucketed(&order, fine, 3, bounds, 1, both, 1, &error));
     MUST_FAIL(RECMAP_INVALID, "either",
               recmap_order_bucketed(&order, fine, 3, bounds, 1, none, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "record 1 is -1",
+    MUST_FAIL(RECMAP_INVALID, "record 1: -1",
               recmap_order_bucketed(&order, lengths, 3, bounds, 1, two, 1, &error));
     MUST_FAIL(RECMAP_INVALID, "record 2 has 7 tokens",
               recmap_order_bucketed(&order, fine, 3, bounds, 1, six, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "bound 1, 3",
+    MUST_FAIL(RECMAP_INVALID, "bound 1 (3)",
               recmap_order_bucketed(&order, fine, 3, bounds, 2, two, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "bound 1, 2",
+    MUST_FAIL(RECMAP_INVALID, "bound 1 (2)",
               recmap_order_bucketed(&order, fine, 3, down, 2, two, 1, &error));
     assert_null(order);
     const int64_t extremes[] = {INT64_MIN, INT64_MAX, 0, INT64_MIN};
@@ -157,7 +160,7 @@ static void test_hostile_positions(void **state) {
     recmap_order *order = shuffled(300, 1), *draws = NULL, *groups = grouped(30, 3, 4, 1);
     const uint64_t positions[] = {0, 300}, far = UINT64_MAX;
     uint64_t numbers[] = {77, 77}, first = 77, count = 77;
-    MUST_FAIL(RECMAP_INVALID, "position 300 is not below 300",
+    MUST_FAIL(RECMAP_INVALID, "position 300 is out of range: an epoch has 300 positions",
               recmap_order_at(numbers, order, 0, positions, 2, &error));
     MUST_FAIL(RECMAP_INVALID, "position 18446744073709551615",
               recmap_order_at(numbers, order, 0, &far, 1, &error));
@@ -167,15 +170,16 @@ static void test_hostile_positions(void **state) {
     assert_true(numbers[0] == 77 && numbers[1] == 77);
     MUST_FAIL(RECMAP_NOT_FOUND, "record 300",
               recmap_order_position_of(&first, order, 0, 300, &error));
-    MUST_FAIL(RECMAP_INVALID, "no batches",
+    MUST_FAIL(RECMAP_INVALID, "does not form batches",
               recmap_order_batch(&first, &count, order, 0, 0, &error));
-    MUST_FAIL(RECMAP_INVALID, "no batches", recmap_order_batch_of(&first, order, 0, 0, &error));
+    MUST_FAIL(RECMAP_INVALID, "does not form batches",
+              recmap_order_batch_of(&first, order, 0, 0, &error));
     MUST_FAIL(RECMAP_INVALID, "batch 99",
               recmap_order_batch(&first, &count, groups, 0, 99, &error));
     MUST_FAIL(RECMAP_INVALID, "position 30", recmap_order_batch_of(&first, groups, 0, 30, &error));
     MUST(recmap_order_with_replacement(&draws, 5, 1, 0, &error));
     assert_int_equal(recmap_order_count(draws), 5);
-    MUST_FAIL(RECMAP_INVALID, "can come again",
+    MUST_FAIL(RECMAP_INVALID, "can occur more than once",
               recmap_order_position_of(&first, draws, 0, 1, &error));
     assert_true(first == 77 && count == 77);
     recmap_order_release(order);

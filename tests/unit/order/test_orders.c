@@ -555,7 +555,7 @@ static void test_views(void **state) {
     check_inverse(mask, 3);
     const uint64_t absent[] = {0, 999, 1001, 1150, 5000, UINT64_MAX};
     for (size_t i = 0; i < COUNT(absent); i++)
-        MUST_FAIL(RECMAP_NOT_FOUND, "does not come",
+        MUST_FAIL(RECMAP_NOT_FOUND, "does not occur",
                   recmap_order_position_of(&position, range, 0, absent[i], &error));
     MUST_FAIL(RECMAP_NOT_FOUND, "record 495 ",
               recmap_order_position_of(&position, down, 0, 495, &error));
@@ -579,7 +579,7 @@ static void test_repeated_numbers(void **state) {
     MUST(recmap_order_view_list(&order, base, list, 4, &error));
     MUST(recmap_order_position_of(&position, order, 0, 9, &error));
     position = 77;
-    MUST_FAIL(RECMAP_INVALID, "record 7 comes more than once",
+    MUST_FAIL(RECMAP_INVALID, "record 7 occurs more than once",
               recmap_order_position_of(&position, order, 0, 7, &error));
     assert_int_equal(position, 77);
     recmap_order_release(order);
