@@ -1,5 +1,5 @@
-/* Telling the kernel which records will be read next. Advice only: nothing fails, and a record that
- * cannot be reached is passed over; reading it will say why. */
+/* Telling the kernel which records will be read next. This is advice only and never fails: a record
+ * that cannot be located is ignored, because reading it returns the error. */
 #ifndef RECMAP_DATASET_ADVISE_H
 #define RECMAP_DATASET_ADVISE_H
 
@@ -7,13 +7,13 @@
 
 #include <recmap/dataset.h>
 
-/* Whether a record can be read without waiting for a device, as far as the kernel tells. */
+/* Whether the kernel reports that the record is in memory. */
 bool dataset_is_resident(recmap_dataset *dataset, uint64_t number);
 
-/* Asks for records, those that follow each other at once. With `looks` only for those that are not
- * in memory. Returns how many records were asked for. Where most of them do not follow each other,
- * their shards are read in no order from now on. */
+/* Asks the kernel to load records; neighbours share a request. With `only_missing`, records that
+ * are in memory are not asked for. If most numbers are not consecutive, the kernel is also told to
+ * expect random access to the shards. Returns the number of records asked for. */
 size_t dataset_will_need(recmap_dataset *dataset, const uint64_t *numbers, size_t count,
-                         bool looks);
+                         bool only_missing);
 
 #endif

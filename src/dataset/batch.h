@@ -1,4 +1,4 @@
-/* What a batch is made of: records in the order asked, and what keeps their bytes. */
+/* The contents of a batch: records in the order of the request, and what keeps their bytes. */
 #ifndef RECMAP_DATASET_BATCH_H
 #define RECMAP_DATASET_BATCH_H
 
@@ -6,21 +6,21 @@
 
 #include "dataset/shard_cache.h"
 
-/* A record on its way into a batch: which one, and its place in the order asked. */
+/* A record to be read into a batch, and its index in the batch. */
 struct batch_request {
     uint64_t number;
     size_t slot;
 };
 
-/* A read on its way into a batch's own memory: the requests from `first` to `end`, which lie near
- * each other. */
+/* A read into a batch's own memory, for the requests [first, end), which lie close to each other.
+ */
 struct batch_read {
     recmap_batch *batch;
     size_t first, end;
     uint64_t offset; /* in the shard */
     uint32_t size;
-    uint32_t needed;      /* bytes: a file may end before the rest */
-    size_t memory_offset; /* where in the batch's memory */
+    uint32_t needed;      /* bytes that must arrive; the file may end before `size` */
+    size_t memory_offset; /* in the batch's memory */
 };
 
 struct recmap_batch {
@@ -38,30 +38,30 @@ struct recmap_batch {
     size_t requests_capacity;
     size_t sorted_capacity;
     struct index_place *places;
-    const struct open_shard **shards; /* where the places lie; NULL: to be read with pread */
+    const struct open_shard **shards; /* of the places, if mapped; NULL: read with pread */
     size_t places_capacity;
     size_t shards_capacity;
-    uint8_t *memory; /* that reads go to; kept when the batch is cleared */
+    uint8_t *memory; /* target of reads; kept when the batch is cleared */
     size_t memory_size;
     struct batch_read *reads;
     size_t reads_capacity;
-    size_t request_count; /* that the reads are for */
+    size_t request_count; /* of the records that the reads are for */
     size_t read_count;
-    size_t handed_count;     /* of the reads: handed to the kernel */
-    size_t done_count;       /* of the reads */
-    bool has_failed;         /* one of them, or a check */
-    recmap_batch *next;      /* of those whose reads are not all handed over */
+    size_t submitted_count;  /* reads given to the kernel */
+    size_t done_count;       /* reads completed */
+    bool has_failed;         /* a read or a check failed */
+    recmap_batch *next;      /* in the fetcher's list of batches with unsubmitted reads */
     recmap_columns *columns; /* NULL until something was parsed */
-    bool is_parsed;          /* they are of these records */
+    bool is_parsed;          /* the columns hold these records */
 };
 
-/* Room for `count` records and the scratch to gather them. */
+/* Reserves memory for `count` records and for gathering them. Returns false without memory. */
 bool batch_reserve(recmap_batch *batch, size_t count);
 
-/* The batch gives the pin back when it ends. False when memory is out. */
+/* Keeps the shard pinned until the batch is cleared. Returns false without memory. */
 bool batch_keep_pin(recmap_batch *batch, struct open_shard *shard);
 
-/* Bytes that live as long as the records in the batch; NULL when memory is out. */
+/* Allocates bytes that live as long as the records in the batch. Returns NULL without memory. */
 uint8_t *batch_allocate(recmap_batch *batch, size_t size);
 
 /* Sorts requests by number, keeping the order of equal ones. */

@@ -1,4 +1,4 @@
-/* What the parts of the data set share. */
+/* The data set's internals, shared by the files of this folder. */
 #ifndef RECMAP_DATASET_DATASET_H
 #define RECMAP_DATASET_DATASET_H
 
@@ -18,7 +18,7 @@ struct recmap_dataset {
     const struct framing **framings; /* of each shard */
     frame_check check;
     recmap_access access;
-    bool outgrows_caches;          /* no record is likely to be wanted again while it is near */
+    bool outgrows_caches;          /* a record is unlikely to be in a CPU cache when read again */
     struct extractor *extractor;   /* reads the ids of records; NULL without ids */
     struct record_buffer *buffers; /* of records read with pread and not released; process lock */
     recmap_dataset_info info;
@@ -28,16 +28,16 @@ struct recmap_dataset {
 recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first, uint64_t count,
                                   recmap_error *error);
 
-/* How near a frame is fetched. Requests for the second-level cache hold others up less; those for
- * the first alone leave the index in the second. */
+/* The cache level that a frame is prefetched into. Prefetching into the second level delays other
+ * requests less; prefetching into the first level only does not evict the index from the second. */
 typedef enum fetch_level { FETCH_SECOND_LEVEL, FETCH_FIRST_LEVEL, FETCH_FIRST_ALONE } fetch_level;
 
-/* Not more is fetched of a frame: more requests than the processor can hold only delay each other,
- * and what follows it fetches by itself. */
+/* At most this many bytes of a frame are prefetched: a CPU has few outstanding requests, and its
+ * hardware prefetcher loads the rest. */
 enum { FETCH_MAX = 512 };
 
-/* gcc 12 takes a function that only asks for lines for one without effect, and leaves out its calls
- * where they are not inlined early. */
+/* gcc 12 treats a function that only prefetches as one without effect, and removes calls to it that
+ * were not inlined early. */
 #define ALWAYS_INLINE __attribute__((always_inline)) static inline
 
 ALWAYS_INLINE void fetch_line(const uint8_t *line, fetch_level level) {
@@ -46,8 +46,8 @@ ALWAYS_INLINE void fetch_line(const uint8_t *line, fetch_level level) {
     else __builtin_prefetch(line, 0, 2);
 }
 
-/* Asks the processor to fetch what will be checked of a frame: all of its lines at once, since the
- * index knows the size before the header is there. */
+/* Prefetches the part of a frame that will be checked: all of its cache lines at once, because the
+ * index knows the frame's size before its header is loaded. */
 ALWAYS_INLINE void dataset_fetch_frame(const recmap_dataset *dataset, const uint8_t *frame_bytes,
                                        uint64_t size, fetch_level level) {
     enum { LINE = 64 };
@@ -56,8 +56,8 @@ ALWAYS_INLINE void dataset_fetch_frame(const recmap_dataset *dataset, const uint
     fetch_line(frame_bytes + wanted - 1, level);
 }
 
-/* The same for a single record that is checked next. Its last line is asked for as well: it often
- * lies in another page, whose address takes as long to look up as the bytes to come. */
+/* The same for a single record that is checked next. Its last line is prefetched as well: it often
+ * lies in another page, and translating that address takes as long as loading the bytes. */
 ALWAYS_INLINE void dataset_fetch_one(const recmap_dataset *dataset, const uint8_t *frame_bytes,
                                      uint64_t size) {
     fetch_level level = dataset->outgrows_caches ? FETCH_FIRST_ALONE : FETCH_FIRST_LEVEL;
@@ -65,10 +65,10 @@ ALWAYS_INLINE void dataset_fetch_one(const recmap_dataset *dataset, const uint8_
     if (dataset->check != FRAME_CHECK_HEADER) fetch_line(frame_bytes + size - 1, level);
 }
 
-/* To be called before the record is located: has the processor look up the address of the page that
- * it is in, by the place that the index knows at once, while the exact one is still on its way. The
- * two waits then pass together. */
-void dataset_reach(const recmap_dataset *dataset, uint64_t number);
+/* Called before a record is located: prefetches near the place that the index can estimate without
+ * waiting, so that the CPU translates the page's address while the exact place is still being
+ * loaded. The two waits then overlap. */
+void dataset_prefetch_page(const recmap_dataset *dataset, uint64_t number);
 
 /* Finds the frame that the index says lies at `place` in a window of its shard, checks it against
  * the data set's policy, and gives its payload.

@@ -9,9 +9,9 @@
 #include "os/ring.h"
 
 enum {
-    HANDED_AT_ONCE = 16,      /* reads with one call, and shards that are pinned for it */
-    GAP = 4096,               /* records this near each other come with one read */
-    TOTAL_SIZE_MAX = 1 << 20, /* of several records */
+    SUBMITTED_AT_ONCE = 16,   /* reads per system call, and shards pinned for it */
+    GAP = 4096,               /* records this close to each other share a read */
+    TOTAL_SIZE_MAX = 1 << 20, /* of a read for several records */
     ALIGNMENT_MAX = 4096,
 };
 
@@ -21,9 +21,9 @@ struct fetcher {
     recmap_dataset *dataset;
     struct read_ring *ring;
     unsigned depth;
-    unsigned under_way;
-    size_t begun_count;            /* reads that were begun and are not done */
-    recmap_batch *oldest, *newest; /* of those with reads that are not handed over */
+    unsigned in_flight;
+    size_t open_count;             /* reads of started batches that are not done */
+    recmap_batch *oldest, *newest; /* of the batches with reads that are not submitted */
     bool is_stopped;
 };
 
@@ -35,7 +35,8 @@ static bool get_alignment(uint32_t *alignment, recmap_dataset *dataset, uint32_t
     return fd >= 0;
 }
 
-/* One shard stands for all: they lie in one file system, most of the time. */
+/* Checks the first uncompressed shard only: shards usually lie on one file system. If another one
+ * does not support direct reads, its batches are gathered. */
 static bool shards_allow(recmap_dataset *dataset) {
     const struct index_shard *shards = index_shards(dataset->index);
     uint32_t alignment;
@@ -79,9 +80,10 @@ static bool locate(recmap_batch *batch, const recmap_dataset *dataset, size_t co
     return true;
 }
 
-/* The end of the requests from `first` on that one read gets; the read needs the bytes up to `end`.
- * A forged index can give a later record an earlier place: it begins a read of its own. */
-static size_t near_ones(const recmap_batch *batch, size_t first, size_t count, uint64_t *end) {
+/* Returns the end of the requests from `first` on that share a read, and in `end` the end of the
+ * bytes that the read needs. A forged index can give a later record an earlier place; that record
+ * starts a read of its own. */
+static size_t merge_requests(const recmap_batch *batch, size_t first, size_t count, uint64_t *end) {
     const struct index_place *begin = &batch->places[first];
     *end = begin->offset + begin->frame_size;
     size_t next = first + 1;
@@ -91,16 +93,16 @@ static size_t near_ones(const recmap_batch *batch, size_t first, size_t count, u
         if (place->shard_index != begin->shard_index || place->offset < begin->offset ||
             place->offset > *end + GAP)
             break;
-        if (place_end <= *end) continue; /* once more */
+        if (place_end <= *end) continue; /* a repeated record */
         if (place_end - begin->offset > TOTAL_SIZE_MAX) break;
         *end = place_end;
     }
     return next;
 }
 
-/* A read that begins and ends where the file system wants it. */
-static struct batch_read read_of(recmap_batch *batch, size_t first, size_t end, uint64_t bytes_end,
-                                 uint32_t alignment) {
+/* A read whose bounds are multiples of the file system's alignment. */
+static struct batch_read make_read(recmap_batch *batch, size_t first, size_t end,
+                                   uint64_t bytes_end, uint32_t alignment) {
     uint64_t mask = alignment - 1, begin = batch->places[first].offset & ~mask;
     return (struct batch_read){.batch = batch,
                                .first = first,
@@ -110,15 +112,15 @@ static struct batch_read read_of(recmap_batch *batch, size_t first, size_t end, 
                                .needed = (uint32_t)(bytes_end - begin)};
 }
 
-/* Where in the batch's memory a read may begin, at `used` or behind: at a multiple of its size or
- * of a page's, so that small ones do not lie in two pages. */
+/* The first offset from `used` on in the batch's memory where a read may start: a multiple of the
+ * alignment, and for reads up to a page in size one that keeps the read within a page. */
 static size_t place_read(const struct batch_read *read, uint32_t alignment, size_t used) {
     size_t step = alignment;
     while (step < read->size && step < ALIGNMENT_MAX) step *= 2;
     return (used + step - 1) & ~(step - 1);
 }
 
-/* Makes the reads of a batch. */
+/* Plans the reads of a batch and where their bytes go. */
 static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *dataset, size_t count) {
     uint32_t alignment = 0, shard_index = 0;
     *memory_size = batch->read_count = 0;
@@ -129,12 +131,12 @@ static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *datas
             !get_alignment(&alignment, dataset, place->shard_index))
             return false;
         shard_index = place->shard_index;
-        next = near_ones(batch, i, count, &bytes_end);
+        next = merge_requests(batch, i, count, &bytes_end);
         if (!array_reserve(&batch->reads, &batch->reads_capacity, batch->read_count + 1,
                            sizeof *batch->reads))
             return false;
         struct batch_read *read = &batch->reads[batch->read_count++];
-        *read = read_of(batch, i, next, bytes_end, alignment);
+        *read = make_read(batch, i, next, bytes_end, alignment);
         read->memory_offset = place_read(read, alignment, *memory_size);
         if (read->memory_offset > SIZE_MAX / 2) return false;
         *memory_size = read->memory_offset + read->size;
@@ -142,8 +144,8 @@ static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *datas
     return true;
 }
 
-/* Memory that was used before is used again, unless it is far too large. */
-static bool own_memory(recmap_batch *batch, size_t size) {
+/* Makes the batch's memory large enough. Existing memory is reused unless it is far too large. */
+static bool ensure_memory(recmap_batch *batch, size_t size) {
     enum { TOO_LARGE = 4 };
     size_t taken = pages_size(size);
     if (batch->memory_size >= taken && batch->memory_size / TOO_LARGE <= taken) return true;
@@ -163,13 +165,13 @@ static bool prepare(recmap_batch *batch, recmap_dataset *dataset, const uint64_t
     }
     batch_sort_requests(batch, count);
     return locate(batch, dataset, count) && plan(batch, &memory_size, dataset, count) &&
-           own_memory(batch, memory_size);
+           ensure_memory(batch, memory_size);
 }
 
-/* The reads that are not handed over never will be. */
-static void give_up(struct fetcher *fetcher, recmap_batch *batch) {
-    fetcher->begun_count -= batch->read_count - batch->handed_count;
-    batch->read_count = batch->handed_count;
+/* Cancels the reads of a batch that were not submitted. */
+static void cancel_reads(struct fetcher *fetcher, recmap_batch *batch) {
+    fetcher->open_count -= batch->read_count - batch->submitted_count;
+    batch->read_count = batch->submitted_count;
     batch->has_failed = true;
 }
 
@@ -190,55 +192,59 @@ static bool check_read(const struct batch_read *read, const recmap_dataset *data
     return true;
 }
 
-/* What one read came to: checked while it is still near the processor. */
+/* Handles the result of one read. Its records are checked now, while the bytes are in the cache. */
 static void end_read(struct fetcher *fetcher, const struct batch_read *read, int32_t result) {
     recmap_batch *batch = read->batch;
     batch->done_count++;
-    fetcher->begun_count--;
-    fetcher->under_way--;
+    fetcher->open_count--;
+    fetcher->in_flight--;
     if (!batch->has_failed && !check_read(read, fetcher->dataset, result)) batch->has_failed = true;
 }
 
-/* The next read that is to be handed over. Batches without one leave the list, and one that is
- * finished has left it: nothing behind it is handed over before, so that with its last read ended
- * nothing is under way, and keep_busy looks here. */
+/* The next read to submit, or NULL. Batches whose reads are all submitted leave the list here.
+ *
+ * A batch must have left the list before it is finished, because its memory may be reused then.
+ * This holds: reads are submitted in the order of the list, so when the last read of a batch is
+ * done and no later one is in flight, keep_busy calls this function, which removes the batch. */
 static struct batch_read *next_read(struct fetcher *fetcher) {
-    while (fetcher->oldest && fetcher->oldest->handed_count == fetcher->oldest->read_count)
+    while (fetcher->oldest && fetcher->oldest->submitted_count == fetcher->oldest->read_count)
         fetcher->oldest = fetcher->oldest->next;
-    return fetcher->oldest ? &fetcher->oldest->reads[fetcher->oldest->handed_count] : NULL;
+    return fetcher->oldest ? &fetcher->oldest->reads[fetcher->oldest->submitted_count] : NULL;
 }
 
-/* Hands over some reads; their shards are pinned until the kernel has them. */
-static void hand_over(struct fetcher *fetcher) {
-    struct batch_read *handed[HANDED_AT_ONCE], *read;
-    struct open_shard *pins[HANDED_AT_ONCE];
+/* Submits some reads with one system call. Their shards are pinned until the kernel has its own
+ * references to the files. Reads that the kernel refuses count as failed. */
+static void submit_reads(struct fetcher *fetcher) {
+    struct batch_read *submitted[SUBMITTED_AT_ONCE], *read;
+    struct open_shard *pins[SUBMITTED_AT_ONCE];
     unsigned count = 0;
-    while (count < HANDED_AT_ONCE && fetcher->under_way < fetcher->depth &&
+    while (count < SUBMITTED_AT_ONCE && fetcher->in_flight < fetcher->depth &&
            (read = next_read(fetcher))) {
         uint32_t alignment, shard_index = read->batch->places[read->first].shard_index;
         if (shard_cache_pin(&pins[count], fetcher->dataset->shards, shard_index, NULL) !=
             RECMAP_OK) {
-            give_up(fetcher, read->batch);
+            cancel_reads(fetcher, read->batch);
             continue;
         }
         ring_add(fetcher->ring, open_shard_direct(&alignment, pins[count]),
                  read->batch->memory + read->memory_offset, read->size, read->offset, read);
-        handed[count++] = read;
-        read->batch->handed_count++;
-        fetcher->under_way++;
+        submitted[count++] = read;
+        read->batch->submitted_count++;
+        fetcher->in_flight++;
     }
     unsigned refused = ring_submit(fetcher->ring);
     if (refused) fetcher_stop(fetcher);
-    for (unsigned i = count - refused; i < count; i++) end_read(fetcher, handed[i], -1);
+    for (unsigned i = count - refused; i < count; i++) end_read(fetcher, submitted[i], -1);
     for (unsigned i = 0; i < count; i++) shard_cache_unpin(pins[i]);
 }
 
-/* Keeps the ring full, without a call for each single read. */
+/* Keeps the ring full. Waits until a quarter of it is free, so that not every read costs a system
+ * call. */
 static void keep_busy(struct fetcher *fetcher) {
     unsigned few = fetcher->depth - fetcher->depth / 4;
-    if (fetcher->under_way > few) return;
-    while (!fetcher->is_stopped && fetcher->under_way < fetcher->depth && next_read(fetcher))
-        hand_over(fetcher);
+    if (fetcher->in_flight > few) return;
+    while (!fetcher->is_stopped && fetcher->in_flight < fetcher->depth && next_read(fetcher))
+        submit_reads(fetcher);
 }
 
 static void end_some(struct fetcher *fetcher) {
@@ -250,31 +256,31 @@ static void end_some(struct fetcher *fetcher) {
     }
 }
 
-bool fetcher_begin(struct fetcher *fetcher, recmap_batch *batch, const uint64_t *numbers,
+bool fetcher_start(struct fetcher *fetcher, recmap_batch *batch, const uint64_t *numbers,
                    size_t count) {
     recmap_batch_clear(batch);
     if (fetcher->is_stopped || !prepare(batch, fetcher->dataset, numbers, count)) return false;
-    batch->handed_count = batch->done_count = 0;
+    batch->submitted_count = batch->done_count = 0;
     batch->request_count = count;
     batch->has_failed = false;
     batch->next = NULL;
     if (next_read(fetcher)) fetcher->newest->next = batch;
     else fetcher->oldest = batch;
     fetcher->newest = batch;
-    fetcher->begun_count += batch->read_count;
+    fetcher->open_count += batch->read_count;
     keep_busy(fetcher);
     return true;
 }
 
 bool fetcher_wants_more(const struct fetcher *fetcher, const recmap_batch *batch) {
     if (fetcher->is_stopped) return false;
-    return fetcher->begun_count - (batch->read_count - batch->done_count) < fetcher->depth;
+    return fetcher->open_count - (batch->read_count - batch->done_count) < fetcher->depth;
 }
 
 bool fetcher_finish(struct fetcher *fetcher, recmap_batch *batch) {
     while (batch->done_count < batch->read_count) {
         keep_busy(fetcher);
-        if (fetcher->under_way) end_some(fetcher);
+        if (fetcher->in_flight) end_some(fetcher);
     }
     batch->count = batch->request_count;
     if (batch->has_failed) recmap_batch_clear(batch);
@@ -283,6 +289,7 @@ bool fetcher_finish(struct fetcher *fetcher, recmap_batch *batch) {
 
 void fetcher_stop(struct fetcher *fetcher) {
     fetcher->is_stopped = true;
-    for (recmap_batch *batch = fetcher->oldest; batch; batch = batch->next) give_up(fetcher, batch);
+    for (recmap_batch *batch = fetcher->oldest; batch; batch = batch->next)
+        cancel_reads(fetcher, batch);
     fetcher->oldest = NULL;
 }

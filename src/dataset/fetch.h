@@ -1,7 +1,8 @@
-/* Fetching: the records of batches come past the page cache into memory of the batches, many reads
- * at a time, while the thread goes on. A fetcher belongs to one thread.
+/* Fetching reads the records of a batch with io_uring, past the page cache, into the batch's own
+ * memory. Many reads are in flight while the thread continues. One thread uses a fetcher.
  *
- * It has no errors of its own: what cannot be fetched is gathered, which works or says why not. */
+ * A fetcher reports no errors: a batch that cannot be fetched is gathered instead, which either
+ * succeeds or returns the error. */
 #ifndef RECMAP_DATASET_FETCH_H
 #define RECMAP_DATASET_FETCH_H
 
@@ -11,30 +12,29 @@
 
 struct fetcher;
 
-/* Whether the data set is to be read so, and the kernel and the file system have what it takes.
- * Opens a shard. */
+/* Whether the data set was opened with RECMAP_ACCESS_DIRECT and both the kernel and the file system
+ * support it. Opens one shard to find out. */
 bool fetch_is_possible(recmap_dataset *dataset);
 
-/* One that has up to `depth` reads under way. NULL where that is not possible. */
+/* Creates a fetcher with up to `depth` reads in flight. Returns NULL if that is not possible. */
 struct fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth);
 
-/* Every batch that was begun must be finished. */
+/* Every batch that was started must have been finished. */
 void fetcher_destroy(struct fetcher *fetcher);
 
-/* Begins to fetch records into a batch; it is finished before it is used for anything else. False:
- * nothing is under way, and there is nothing to finish. */
-bool fetcher_begin(struct fetcher *fetcher, recmap_batch *batch, const uint64_t *numbers,
+/* Starts fetching records into a batch. The batch must be finished before any other use. Returns
+ * false if nothing was started; then there is nothing to finish. */
+bool fetcher_start(struct fetcher *fetcher, recmap_batch *batch, const uint64_t *numbers,
                    size_t count);
 
-/* Whether, while the batch is finished, there are too few reads behind it to keep the device
- * busy. */
+/* Whether too few reads follow those of this batch to keep the device busy while it is finished. */
 bool fetcher_wants_more(const struct fetcher *fetcher, const recmap_batch *batch);
 
-/* Waits until the batch has its records, in the order asked. Of several that were begun the first
- * comes first. False: it is empty, and to be gathered. */
+/* Waits until the batch has its records, in the order of `numbers`. Batches must be finished in the
+ * order in which they were started. Returns false if the batch is empty and must be gathered. */
 bool fetcher_finish(struct fetcher *fetcher, recmap_batch *batch);
 
-/* Reads nothing more that is not under way: what was begun is finished sooner, and empty. */
+/* Starts no further reads. Batches that were started can be finished sooner, and are empty. */
 void fetcher_stop(struct fetcher *fetcher);
 
 #endif

@@ -1,4 +1,8 @@
-/* Many records at once: visited in file order, fetched ahead of use, returned as asked. */
+/* Reading many records at once: in file order, with prefetching, returned in the order of the
+ * request.
+ *
+ * The wait for memory dominates, so each record passes through a pipeline of stages. Each stage
+ * prefetches what the next one needs, and other records' stages run in between. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -6,73 +10,73 @@
 #include "dataset/dataset.h"
 
 enum {
-    /* Each record passes through stages, and waits between them for the processor to fetch what the
-     * next one needs: its entry in the index, its offset, its bytes, first from memory and then
-     * from the second-level cache. In records behind the first. */
+    /* The stages, each as the number of records that it lags behind the first stage (the entry in
+     * the index): the packed offset, locating the frame, its bytes in the first-level cache, and
+     * checking it. */
     LAG_OFFSET = 6,
     LAG_LOCATE = 24,
     LAG_FETCH = 40,
     LAG_CHECK = 46,
-    LOCATED_AT_ONCE = 8, /* so many addresses are looked up side by side */
-    READ_GAP = 4096,     /* records this near each other are read with one pread */
+    LOCATED_AT_ONCE = 8, /* records whose page addresses are translated together */
+    READ_GAP = 4096,     /* records this close to each other share a pread */
     READ_MAX = 1 << 20,
 };
 
-/* The state of one gather as it goes from record to record. */
+/* The state of one gather. */
 struct gather {
     recmap_batch *batch;
     recmap_dataset *dataset;
-    struct open_shard *shard; /* of the record before */
+    struct open_shard *shard; /* of the previous record */
     uint32_t shard_index;
-    bool is_borrowed; /* the shard is pinned here, not by the batch: nothing points into it */
+    bool is_borrowed; /* the gather holds the pin, not the batch: no record points into the shard */
 };
 
-static void leave_shard(struct gather *at) {
-    if (at->shard && at->is_borrowed) shard_cache_unpin(at->shard);
-    at->shard = NULL;
+static void leave_shard(struct gather *gather) {
+    if (gather->shard && gather->is_borrowed) shard_cache_unpin(gather->shard);
+    gather->shard = NULL;
 }
 
-/* Pins the shard, unless it is the one at hand. Records point into a mapped one: the batch keeps
- * the pin. Where shards are never closed there is nothing to give back. */
-static recmap_status enter_shard(struct gather *at, uint32_t shard_index, recmap_error *error) {
-    if (at->shard && at->shard_index == shard_index) return RECMAP_OK;
-    leave_shard(at);
+/* Pins the shard unless it is the current one. The batch keeps the pin of a mapped shard, because
+ * its records point into the mapping. If shards are never closed, pins need not be released. */
+static recmap_status enter_shard(struct gather *gather, uint32_t shard_index, recmap_error *error) {
+    if (gather->shard && gather->shard_index == shard_index) return RECMAP_OK;
+    leave_shard(gather);
     struct open_shard *shard;
-    recmap_status status = shard_cache_pin(&shard, at->dataset->shards, shard_index, error);
+    recmap_status status = shard_cache_pin(&shard, gather->dataset->shards, shard_index, error);
     if (status != RECMAP_OK) return status;
-    at->is_borrowed = !open_shard_bytes(shard);
-    if (!at->is_borrowed && shard_cache_evicts(at->dataset->shards) &&
-        !batch_keep_pin(at->batch, shard)) {
+    gather->is_borrowed = !open_shard_bytes(shard);
+    if (!gather->is_borrowed && shard_cache_evicts(gather->dataset->shards) &&
+        !batch_keep_pin(gather->batch, shard)) {
         shard_cache_unpin(shard);
         return fail_memory(error);
     }
-    at->shard = shard;
-    at->shard_index = shard_index;
+    gather->shard = shard;
+    gather->shard_index = shard_index;
     return RECMAP_OK;
 }
 
-/* Finds record `i` of the sorted requests. */
-static recmap_status locate(struct gather *at, size_t i, recmap_error *error) {
-    recmap_batch *batch = at->batch;
+/* Locates record `i` of the sorted requests. */
+static recmap_status locate(struct gather *gather, size_t i, recmap_error *error) {
+    recmap_batch *batch = gather->batch;
     uint64_t number = batch->requests[i].number;
     struct index_place *place = &batch->places[i];
     batch->shards[i] = NULL;
-    recmap_status status = index_locate(place, at->dataset->index, number, error);
-    if (status == RECMAP_OK && at->dataset->access != RECMAP_ACCESS_MAP) return RECMAP_OK;
-    if (status == RECMAP_OK) status = enter_shard(at, place->shard_index, error);
+    recmap_status status = index_locate(place, gather->dataset->index, number, error);
+    if (status == RECMAP_OK && gather->dataset->access != RECMAP_ACCESS_MAP) return RECMAP_OK;
+    if (status == RECMAP_OK) status = enter_shard(gather, place->shard_index, error);
     if (status != RECMAP_OK) {
         fail_at(error, NULL, number, RECMAP_NO_OFFSET);
         return status;
     }
-    if (open_shard_bytes(at->shard)) batch->shards[i] = at->shard;
+    if (open_shard_bytes(gather->shard)) batch->shards[i] = gather->shard;
     return RECMAP_OK;
 }
 
-/* Asks for the first line of each, and then for the rest. A request waits until the address of its
- * page was looked up, which takes as long as memory does, but several that follow each other at
- * once wait together. */
-static void reach(const struct gather *at, size_t first, size_t end) {
-    const recmap_batch *batch = at->batch;
+/* Prefetches the first line of each frame, then the rest of each. A prefetch waits for the address
+ * translation of its page, which takes as long as a memory access; the waits of consecutive
+ * prefetches overlap. */
+static void prefetch_frames(const struct gather *gather, size_t first, size_t end) {
+    const recmap_batch *batch = gather->batch;
     const uint8_t *frames[LOCATED_AT_ONCE];
     size_t count = 0;
     uint64_t sizes[LOCATED_AT_ONCE];
@@ -82,47 +86,48 @@ static void reach(const struct gather *at, size_t first, size_t end) {
         sizes[count++] = batch->places[i].frame_size;
     }
     for (size_t i = 0; i < count; i++) fetch_line(frames[i], FETCH_SECOND_LEVEL);
-    /* Checking all of longer ones takes so long that the second step is early enough. */
+    /* Longer frames take so long to check that LAG_FETCH is early enough for them. */
     for (size_t i = 0; i < count; i++)
         if (sizes[i] <= FETCH_MAX)
-            dataset_fetch_frame(at->dataset, frames[i], sizes[i], FETCH_SECOND_LEVEL);
+            dataset_fetch_frame(gather->dataset, frames[i], sizes[i], FETCH_SECOND_LEVEL);
 }
 
-/* Finds some records, when the last of them is due, and starts to fetch their bytes. */
-static recmap_status locate_some(struct gather *at, size_t last, size_t count,
+/* Locates a group of records when the last of them is due, and starts to prefetch their bytes. */
+static recmap_status locate_some(struct gather *gather, size_t last, size_t count,
                                  recmap_error *error) {
     if (last + 1 < count && (last + 1) % LOCATED_AT_ONCE) return RECMAP_OK;
     size_t first = last - last % LOCATED_AT_ONCE;
     for (size_t i = first; i <= last; i++) {
-        recmap_status status = locate(at, i, error);
+        recmap_status status = locate(gather, i, error);
         if (status != RECMAP_OK) return status;
     }
-    reach(at, first, last + 1);
+    prefetch_frames(gather, first, last + 1);
     return RECMAP_OK;
 }
 
-/* Brings record `i`, which was located, near. */
-static void fetch(const struct gather *at, size_t i) {
-    const recmap_batch *batch = at->batch;
+/* Prefetches record `i`, which was located, into the first-level cache. */
+static void fetch(const struct gather *gather, size_t i) {
+    const recmap_batch *batch = gather->batch;
     if (!batch->shards[i]) return;
-    dataset_fetch_frame(at->dataset, open_shard_bytes(batch->shards[i]) + batch->places[i].offset,
+    dataset_fetch_frame(gather->dataset,
+                        open_shard_bytes(batch->shards[i]) + batch->places[i].offset,
                         batch->places[i].frame_size, FETCH_FIRST_LEVEL);
 }
 
-static recmap_status check(struct gather *at, size_t i, const struct shard_window *window,
+static recmap_status check(struct gather *gather, size_t i, const struct shard_window *window,
                            recmap_error *error) {
-    recmap_batch *batch = at->batch;
+    recmap_batch *batch = gather->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
     record->pin = NULL;
-    return dataset_check_frame(record, at->dataset, window, &batch->places[i],
+    return dataset_check_frame(record, gather->dataset, window, &batch->places[i],
                                batch->requests[i].number, error);
 }
 
-/* The end of the requests from `i` on that one read gets, since each lies near the ones before it.
- * Requests are sorted by number, but their places need not ascend: a forged index can give a later
- * record an earlier place. Such a record begins a read of its own. */
-static size_t near_ones(const struct gather *at, size_t i, size_t end, uint64_t *size) {
-    const recmap_batch *batch = at->batch;
+/* Returns the end of the requests from `i` on that share a read because each lies close to the
+ * preceding ones. Requests are sorted by number, but their places need not ascend: a forged index
+ * can give a later record an earlier place. Such a record starts a read of its own. */
+static size_t merge_requests(const struct gather *gather, size_t i, size_t end, uint64_t *size) {
+    const recmap_batch *batch = gather->batch;
     const struct index_place *first = &batch->places[i];
     uint64_t last = first->offset + first->frame_size;
     size_t next = i + 1;
@@ -132,34 +137,35 @@ static size_t near_ones(const struct gather *at, size_t i, size_t end, uint64_t 
             place->offset < first->offset || place->offset > last + READ_GAP ||
             place->offset + place->frame_size - first->offset > READ_MAX)
             break;
-        /* A repeated record lies in what is read already. */
+        /* A repeated record does not extend the read. */
         if (place->offset + place->frame_size > last) last = place->offset + place->frame_size;
     }
     *size = last - first->offset;
     return next;
 }
 
-/* Reads and checks the requests from `i` on that one read gets. */
-static recmap_status read_near(struct gather *at, size_t i, size_t count, size_t *next,
-                               recmap_error *error) {
-    recmap_batch *batch = at->batch;
+/* Reads and checks the requests from `i` on that share a read. */
+static recmap_status read_merged(struct gather *gather, size_t i, size_t count, size_t *next,
+                                 recmap_error *error) {
+    recmap_batch *batch = gather->batch;
     const struct index_place *first = &batch->places[i];
     uint64_t size;
-    *next = near_ones(at, i, count, &size);
-    recmap_status status = enter_shard(at, first->shard_index, error);
+    *next = merge_requests(gather, i, count, &size);
+    recmap_status status = enter_shard(gather, first->shard_index, error);
     if (status != RECMAP_OK) return status;
     uint8_t *bytes = batch_allocate(batch, (size_t)size);
     if (!bytes) return fail_memory(error);
-    status = open_shard_read(at->shard, bytes, (size_t)size, first->offset, error);
+    status = open_shard_read(gather->shard, bytes, (size_t)size, first->offset, error);
     if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
     struct shard_window window = {bytes, first->offset, size, NULL};
-    for (size_t r = i; status == RECMAP_OK && r < *next; r++) status = check(at, r, &window, error);
+    for (size_t r = i; status == RECMAP_OK && r < *next; r++)
+        status = check(gather, r, &window, error);
     return status;
 }
 
-/* How many requests from `i` on are copied out of a compressed shard together. */
-static size_t compressed_ones(const struct gather *at, size_t i, size_t end, uint64_t *size) {
-    const struct index_place *places = at->batch->places;
+/* Returns the end of the requests from `i` on that are copied together from a compressed shard. */
+static size_t merge_compressed(const struct gather *gather, size_t i, size_t end, uint64_t *size) {
+    const struct index_place *places = gather->batch->places;
     size_t next = i + 1;
     *size = places[i].frame_size;
     while (next < end && places[next].shard_index == places[i].shard_index &&
@@ -168,76 +174,76 @@ static size_t compressed_ones(const struct gather *at, size_t i, size_t end, uin
     return next;
 }
 
-/* Reads and checks the requests from `i` on that are copied together. */
-static recmap_status read_compressed(struct gather *at, size_t i, size_t count, size_t *next,
+/* Copies and checks the requests from `i` on that are copied together. */
+static recmap_status read_compressed(struct gather *gather, size_t i, size_t count, size_t *next,
                                      recmap_error *error) {
-    recmap_batch *batch = at->batch;
+    recmap_batch *batch = gather->batch;
     uint64_t size;
-    *next = compressed_ones(at, i, count, &size);
-    recmap_status status = enter_shard(at, batch->places[i].shard_index, error);
+    *next = merge_compressed(gather, i, count, &size);
+    recmap_status status = enter_shard(gather, batch->places[i].shard_index, error);
     if (status != RECMAP_OK) return status;
     uint8_t *bytes = batch_allocate(batch, (size_t)size);
     if (!bytes) return fail_memory(error);
-    status = open_shard_read_frames(at->shard, bytes, &batch->places[i], *next - i, error);
+    status = open_shard_read_frames(gather->shard, bytes, &batch->places[i], *next - i, error);
     if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[i].number, RECMAP_NO_OFFSET);
     for (size_t r = i; status == RECMAP_OK && r < *next; r++) {
         const struct index_place *place = &batch->places[r];
         struct shard_window window = {bytes, place->offset, place->frame_size, NULL};
-        status = check(at, r, &window, error);
+        status = check(gather, r, &window, error);
         bytes += place->frame_size;
     }
     return status;
 }
 
-static recmap_status read_some(struct gather *at, size_t i, size_t count, size_t *next,
+static recmap_status read_some(struct gather *gather, size_t i, size_t count, size_t *next,
                                recmap_error *error) {
-    uint32_t shard_index = at->batch->places[i].shard_index;
-    const struct shard_entry *entry = &index_shards(at->dataset->index)[shard_index].entry;
-    return entry->compression == COMPRESSION_NONE ? read_near(at, i, count, next, error)
-                                                  : read_compressed(at, i, count, next, error);
+    uint32_t shard_index = gather->batch->places[i].shard_index;
+    const struct shard_entry *entry = &index_shards(gather->dataset->index)[shard_index].entry;
+    return entry->compression == COMPRESSION_NONE ? read_merged(gather, i, count, next, error)
+                                                  : read_compressed(gather, i, count, next, error);
 }
 
-/* Whether a stage has a record at this turn, and which. */
+/* Whether a stage has a record in this turn; `i` is set to its index. */
 static bool is_due(size_t *i, size_t turn, size_t lag, size_t count) {
     *i = turn - lag;
     return turn >= lag && *i < count;
 }
 
-static recmap_status turn_stages(struct gather *at, size_t turn, size_t count,
+static recmap_status turn_stages(struct gather *gather, size_t turn, size_t count,
                                  recmap_error *error) {
-    recmap_batch *batch = at->batch;
-    struct index_file *index = at->dataset->index;
+    recmap_batch *batch = gather->batch;
+    struct index_file *index = gather->dataset->index;
     recmap_status status = RECMAP_OK;
     size_t i;
     if (is_due(&i, turn, 0, count)) index_prefetch(index, batch->requests[i].number);
     if (is_due(&i, turn, LAG_OFFSET, count)) index_prefetch_bits(index, batch->requests[i].number);
-    if (is_due(&i, turn, LAG_LOCATE, count)) status = locate_some(at, i, count, error);
-    if (status == RECMAP_OK && is_due(&i, turn, LAG_FETCH, count)) fetch(at, i);
+    if (is_due(&i, turn, LAG_LOCATE, count)) status = locate_some(gather, i, count, error);
+    if (status == RECMAP_OK && is_due(&i, turn, LAG_FETCH, count)) fetch(gather, i);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i]) {
         struct shard_window window = open_shard_window(batch->shards[i]);
-        status = check(at, i, &window, error);
+        status = check(gather, i, &window, error);
     }
     return status;
 }
 
-static recmap_status visit(struct gather *at, size_t count, recmap_error *error) {
+static recmap_status visit(struct gather *gather, size_t count, recmap_error *error) {
     for (size_t turn = 0; turn < count + LAG_CHECK; turn++) {
-        recmap_status status = turn_stages(at, turn, count, error);
+        recmap_status status = turn_stages(gather, turn, count, error);
         if (status != RECMAP_OK) return status;
     }
     for (size_t i = 0; i < count;) {
         size_t next = i + 1;
-        recmap_status status = at->batch->shards[i] ? RECMAP_OK
-                                                    : read_some(at, i, count, &next, error);
+        recmap_status status = gather->batch->shards[i] ? RECMAP_OK
+                                                        : read_some(gather, i, count, &next, error);
         if (status != RECMAP_OK) return status;
         i = next;
     }
     return RECMAP_OK;
 }
 
-/* Records are fetched ahead of others that come before them, and read together with their
- * neighbours, so what failed first need not be the first that is bad: that one is looked for one by
- * one, which costs something only now that all is lost. */
+/* Returns the error of the first bad record. The pipeline need not have failed at that one: records
+ * are located ahead of earlier ones and read together with their neighbours. So the records are
+ * read again one by one, which is slow but happens only after a failure. */
 static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, size_t count,
                                 recmap_status failed, recmap_error *error) {
     if (failed == RECMAP_NO_MEMORY) return failed;
@@ -251,11 +257,11 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
     return failed;
 }
 
-static recmap_status gather(recmap_batch *batch, recmap_dataset *dataset, size_t count,
-                            recmap_error *error) {
-    struct gather at = {.batch = batch, .dataset = dataset};
-    recmap_status status = visit(&at, count, error);
-    leave_shard(&at);
+static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset, size_t count,
+                                     recmap_error *error) {
+    struct gather gather = {.batch = batch, .dataset = dataset};
+    recmap_status status = visit(&gather, count, error);
+    leave_shard(&gather);
     batch->count = count;
     if (status == RECMAP_OK) return RECMAP_OK;
     recmap_batch_clear(batch);
@@ -272,7 +278,7 @@ recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset
         batch->requests[i] = (struct batch_request){numbers[i], i};
     }
     batch_sort_requests(batch, count);
-    return gather(batch, dataset, count, error);
+    return gather_requests(batch, dataset, count, error);
 }
 
 recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *dataset,
@@ -282,5 +288,5 @@ recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *d
     if (status != RECMAP_OK) return status;
     if (!batch_reserve(batch, count)) return fail_memory(error);
     for (size_t i = 0; i < count; i++) batch->requests[i] = (struct batch_request){first + i, i};
-    return gather(batch, dataset, count, error);
+    return gather_requests(batch, dataset, count, error);
 }

@@ -17,7 +17,7 @@ int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t num
     struct index_place place;
     struct open_shard *shard;
     if (number >= dataset->info.record_count) return 0;
-    dataset_reach(dataset, number);
+    dataset_prefetch_page(dataset, number);
     if (index_locate(&place, dataset->index, number, NULL) != RECMAP_OK ||
         place.frame_size < TFRECORD_OVERHEAD)
         return 0;

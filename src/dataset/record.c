@@ -1,4 +1,4 @@
-/* One record: found, checked, handed out. */
+/* Reading one record: locate, check, return. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -6,8 +6,8 @@
 #include "format/tfrecord.h"
 #include "os/thread.h"
 
-/* The bytes of a record that was read with pread. The data set knows all of them, to free those
- * that nobody released. */
+/* The bytes of a record that was read with pread. The data set lists all of them, so that closing
+ * it frees those that were never released. */
 struct record_buffer {
     struct record_pin pin; /* first, so that a pin is its buffer */
     recmap_dataset *dataset;
@@ -57,7 +57,8 @@ void record_buffers_free(recmap_dataset *dataset) {
     }
 }
 
-/* A new scan cannot go on inside a compressed stream; the points of this index lead behind. */
+/* The advice differs for compressed shards: a new scan cannot continue after damage in a stream,
+ * but the seek points of this index still reach the records after it. */
 static void advise_damage(const recmap_dataset *dataset, const struct index_place *place,
                           recmap_error *error) {
     const struct shard_entry *entry = &index_shards(dataset->index)[place->shard_index].entry;
@@ -69,8 +70,8 @@ static void advise_damage(const recmap_dataset *dataset, const struct index_plac
                     path);
     else
         fail_advise(error,
-                    "bring the file back from its source; this index still reads the rest, `recmap "
-                    "verify %s` lists what is lost, and a loader that skips bad records goes on",
+                    "restore the file from its source; this index still reads the rest, `recmap "
+                    "verify %s` lists what is lost, and a loader can skip bad records",
                     path);
 }
 
@@ -79,12 +80,11 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const struct open
                                 bool is_other_length, const char *reason, recmap_error *error) {
     recmap_status status;
     if (shard && open_shard_was_cut(shard)) {
-        status = fail(error, RECMAP_IO, "the file was cut short after it was opened");
-        fail_advise(error, "bring the indexed file back and open the data set again");
+        status = fail(error, RECMAP_IO, "the file was truncated after it was opened");
+        fail_advise(error, "restore the indexed file and open the data set again");
     } else if (is_other_length) {
         status = fail(error, RECMAP_STALE,
-                      "the shard changed since it was indexed: the record has "
-                      "another length");
+                      "the shard changed since it was indexed: the record's length differs");
         fail_advise(error, "build the index again with `recmap index`");
     } else {
         status = fail(error, RECMAP_CORRUPT, "%s", reason);
@@ -95,7 +95,7 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const struct open
     return status;
 }
 
-/* The index agrees with itself about this record, but not about the records near it. */
+/* The index is consistent for this record, but not for the records near it. */
 static recmap_status fail_outside(const recmap_dataset *dataset, const struct index_place *place,
                                   uint64_t number, recmap_error *error) {
     fail(error, RECMAP_CORRUPT,
@@ -129,15 +129,15 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
         record->number = number;
         return RECMAP_OK;
     }
-    struct frame_fault fault = {"the record has another length"};
+    struct frame_fault fault = {"the record's length differs from the index"};
     bool is_other_length = verdict == FRAME_GOOD;
     if (!is_other_length) {
         framing->parse(&found, framing, frame_bytes, place->frame_size, dataset->check, &fault);
         is_other_length = verdict == FRAME_BAD_LENGTH &&
                           framing->begins_frame(framing, frame_bytes, place->frame_size);
     }
-    /* The file was compared when it was opened; damage in a stream can make any length, and good
-     * frames of other places. */
+    /* A compressed shard was compared with the index when it was opened, so it is damaged, not
+     * stale: damage in the stream can produce any length, and good frames at wrong places. */
     if (index_shards(dataset->index)[place->shard_index].entry.compression != COMPRESSION_NONE)
         is_other_length = false;
     return fail_frame(dataset, window->shard, place, number, is_other_length, fault.reason, error);
@@ -159,7 +159,7 @@ static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
     return status;
 }
 
-void dataset_reach(const recmap_dataset *dataset, uint64_t number) {
+void dataset_prefetch_page(const recmap_dataset *dataset, uint64_t number) {
     uint32_t shard_index;
     uint64_t offset;
     struct open_shard *shard;
@@ -176,7 +176,7 @@ recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
                                  recmap_error *error) {
     if (__builtin_expect(number >= dataset->info.record_count, 0))
         return dataset_check_range(dataset, number, 1, error);
-    dataset_reach(dataset, number);
+    dataset_prefetch_page(dataset, number);
     struct index_place place;
     recmap_status status = index_locate(&place, dataset->index, number, error);
     if (status != RECMAP_OK) return status;

@@ -18,19 +18,19 @@ struct open_shard {
     struct record_pin pin; /* first, so that a pin is its shard */
     struct shard_cache *cache;
     uint32_t shard_index;
-    struct shard_image image; /* in use when fd is -1 */
-    int fd;                   /* -1 once it is mapped */
-    struct point_list points; /* of a compressed one */
+    struct shard_image image; /* used if fd is -1 */
+    int fd;                   /* -1 if the shard is mapped */
+    struct point_list points; /* seek points of a compressed shard */
     struct waypoints *waypoints;
-    int direct_fd; /* past the page cache; -1: none */
+    int direct_fd; /* for reads past the page cache; -1: none */
     uint32_t direct_alignment;
-    bool is_passing; /* not in the cache: closed when it is unpinned */
+    bool is_passing; /* not in the cache: closed as soon as it is unpinned */
     atomic_bool expects_random;
     uint32_t pins;
     struct open_shard *newer, *older; /* among the unpinned; by last use */
 };
 
-/* A shard's place in the cache. Read without the lock on the way to a shard that is open. */
+/* A shard's slot in the cache. Read without a lock if no shard is ever closed. */
 struct shard_slot {
     _Atomic(struct open_shard *) opened;
 };
@@ -45,15 +45,15 @@ struct shard_cache {
     size_t shard_count;
     bool evicts;
     size_t limit;
-    struct span_cache *spans; /* of compressed ones */
-    size_t open_count;        /* this and the list below are guarded by the process lock */
+    struct span_cache *spans; /* of compressed shards */
+    size_t open_count;        /* guarded by the process lock, as the list below */
     struct open_shard *newest, *oldest;
 };
 
-/* Room that is left to others: maps and files of the application, of other data sets. */
+/* Shares of the process's limits that are left to the application and to other data sets. */
 enum { SHARE_OF_LIMITS = 2, MAPS_MAX = 32000, FILES_MIN = 4 };
 
-/* Of a compressed shard's samples only each so many'th is compared. */
+/* Every how many samples of a compressed shard one is compared: each may cost inflating a span. */
 enum { SAMPLES_STEP = 8 };
 
 static const struct shard_entry *entry_of(const struct shard_cache *cache, uint32_t shard_index) {
@@ -171,12 +171,12 @@ static recmap_status fail_stale(const struct shard_entry *entry, const char *fou
                                 recmap_error *error) {
     fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", found);
     fail_file(error, entry->path);
-    fail_advise(error, "bring the indexed file back, or build the index again with `recmap index`");
+    fail_advise(error, "restore the indexed file, or build the index again with `recmap index`");
     return RECMAP_STALE;
 }
 
-/* Compares one sampled record with the file: its header must hold, its size and its stored CRC must
- * be those that were indexed. */
+/* Compares one sampled record with the file: its header must be valid, and its size and stored CRC
+ * must equal those in the index. */
 static recmap_status check_sample(const struct open_shard *shard, uint64_t record_index,
                                   uint32_t check, recmap_error *error) {
     const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
@@ -185,7 +185,7 @@ static recmap_status check_sample(const struct open_shard *shard, uint64_t recor
     recmap_status status =
         index_locate(&place, shard->cache->index, indexed->first_record + record_index, error);
     if (status != RECMAP_OK) return status;
-    /* In memory only the frame's ends are touched; else there is no way but to read it. */
+    /* In a mapping only the frame's header and footer are read; else the whole frame is. */
     uint8_t *copy = NULL;
     struct shard_window window = open_shard_window(shard);
     if (!window.data) {
@@ -200,18 +200,19 @@ static recmap_status check_sample(const struct open_shard *shard, uint64_t recor
                                 framing->parse(&found, framing, frame_bytes, place.frame_size,
                                                FRAME_CHECK_STORED, NULL) != FRAME_GOOD ||
                                 found.size != place.frame_size || found.check != check)) {
-        status = fail_stale(&indexed->entry, "its content is another", error);
+        status = fail_stale(&indexed->entry, "its content differs", error);
         fail_at(error, NULL, indexed->first_record + record_index, place.offset);
     }
     free(copy);
     return status;
 }
 
-/* The same size at another time: a copy, or other content? The samples tell. */
+/* Called if a shard has the indexed size but another modification time. The samples tell a copy
+ * from changed content. */
 static recmap_status check_samples(const struct open_shard *shard, const struct shard_entry *entry,
                                    recmap_error *error) {
     const struct shard_identity *identity = &entry->identity;
-    /* Of a compressed shard each may cost a span. */
+
     size_t step = entry->compression == COMPRESSION_NONE ? 1 : SAMPLES_STEP;
     for (size_t i = 0; i < identity->sample_count; i += step) {
         uint64_t record_index = i * identity->sample_step;
@@ -227,7 +228,7 @@ static recmap_status check_size(const struct open_shard *shard, const struct fil
     const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     if (now->size == entry->file_size) return RECMAP_OK;
     char found[96];
-    snprintf(found, sizeof found, "it has %" PRIu64 " bytes, then it had %" PRIu64, now->size,
+    snprintf(found, sizeof found, "it has %" PRIu64 " bytes, it had %" PRIu64, now->size,
              entry->file_size);
     return fail_stale(entry, found, error);
 }
@@ -248,7 +249,8 @@ static void list_add_newest(struct shard_cache *cache, struct open_shard *shard)
     cache->newest = shard;
 }
 
-/* Takes the shard that was unused longest out of the cache, or NULL. The lock is held. */
+/* Removes the least recently used unpinned shard from the cache and returns it, or NULL. The caller
+ * holds the lock. */
 static struct open_shard *evict_oldest(struct shard_cache *cache) {
     struct open_shard *oldest = cache->oldest;
     if (!oldest) return NULL;
@@ -266,8 +268,8 @@ static bool close_oldest(struct shard_cache *cache) {
     return oldest != NULL;
 }
 
-/* Maps the shard's file. Where there is no room for one more map, at the cost of others; where
- * there is none at all, it is read with pread. */
+/* Maps the shard's file. If the process cannot have another mapping, other shards are closed first;
+ * if that does not help, the shard is read with pread. */
 static recmap_status load(struct open_shard *shard, const struct shard_entry *entry,
                           recmap_error *error) {
     if (shard->cache->options.access != RECMAP_ACCESS_MAP) return RECMAP_OK;
@@ -287,7 +289,7 @@ static recmap_status open_file(struct open_shard *shard, const char *path, recma
     struct shard_cache *cache = shard->cache;
     recmap_error local;
     recmap_status status;
-    /* Only shards that are read with pread hold files that closing one gives back. */
+    /* Closing another shard helps only if shards are read with pread: mapped ones hold no files. */
     do status = shard_cache_open_file(&shard->fd, cache, path, &local);
     while (status == RECMAP_IO && local.system_errno == EMFILE &&
            cache->options.access != RECMAP_ACCESS_MAP && close_oldest(cache));
@@ -301,8 +303,8 @@ static recmap_status open_file(struct open_shard *shard, const char *path, recma
     return status;
 }
 
-/* A second descriptor, as a first that passed the cache could not be used for anything else.
- * Without it the shard is read through the cache. */
+/* Opens a second descriptor for direct reads, because one with O_DIRECT is of no use for other
+ * reads. If that fails, the shard is read through the page cache. */
 static void open_direct(struct open_shard *shard, const char *path, const struct file_stat *first) {
     struct file_stat second;
     int fd;
@@ -336,8 +338,8 @@ static bool is_over_limit(const struct shard_cache *cache) {
     return cache->open_count > cache->limit;
 }
 
-/* Puts a freshly opened shard into the cache, pinned; if another thread was faster, its shard is
- * the one. Returns what must be closed. */
+/* Puts a newly opened shard into the cache, pinned. If another thread was faster, its shard is used
+ * instead. Returns the shard to close, or NULL. */
 static struct open_shard *publish(struct open_shard **shard, struct shard_cache *cache) {
     struct open_shard *surplus = NULL;
     process_lock();
@@ -381,9 +383,9 @@ struct record_pin *open_shard_record_pin(struct open_shard *shard) {
     return shard->cache->evicts ? &shard->pin : NULL;
 }
 
-/* A file that stays open because it could not be mapped: where nothing is ever closed, many of them
- * would use up the files of the process. Records are copied out of it, so that none points there.
- */
+/* Whether the shard's file is open only because it could not be mapped. In a cache that never
+ * closes shards, many of these would use up the process's file descriptors, so such a shard is
+ * closed when it is unpinned. That is safe: records are copied from it. */
 static bool is_passing(const struct open_shard *shard) {
     const struct shard_cache *cache = shard->cache;
     return shard->fd >= 0 && !cache->evicts && cache->options.access == RECMAP_ACCESS_MAP;
@@ -448,12 +450,12 @@ struct shard_window open_shard_window(const struct open_shard *shard) {
     return (struct shard_window){data, 0, data ? shard->image.size : 0, shard};
 }
 
-/* The bytes of the file that are needed for those of the image. */
+/* Converts a range of the inflated image into the range of the file that it is inflated from. */
 static void find_in_file(const struct open_shard *shard, uint64_t *offset, uint64_t *size) {
     if (!is_compressed(shard) || !*size) return;
     struct span_source source = source_of(shard);
     uint64_t first = span_at(&source, *offset), last = span_at(&source, *offset + *size - 1);
-    /* Where in a long span cannot be told. */
+    /* The position within a long span is not known. */
     bool is_long = span_end(&source, last) - span_begin(&source, first) > SPAN_WHOLE_MAX;
     *offset = span_file_begin(&source, first);
     *size = is_long ? 0 : span_file_end(&source, last) - *offset;
@@ -478,7 +480,7 @@ void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint6
 void open_shard_expect_random(struct open_shard *shard) {
     if (atomic_load_explicit(&shard->expects_random, memory_order_relaxed)) return;
     atomic_store_explicit(&shard->expects_random, true, memory_order_relaxed);
-    /* A span is read from its beginning to its end. */
+    /* Spans are read sequentially. */
     if (is_compressed(shard)) return;
     if (shard->fd >= 0) file_expect_random(shard->fd);
     else if (shard->image.map)

@@ -1,6 +1,6 @@
-/* The shards of a data set, opened when they are first needed: mapped, or, for pread, kept as open
- * files. A bounded number is open at once; which were used longest ago close first,
- * but never while pinned. On opening, a shard is compared with what was indexed. */
+/* The shards of a data set. A shard is opened on first use: mapped, or as an open file for pread. A
+ * limited number is open at once; the least recently used shard is closed first, but never while it
+ * is pinned. When a shard is opened, it is compared with what was indexed. */
 #ifndef RECMAP_DATASET_SHARD_CACHE_H
 #define RECMAP_DATASET_SHARD_CACHE_H
 
@@ -12,12 +12,12 @@
 
 struct shard_cache;
 
-/* What a record's `pin` points to: something that must be given back. */
+/* What a record's `pin` points to: something that must be released. */
 struct record_pin {
     void (*release)(struct record_pin *pin);
 };
 
-/* A shard in use. While somebody has it pinned its map stays. */
+/* An open shard. Its mapping stays while it is pinned. */
 struct open_shard;
 
 struct shard_cache_options {
@@ -33,30 +33,29 @@ struct shard_cache_options {
 recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
                                  const struct shard_cache_options *options, recmap_error *error);
 
-/* Most bytes of spans of compressed shards that are kept, and what was done so far to inflate them.
- */
+/* The limit of cached bytes of inflated spans, and counters of inflating. */
 uint64_t shard_cache_span_keep_size(const struct shard_cache *cache);
 recmap_span_statistics shard_cache_span_statistics(const struct shard_cache *cache);
 
 /* Closes all shards, pinned or not. */
 void shard_cache_destroy(struct shard_cache *cache);
 
-/* Whether shards must be pinned at all: not when all of them may be open at once, since none is
- * ever closed then. */
+/* Whether shards may be closed while the data set is open. If all of them may be open at once, none
+ * is ever closed and pins are not needed. */
 bool shard_cache_evicts(const struct shard_cache *cache);
 
-/* Opens a shard's file by the name that the index has for it, within what is allowed.
+/* Opens a shard's file by its name in the index, if the name is allowed.
  * Errors: IO, CORRUPT (a name that leaves the index's folder). */
 recmap_status shard_cache_open_file(int *fd, const struct shard_cache *cache, const char *name,
                                     recmap_error *error);
 
-/* The shard, open and pinned. Threads: any.
+/* Opens the shard if necessary, and pins it. Any thread may call it.
  * Errors: IO, NO_MEMORY, STALE, CORRUPT (a name that leaves the index's folder). */
 recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cache,
                               uint32_t shard_index, recmap_error *error);
 void shard_cache_unpin(struct open_shard *shard);
 
-/* The pin that shard_cache_pin took, for a record to hold; NULL where shards are never closed. */
+/* The pin that shard_cache_pin took, for a record to hold; NULL if shards are never closed. */
 struct record_pin *open_shard_record_pin(struct open_shard *shard);
 
 /* Bytes of a shard that are in memory: `size` of them, from `offset` of the shard on. */
@@ -78,34 +77,35 @@ static inline const uint8_t *window_find_frame(const struct shard_window *window
     return window->data + offset;
 }
 
-/* The bytes that records lie in, mapped. NULL where the shard is read with pread, by choice or
- * because it could not be mapped, and where it is compressed. */
+/* The mapped bytes of an uncompressed shard. NULL if the shard is compressed or read with pread, by
+ * choice or because it could not be mapped. */
 const uint8_t *open_shard_bytes(const struct open_shard *shard);
 
-/* All of them; a window without bytes where open_shard_bytes gives NULL. */
+/* A window of all mapped bytes; empty if open_shard_bytes returns NULL. */
 struct shard_window open_shard_window(const struct open_shard *shard);
 
-/* The guard had to put zeros into the mapped file. */
+/* Whether the SIGBUS guard replaced missing bytes of the mapping by zeros: the file was truncated.
+ */
 bool open_shard_was_cut(const struct open_shard *shard);
 
-/* What will be read next of a shard's file, where it is not in memory by itself (inflated). Advice
- * only: nothing fails. */
+/* Whether bytes of a shard are in memory, and a request to load them. Offsets are of the inflated
+ * image; the corresponding bytes of the file are meant. Advice only: nothing fails. */
 bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size);
 void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size);
 
-/* Records of the shard will be read in no order: the kernel need not read what lies around them. */
+/* Tells the kernel that records are read at random, so that it does not read around them. */
 void open_shard_expect_random(struct open_shard *shard);
 
-/* The shard's file, for reads that go past the page cache (see file_pass_cache), or -1: only where
- * the access is DIRECT, and not in every file system. Good as long as the shard is pinned. */
+/* A descriptor of the shard's file for reads past the page cache (see file_pass_cache), or -1
+ * unless the access is DIRECT and the file system supports it. Valid while the shard is pinned. */
 int open_shard_direct(uint32_t *alignment, const struct open_shard *shard);
 
-/* Copies bytes of the shard, in memory or not; of a compressed one out of its spans, inflated where
- * they are not at hand. Errors: IO, CORRUPT, STALE, NO_MEMORY. */
+/* Copies bytes of the shard, mapped or not. Bytes of a compressed shard come from its spans, which
+ * are inflated if they are not cached. Errors: IO, CORRUPT, STALE, NO_MEMORY. */
 recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t size,
                               uint64_t offset, recmap_error *error);
 
-/* The same for frames of a compressed shard, in file order, into `data` one behind the other. */
+/* The same for frames of a compressed shard, in file order, into `data` one after another. */
 recmap_status open_shard_read_frames(const struct open_shard *shard, uint8_t *data,
                                      const struct index_place *places, size_t count,
                                      recmap_error *error);

@@ -52,15 +52,14 @@ static recmap_status fail_span(const struct span_source *source, inflate_verdict
     }
     recmap_status status;
     if (source->map && source->map->was_cut) {
-        status = fail(error, RECMAP_IO, "the file was cut short after it was opened");
-        fail_advise(error, "bring the indexed file back and open the data set again");
+        status = fail(error, RECMAP_IO, "the file was truncated after it was opened");
+        fail_advise(error, "restore the indexed file and open the data set again");
     } else {
         status = fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", kind,
-                      verdict == INFLATE_END ? "it ends sooner than when it was indexed"
+                      verdict == INFLATE_END ? "it ends earlier than when it was indexed"
                                              : fault->reason);
-        fail_advise(error, "bring the file back from its source; this index still reads the rest, "
-                           "`recmap verify` lists what is lost, and a loader that skips bad "
-                           "records goes on");
+        fail_advise(error, "restore the file from its source; this index still reads the rest, "
+                           "`recmap verify` lists what is lost, and a loader can skip bad records");
     }
     fail_at(error, entry->path, RECMAP_NO_RECORD,
             verdict == INFLATE_BAD ? fault->at : RECMAP_NO_OFFSET);
@@ -72,13 +71,14 @@ static points_verdict start(struct inflater *inflater, const struct span_source 
     if (!span_index) return POINTS_OK;
     const struct stored_point *point = &source->points->at[span_index - 1];
     uint8_t window[INFLATE_WINDOW_MAX];
-    struct seek_point from = {point->bit, point->offset, window, point->window_size};
+    struct seek_point seek = {point->bit, point->offset, window, point->window_size};
     points_verdict verdict = points_unpack(window, point);
     if (verdict != POINTS_OK) return verdict;
-    return inflater_start_at(inflater, &from) ? POINTS_OK : POINTS_BAD;
+    return inflater_start_at(inflater, &seek) ? POINTS_OK : POINTS_BAD;
 }
 
-/* Room for more, but never more than is due; what comes out sizes it, not what an index says. */
+/* Grows the span's memory, up to `due` bytes. Memory grows with the bytes that were inflated, not
+ * with a size from the index, which may be forged. */
 static bool grow(struct span *span, size_t *capacity, uint64_t due) {
     enum { FIRST = 8 << 20 };
     uint64_t wanted = *capacity ? (uint64_t)*capacity * 2 : FIRST;
@@ -98,12 +98,13 @@ static void fail_without_memory(struct span *span) {
 
 static void fail_point(struct span *span, const struct span_source *source) {
     fail(&span->error, RECMAP_CORRUPT,
-         "the index is damaged or forged: a point of this shard cannot be used");
+         "the index is damaged or forged: a seek point of this shard is invalid");
     fail_file(&span->error, source->entry->path);
     fail_advise(&span->error, "build the index again with `recmap index`");
 }
 
-/* An inflater that stands in the span, at or before the piece. */
+/* Returns an inflater positioned in the span, at or before the piece. On failure it sets the span's
+ * error and returns NULL. */
 static struct inflater *start_before(struct span *span, const struct span_source *source,
                                      struct span_piece piece) {
     struct inflate_source bytes = {.bytes = source->map ? source->map->data : NULL,
@@ -111,31 +112,32 @@ static struct inflater *start_before(struct span *span, const struct span_source
                                    .read = read_file,
                                    .context = (void *)source};
     uint64_t begin = span_begin(source, piece.span_index);
-    struct inflater *in = piece.begin > begin
-                              ? waypoints_resume(source->waypoints, begin, piece.begin, &bytes)
-                              : NULL;
-    if (in) return in;
-    in = inflater_create(source->entry->compression, &bytes);
-    points_verdict started = in ? start(in, source, piece.span_index) : POINTS_NO_MEMORY;
-    if (started == POINTS_OK) return in;
+    struct inflater *inflater =
+        piece.begin > begin ? waypoints_resume(source->waypoints, begin, piece.begin, &bytes)
+                            : NULL;
+    if (inflater) return inflater;
+    inflater = inflater_create(source->entry->compression, &bytes);
+    points_verdict started = inflater ? start(inflater, source, piece.span_index)
+                                      : POINTS_NO_MEMORY;
+    if (started == POINTS_OK) return inflater;
     if (started == POINTS_BAD) fail_point(span, source);
     else fail_without_memory(span);
-    inflater_destroy(in);
+    inflater_destroy(inflater);
     return NULL;
 }
 
-static bool goes_on(inflate_verdict verdict) {
+static bool can_continue(inflate_verdict verdict) {
     return verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM;
 }
 
-/* Inflates what lies before the piece, into its own room. */
-static inflate_verdict pass_before(struct span *span, struct inflater *inflater,
-                                   const struct span_source *source, struct span_piece piece) {
+/* Inflates and discards the bytes of the span that precede the piece. */
+static inflate_verdict skip_to_piece(struct span *span, struct inflater *inflater,
+                                     const struct span_source *source, struct span_piece piece) {
     inflate_verdict verdict = INFLATE_OK;
     if (inflater_offset(inflater) >= piece.begin) return verdict;
     span->data = malloc(SPAN_PIECE + 1);
     if (!span->data) fail_without_memory(span);
-    while (span->data && goes_on(verdict) && inflater_offset(inflater) < piece.begin) {
+    while (span->data && can_continue(verdict) && inflater_offset(inflater) < piece.begin) {
         uint64_t at = inflater_offset(inflater) - span_begin(source, piece.span_index);
         size_t room =
             (size_t)min_u64(piece.begin - inflater_offset(inflater), SPAN_PIECE - at % SPAN_PIECE);
@@ -150,7 +152,7 @@ static inflate_verdict pass_before(struct span *span, struct inflater *inflater,
 static inflate_verdict fill(struct span *span, struct inflater *inflater, uint64_t due) {
     size_t capacity = span->data ? SPAN_PIECE : 0;
     inflate_verdict verdict = INFLATE_OK;
-    while (span->size < due && goes_on(verdict)) {
+    while (span->size < due && can_continue(verdict)) {
         size_t size;
         if (span->size == capacity && !grow(span, &capacity, due)) {
             fail_without_memory(span);
@@ -167,8 +169,8 @@ void span_inflate(struct span *span, const struct span_source *source, struct sp
     uint64_t due = piece.end - piece.begin;
     struct inflater *in = start_before(span, source, piece);
     if (!in) return;
-    inflate_verdict verdict = pass_before(span, in, source, piece);
-    if (span->error.status == RECMAP_OK && goes_on(verdict)) verdict = fill(span, in, due);
+    inflate_verdict verdict = skip_to_piece(span, in, source, piece);
+    if (span->error.status == RECMAP_OK && can_continue(verdict)) verdict = fill(span, in, due);
     if (span->size == due && piece.end < span_end(source, piece.span_index))
         waypoints_add(source->waypoints, in);
     if (span->size < due && span->error.status == RECMAP_OK) {

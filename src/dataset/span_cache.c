@@ -18,13 +18,13 @@ struct cached_span {
     uint32_t pins;
     bool is_counted;
     atomic_bool is_filled;
-    /* Held by who fills it. A child that was forked meanwhile does not have that thread: it begins
-     * anew, which it sees by the process. */
+    /* Held by the thread that fills the entry. That thread does not exist in a child that is forked
+     * meanwhile; the child notices by `process` and initialises the mutex again. */
     pthread_mutex_t filling;
     long process;
 };
 
-/* All but what `filling` guards is guarded by the process lock. */
+/* Guarded by the process lock, except for what `filling` guards. */
 struct span_cache {
     uint64_t keep_size;
     uint64_t size;
@@ -74,7 +74,7 @@ static void list_add_newest(struct span_cache *cache, struct cached_span *entry)
     cache->newest = entry;
 }
 
-/* Takes an unpinned span out of the cache, onto a chain of those to be freed. */
+/* Moves an unpinned span from the cache to a chain of spans to be freed. */
 static void take_out(struct span_cache *cache, struct cached_span *entry,
                      struct cached_span **freed) {
     struct cached_span **link = bucket_of(cache, entry->key);
@@ -92,7 +92,7 @@ static struct cached_span *find(struct span_cache *cache, struct span_key key) {
     return entry;
 }
 
-/* The entry, pinned; `fresh` is used up where there was none. */
+/* Pins the entry of a key. If there is none, `fresh` becomes the entry and is set to NULL. */
 static struct cached_span *pin_entry(struct span_cache *cache, struct span_key key,
                                      struct cached_span **fresh) {
     process_lock();

@@ -1,6 +1,6 @@
-/* Spans of compressed shards, inflated when they are first wanted and kept as long as there is
- * room: which were used longest ago go first. Threads that want the same span wait for the one that
- * inflates it. */
+/* A cache of inflated spans of compressed shards. A span is inflated on first use; the least
+ * recently used ones are evicted. Threads that need the same span wait for the one that inflates
+ * it. */
 #ifndef RECMAP_DATASET_SPAN_CACHE_H
 #define RECMAP_DATASET_SPAN_CACHE_H
 
@@ -16,22 +16,22 @@ struct span_key {
     uint64_t offset; /* in the shard's image */
 };
 
-/* What a span, or a piece of a long one, inflates to. While somebody has it pinned it stays. */
+/* An inflated span, or a piece of a long one. It stays in the cache while it is pinned. */
 struct span {
     uint8_t *data; /* malloc'ed */
-    size_t size;   /* less than is due where the stream is damaged; then `error` says how */
+    size_t size;   /* smaller than expected if the stream is damaged; `error` then says why */
     recmap_error error;
-    uint64_t passed_size; /* bytes that were inflated on the way, and not kept */
-    bool is_passing;      /* the failure may be another one next time: not to be kept */
+    uint64_t passed_size; /* bytes that were inflated only to reach the piece, and discarded */
+    bool is_passing;      /* the failure may be transient (memory, I/O): do not keep it */
 };
 
-/* NULL when memory is out. `keep_size`: bytes of the spans that are kept, 0 being a default; pinned
- * ones can exceed it. */
+/* Returns NULL without memory. `keep_size` limits the bytes kept (0: a default); pinned spans may
+ * exceed it. */
 struct span_cache *span_cache_create(uint64_t keep_size);
 void span_cache_destroy(struct span_cache *cache);
 
-/* The span, pinned; `fill` makes it if it is not there. Threads: any. Fork: a child may go on.
- * NULL when memory is out. */
+/* Pins the span, calling `fill` if it is not in the cache. Returns NULL without memory. Any thread
+ * may call it, also in a forked child. */
 const struct span *span_cache_pin(struct span_cache *cache, struct span_key key,
                                   void (*fill)(struct span *filled, void *context), void *context);
 void span_cache_unpin(struct span_cache *cache, const struct span *pinned);

@@ -1,4 +1,4 @@
-/* What the compressed shards of a data set come to. */
+/* Totals of the compressed shards of a data set. */
 #include "base/bytes.h"
 #include "dataset/dataset.h"
 #include "dataset/span.h"

@@ -6,12 +6,12 @@
 #include "base/error.h"
 
 enum {
-    AHEAD = 8,                  /* frames whose bytes are on their way while one is copied */
-    LINE = 64,                  /* bytes of a line of the processor's cache */
-    COPY_FETCH_MAX = 16 * LINE, /* of a longer frame the processor fetches the rest by itself */
+    AHEAD = 8,                  /* frames that are prefetched while one is copied */
+    LINE = 64,                  /* bytes of a cache line */
+    COPY_FETCH_MAX = 16 * LINE, /* the hardware prefetcher loads the rest of a longer frame */
 };
 
-/* What is larger is not kept from going while others are read. */
+/* Larger spans are not pinned in advance: they would hold too much memory. */
 #define PINNED_AHEAD_MAX ((uint64_t)8 << 20)
 
 struct span_request {
@@ -30,7 +30,7 @@ static const struct span *pin_piece(const struct span_reader *reader, struct spa
     return span_cache_pin(reader->cache, key, fill_span, &request);
 }
 
-/* Copies from one span what of the bytes lies in it. */
+/* Copies the part of the bytes that lies in one span. */
 static recmap_status read_piece(size_t *copied, const struct span_reader *reader, uint8_t *data,
                                 size_t size, uint64_t offset, recmap_error *error) {
     struct span_piece piece = span_piece_at(&reader->source, offset);
@@ -60,12 +60,12 @@ recmap_status span_read(const struct span_reader *reader, uint8_t *data, size_t 
     return RECMAP_OK;
 }
 
-/* A frame whose span is pinned and whose bytes are on their way. */
+/* A frame that will be copied soon: its span is pinned and its bytes are being prefetched. */
 struct coming_frame {
-    const struct span *pinned; /* NULL: it is read by itself */
+    const struct span *pinned; /* NULL: not pinned in advance */
     struct span_piece piece;
     uint64_t within;
-    bool owns_pin; /* else the next frame does */
+    bool owns_pin; /* false: the next frame took the pin over */
 };
 
 static bool is_whole(const struct coming_frame *coming, const struct index_place *place) {
@@ -94,7 +94,7 @@ static void end_frame(struct coming_frame *coming, const struct span_reader *rea
     coming->owns_pin = false;
 }
 
-/* A frame that is not whole in its span goes on in the next one, or is damaged. */
+/* A frame that is not complete in its span continues in the next one, or is damaged. */
 static recmap_status copy_frame(const struct coming_frame *coming, const struct span_reader *reader,
                                 uint8_t *data, const struct index_place *place,
                                 recmap_error *error) {

@@ -1,4 +1,4 @@
-/* Copying bytes of a compressed shard out of its spans, which are inflated where they are not kept.
+/* Copying bytes of a compressed shard out of its spans, which are inflated if they are not cached.
  */
 #ifndef RECMAP_DATASET_SPAN_READ_H
 #define RECMAP_DATASET_SPAN_READ_H
@@ -15,9 +15,9 @@ struct span_reader {
 recmap_status span_read(const struct span_reader *reader, uint8_t *data, size_t size,
                         uint64_t offset, recmap_error *error);
 
-/* Many frames, one behind the other in `data`. Neighbours in one span share its pin, and the bytes
- * of those that follow are brought near meanwhile. A few spans are pinned at once,
- * none of the large ones. */
+/* Copies many frames to `data`, one after another. Neighbours in one span share its pin, and later
+ * frames are prefetched meanwhile. A few spans are pinned at once, but never a large one in
+ * advance. */
 recmap_status span_read_frames(const struct span_reader *reader, uint8_t *data,
                                const struct index_place *places, size_t count, recmap_error *error);
 

@@ -12,7 +12,7 @@ struct waypoints {
     struct inflater **at; /* by offset */
     size_t count;
     size_t capacity;
-    uint64_t apart; /* at least */
+    uint64_t apart; /* at min */
 };
 
 struct waypoints *waypoints_create(void) {
@@ -28,7 +28,7 @@ void waypoints_destroy(struct waypoints *waypoints) {
     free(waypoints);
 }
 
-/* How many lie at or before the offset. */
+/* The number of waypoints at or before the offset. */
 static size_t count_to(const struct waypoints *waypoints, uint64_t offset) {
     size_t low = 0, high = waypoints->count;
     while (low < high) {
@@ -49,12 +49,13 @@ static void thin_out(struct waypoints *waypoints) {
     waypoints->apart *= 2;
 }
 
-/* The lock is held. */
+/* Whether to keep a waypoint at the offset. The caller holds the lock. */
 static bool is_wanted(const struct waypoints *waypoints, uint64_t offset) {
-    size_t behind = count_to(waypoints, offset);
-    return (!behind || offset - inflater_offset(waypoints->at[behind - 1]) >= waypoints->apart) &&
-           (behind == waypoints->count ||
-            inflater_offset(waypoints->at[behind]) - offset >= waypoints->apart);
+    size_t following = count_to(waypoints, offset);
+    return (!following ||
+            offset - inflater_offset(waypoints->at[following - 1]) >= waypoints->apart) &&
+           (following == waypoints->count ||
+            inflater_offset(waypoints->at[following]) - offset >= waypoints->apart);
 }
 
 void waypoints_add(struct waypoints *waypoints, const struct inflater *inflater) {
@@ -73,13 +74,13 @@ void waypoints_add(struct waypoints *waypoints, const struct inflater *inflater)
     process_unlock();
 }
 
-struct inflater *waypoints_resume(const struct waypoints *waypoints, uint64_t least, uint64_t most,
+struct inflater *waypoints_resume(const struct waypoints *waypoints, uint64_t min, uint64_t max,
                                   const struct inflate_source *source) {
     struct inflater *found = NULL;
     process_lock();
-    size_t behind = count_to(waypoints, most);
-    if (behind && inflater_offset(waypoints->at[behind - 1]) >= least)
-        found = inflater_copy(waypoints->at[behind - 1], source);
+    size_t following = count_to(waypoints, max);
+    if (following && inflater_offset(waypoints->at[following - 1]) >= min)
+        found = inflater_copy(waypoints->at[following - 1], source);
     process_unlock();
     return found;
 }

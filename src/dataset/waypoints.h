@@ -1,6 +1,7 @@
-/* Places within long deflate blocks from which inflating was seen to go on. What the index keeps
- * are ends of blocks; within one the decoder's whole state is needed, some 90 KB, so that these are
- * kept in memory alone, a bounded number a shard. */
+/* Waypoints: positions within long deflate blocks at which a copy of the inflater was kept, so that
+ * inflating can resume there. The index stores seek points at the ends of blocks only; within a
+ * block the decoder's whole state is needed, about 90 KB, so waypoints exist only in memory, and
+ * their number is bounded for each shard. */
 #ifndef RECMAP_DATASET_WAYPOINTS_H
 #define RECMAP_DATASET_WAYPOINTS_H
 
@@ -12,13 +13,13 @@ struct waypoints;
 struct waypoints *waypoints_create(void);
 void waypoints_destroy(struct waypoints *waypoints);
 
-/* Keeps a copy of where `in` stands, if none is near. Where there are many every other goes.
- * Without memory nothing is kept. Threads: any. */
+/* Keeps a copy of the inflater if no other waypoint is near. At the limit, every other waypoint is
+ * dropped. Without memory nothing is kept. Any thread may call it. */
 void waypoints_add(struct waypoints *waypoints, const struct inflater *inflater);
 
-/* An inflater of `source` that stands at the last of them in [least, most]. NULL: there is none, or
- * memory is out. Threads: any. */
-struct inflater *waypoints_resume(const struct waypoints *waypoints, uint64_t least, uint64_t most,
+/* Returns an inflater of `source` at the last waypoint in [min, max], or NULL if there is none or
+ * no memory. Any thread may call it. */
+struct inflater *waypoints_resume(const struct waypoints *waypoints, uint64_t min, uint64_t max,
                                   const struct inflate_source *source);
 
 #endif

@@ -150,7 +150,7 @@ void filler_start(struct filled_batch *filled, struct filler *filler,
     recmap_share share;
     filled->is_started =
         list_numbers(&share, filler, step, NULL) == RECMAP_OK &&
-        fetcher_begin(filler->fetch, filled->batch, filler->numbers, (size_t)share.count);
+        fetcher_start(filler->fetch, filled->batch, filler->numbers, (size_t)share.count);
 }
 
 /* Parses the step's records if they were fetched, else gathers and parses them. If one of them is

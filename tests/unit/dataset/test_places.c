@@ -115,7 +115,7 @@ static void test_descending_are_fetched(void **state) {
         struct fetcher *fetcher = fetcher_create(dataset, 8);
         assert_non_null(fetcher);
         ASSERT_OK(recmap_batch_create(&batch, &error), &error);
-        assert_true(fetcher_begin(fetcher, batch, numbers, ASKED));
+        assert_true(fetcher_start(fetcher, batch, numbers, ASKED));
         assert_true(fetcher_finish(fetcher, batch));
         assert_int_equal(recmap_batch_count(batch), ASKED);
         for (size_t i = 0; i < ASKED; i++) assert_chosen(&recmap_batch_records(batch)[i]);

@@ -167,7 +167,7 @@ static void test_batches_used_again(void **unused) {
             size_t count = 1 + round % DEPTH_MAX;
             for (size_t i = 0; i < count; i++) numbers[i] = i * STEP + round; /* far apart */
             if (!batch) ASSERT_OK(recmap_batch_create(&batch, &error), &error);
-            assert_true(fetcher_begin(with, batch, numbers, count));
+            assert_true(fetcher_start(with, batch, numbers, count));
             assert_true(fetcher_finish(with, batch));
             for (size_t i = 0; i < count; i++)
                 assert_true(holds(&recmap_batch_records(batch)[i], numbers[i]));
