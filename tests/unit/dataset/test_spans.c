@@ -50,7 +50,7 @@ static void assert_says_span(recmap_status status, const recmap_error *error) {
     assert_int_equal(status, RECMAP_CORRUPT);
     assert_int_equal(error->status, RECMAP_CORRUPT);
     assert_string_equal(error->path, "a.gz");
-    assert_non_null(strstr(error->message, "ends sooner"));
+    assert_non_null(strstr(error->message, "ends earlier"));
 }
 
 static void test_memory_is_what_comes(void **state) {
