@@ -13,8 +13,8 @@ typedef unsigned long long ull; /* for printf */
 
 recmap_status loader_check_process(const recmap_loader *loader, recmap_error *error) {
     if (!loader->owner || loader->owner == process_id()) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "the loader belongs to process %ld, the parent of this process",
-         (long)loader->owner);
+    fail(error, RECMAP_INVALID,
+         "the loader belongs to process %ld; this process was forked from it", (long)loader->owner);
     fail_advise(error, "create a loader in each process, after fork, and load the saved state");
     return RECMAP_INVALID;
 }
