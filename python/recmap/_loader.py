@@ -6,11 +6,7 @@ import json
 import math
 import operator
 import os
-import threading
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
@@ -19,6 +15,7 @@ from ._columns import columns_of, sequence_columns_of
 from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._orders import Order, Sequential, Shuffled, check_fits
+from ._pipeline import Pipeline
 
 __all__ = ["Loader"]
 
@@ -42,28 +39,6 @@ def _one_of(name: str, value: Any, table: dict[str, int]) -> int:
     if value not in table:
         raise ValueError(f"{name} is one of {', '.join(map(repr, table))}, not {value!r}")
     return table[value]
-
-
-@dataclass
-class _Step:
-    """What was taken from the library and not yet delivered: a batch, an error, or an end."""
-
-    epoch: int  # where the loader stands once it is delivered
-    position: int
-    batch: Any = None
-    is_end: bool = False  # of an epoch
-    error: BaseException | None = None
-    work: Future[Any] | None = None
-
-
-class _Iterator(Iterator[Any]):
-    """One walk of a `for`; its end, or making another one, ends it."""
-
-    def __init__(self, loader: Loader, walk: int) -> None:
-        self._loader, self._walk = loader, walk
-
-    def __next__(self) -> Any:
-        return self._loader._next(self._walk)
 
 
 class Loader:
@@ -174,18 +149,11 @@ class Loader:
             self._parser,
         )
         self._identity = dataset._fingerprint(), dataset._record_count()
-        self._epoch, self._position = 0, 0
-        self._is_end_next = False  # the epoch's last step was delivered, its end was not yet
-        self._walk = 0  # the number of the iterator that may go on: it keeps the loader, not the
-        # loader it, so that both go at once
-        self._owner = os.getpid()
-        self._lock = threading.RLock()
-        self._ahead: deque[_Step] = deque()
         if transform is not None and not callable(transform):
             raise TypeError(f"transform is a callable of a batch, not {transform!r}")
-        self._work = transform
-        self._workers = transform_threads or min(8, len(os.sched_getaffinity(0)))
-        self._pool: ThreadPoolExecutor | None = None
+        self._transform = transform
+        self._worker_count = transform_threads or min(8, len(os.sched_getaffinity(0)))
+        self._pipeline: Pipeline | None = None
 
     @staticmethod
     def _order_of(dataset: Dataset, order: Order | None, shuffle: bool, seed: int) -> Order:
@@ -204,124 +172,94 @@ class Loader:
             raise ValueError(f"batch_size is {batch_size}")
         return batch_size
 
-    # ---- Walking.
+    # ---- Iterating. A step is delivered by the iterator, which is C, when nothing can fail any
+    # more; all that happens before may be interrupted and is then done again.
 
     def __iter__(self) -> Iterator[Any]:
-        with self._lock:
-            if self._epochs is not None and self._epochs > 0 and not len(self.order):
-                raise ValueError("epochs of no records have no end")
-            if self._epochs is None and self._is_end_next:
-                self._deliver()  # the walk before was left at its last step
-            self._walk += 1
-            return _Iterator(self, self._walk)
+        return self._iterate(None)
 
-    def _next(self, walk: int) -> Any:
-        with self._lock:
-            if walk != self._walk:
-                raise StopIteration
-            while self._epochs is None or self._epoch < self._epochs:
-                step = self._deliver()
-                if not step.is_end:
-                    return step.batch
-                if self._epochs is None:
-                    break
-            self._walk += 1
-            raise StopIteration
+    def _iterate(self, finish: Callable[[Any, _recmap.Step], Any] | None) -> Iterator[Any]:
+        """Steps as `finish` makes them of a batch: what an adapter for a framework does, so that a
+        batch whose conversion fails or is interrupted is not lost."""
+        if self._epochs is not None and self._epochs > 0 and not len(self.order):
+            raise ValueError("epochs of no records have no end")
+        if self._epochs is None:
+            self._skip_end()
+        return _recmap.Iterator(
+            self._loader, self._first_source(), self._converter(finish), self._epoch_limit()
+        )
 
-    def _deliver(self) -> _Step:
-        """The next step; the loader then stands behind it. After an error it stands before it."""
-        if self._work is None:
-            step = self._take()
-        else:
-            self._fill()
-            step = self._ahead[0]
-            if step.work is not None:
-                step = self._worked(step, step.work)
-            self._ahead.popleft()
-        if step.error is not None:
-            raise step.error
-        self._epoch, self._position = step.epoch, step.position
-        self._is_end_next = not step.is_end and step.position == 0
-        return step
+    def _skip_end(self) -> None:
+        """Delivers the end of an epoch whose last step the iterator before was left at."""
+        while self._loader.is_end_next():
+            step = self._first_source()()
+            if step is not None and step.is_end:
+                self._loader.deliver(step)
 
-    @staticmethod
-    def _worked(step: _Step, work: Future[Any]) -> _Step:
-        while not work.done():
-            wait([work], 0.2)  # a signal that comes right before a wait does not end it
-        try:
-            return _Step(step.epoch, step.position, work.result())
-        except Exception:
-            step.work = None  # the next call tries again
-            raise
+    def _first_source(self) -> Callable[[], _recmap.Step | None]:
+        """What gives the first step that is not delivered; it keeps what it needs of the loader."""
+        return self._loader.first_or_take if self._transform is None else self._first_transformed
 
-    def _take(self) -> _Step:
-        batch, epoch, position = self._loader.next()
-        if batch is None:
-            return _Step(epoch, position, is_end=True)
-        return _Step(epoch, position, self._columns_of(batch))
+    def _first_transformed(self) -> _recmap.Step | None:
+        pipeline = self._pipeline
+        if pipeline is None or pipeline.is_stopped:
+            assert self._transform is not None
+            transform, columns_of_step = self._transform, self._columns_of_step()
 
-    def _columns_of(self, batch: Any) -> Any:
+            def function(step: _recmap.Step) -> Any:
+                return transform(columns_of_step(step))
+
+            pipeline = Pipeline(self._loader, function, self._worker_count, self._epoch_limit())
+            self._pipeline = pipeline
+        return pipeline.first()
+
+    def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
+        """What makes the batch of a step, without a reference to the loader."""
         if self._parser is None:
-            return batch
-        if self._is_sequence:
-            return sequence_columns_of(batch, self._parser.context_count())
-        return columns_of(batch)
+            return _batch_of
+        if not self._is_sequence:
+            return _columns_of
+        count = self._parser.context_count()
+        return lambda step: sequence_columns_of(step.batch, count)
 
-    def _fill(self) -> None:
-        """Takes steps until two for each thread are being worked on, never past an error."""
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._workers, "recmap-transform")
-            self._owner = os.getpid()
-        elif self._owner != os.getpid():
-            self._take()  # raises: a fork has none of the threads
-        if self._ahead and self._ahead[0].work is None:
-            self._begin(self._ahead[0])  # what failed is tried again
-        while len(self._ahead) < 2 * self._workers and not self._is_over():
-            try:
-                step = self._take()
-            except Exception as error:
-                step = _Step(self._epoch, self._position, error=error)
-            self._ahead.append(step)
-            self._begin(step)
+    def _converter(
+        self, finish: Callable[[Any, _recmap.Step], Any] | None
+    ) -> Callable[[_recmap.Step], Any] | None:
+        """What the iterator makes of a step; None: its value or its batch, as they are."""
+        batch_of = self._columns_of_step() if self._transform is None else _value_of
+        if finish is not None:
+            return lambda step: finish(batch_of(step), step)
+        return None if batch_of in (_batch_of, _value_of) else batch_of
 
-    def _begin(self, step: _Step) -> None:
-        assert self._pool is not None and self._work is not None
-        if step.batch is not None:
-            step.work = self._pool.submit(self._work, step.batch)
+    def _epoch_limit(self) -> int | None:
+        if self._epochs == math.inf:
+            return 2**64 - 1
+        return None if self._epochs is None else int(self._epochs)
 
-    def _is_over(self) -> bool:
-        """Whether nothing behind the last step that was taken is wanted."""
-        if not self._ahead:
-            return False
-        newest = self._ahead[-1]
-        if newest.error is not None:
-            return True
-        return newest.is_end and (self._epochs is None or newest.epoch >= self._epochs)
-
-    # ---- Where it stands.
+    # ---- The position.
 
     @property
     def epoch(self) -> int:
         """The epoch that the next step belongs to; the first is 0."""
-        return self._epoch
+        return self._loader.tell()[0]
 
     @property
     def position(self) -> int:
         """How much of the epoch all ranks together have consumed: 0 to ``len(order)``."""
-        return self._position
+        return self._loader.tell()[1]
 
     def __len__(self) -> int:
         """Steps of a whole epoch, the same on every rank."""
-        return self._steps_from(0)
+        return self._steps_from(self.epoch, 0)
 
     @property
     def steps_left(self) -> int:
         """Steps from here to the end of the epoch."""
-        return self._steps_from(self._position)
+        return self._steps_from(*self._loader.tell())
 
-    def _steps_from(self, position: int) -> int:
+    def _steps_from(self, epoch: int, position: int) -> int:
         return self._order.share(
-            self._epoch, position, self._world_size, self._batch_size, self._last, 0, self._rank
+            epoch, position, self._world_size, self._batch_size, self._last, 0, self._rank
         )[0]
 
     def state_dict(self) -> dict[str, Any]:
@@ -329,14 +267,12 @@ class Loader:
 
         A few hundred bytes, whatever the number of records.
         """
-        with self._lock:
-            text = _recmap.state_make(
-                *self._identity,
-                len(self.order),
-                self._epoch,
-                self._position,
-                self._order.describe(),
-            )
+        return self._state_at(*self._loader.tell())
+
+    def _state_at(self, epoch: int, position: int) -> dict[str, Any]:
+        text = _recmap.state_make(
+            *self._identity, len(self.order), epoch, position, self._order.describe()
+        )
         state: dict[str, Any] = json.loads(text)
         return state
 
@@ -347,10 +283,7 @@ class Loader:
             StateMismatchError: it is the state of another data set or order; says what differs.
             CorruptIndexError, ValueError: it was changed, or is no state.
         """
-        text = json.dumps(state)
-        with self._lock:
-            self._loader.load(text)
-            self._stand()
+        self._loader.load(json.dumps(state))
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:
         """Goes on from a position of an epoch, at once: of 0 to ``len(order)`` positions.
@@ -358,17 +291,7 @@ class Loader:
         Raises:
             ValueError: there is no such position.
         """
-        with self._lock:
-            self._loader.seek(_whole("epoch", epoch), _whole("position", position))
-            self._stand()
-
-    def _stand(self) -> None:
-        for step in self._ahead:
-            if step.work is not None:
-                step.work.cancel()
-        self._ahead.clear()
-        self._is_end_next = False
-        self._epoch, self._position = self._loader.tell()
+        self._loader.seek(_whole("epoch", epoch), _whole("position", position))
 
     # ---- The rest.
 
@@ -395,14 +318,12 @@ class Loader:
 
     def close(self) -> None:
         """Ends the threads of `transform`; those of the library end with the loader."""
-        with self._lock:
-            self._walk += 1
-            if self._pool is not None:
-                self._pool.shutdown(wait=True, cancel_futures=True)
-                self._pool = None
-            self._loader.seek(self._epoch, self._position)
-            self._ahead.clear()
-            self._is_end_next = False
+        pipeline = self._pipeline
+        if pipeline is not None:
+            pipeline.stop()
+        self._loader.close()
+        if pipeline is not None:
+            pipeline.join()
 
     def __enter__(self) -> Loader:
         return self
@@ -419,10 +340,23 @@ class Loader:
         return _rebuild, (self._arguments, self.state_dict())
 
     def __repr__(self) -> str:
+        epoch, position = self._loader.tell()
         return (
-            f"<recmap.Loader of {len(self.order)} positions, epoch {self._epoch}, "
-            f"position {self._position}, rank {self._rank} of {self._world_size}>"
+            f"<recmap.Loader of {len(self.order)} positions, epoch {epoch}, "
+            f"position {position}, rank {self._rank} of {self._world_size}>"
         )
+
+
+def _batch_of(step: _recmap.Step) -> Any:
+    return step.batch
+
+
+def _value_of(step: _recmap.Step) -> Any:
+    return step.value
+
+
+def _columns_of(step: _recmap.Step) -> Any:
+    return columns_of(step.batch)
 
 
 def _rebuild(arguments: dict[str, Any], state: dict[str, Any]) -> Loader:

@@ -17,6 +17,7 @@ import numpy as np
 
 import tensorflow as tf
 
+from . import _recmap
 from ._columns import BytesColumn, RaggedColumn
 from ._features import FixedLen, FixedLenSequence, Ragged, Sparse, VarLen, _element, feature_of
 from ._features import _shape as shape_of
@@ -69,14 +70,14 @@ def dataset(loader: Loader, *, state: bool = False, output_signature: Any = None
     return _of_forms(loader, state, _forms(loader))
 
 
-def _text(loader: Loader) -> str:
-    return json.dumps(loader.state_dict(), separators=(",", ":"))
+def _text(loader: Loader, step: _recmap.Step) -> str:
+    """The state after a step, before it is delivered."""
+    return json.dumps(loader._state_at(step.epoch, step.position), separators=(",", ":"))
 
 
 def _of_transformed(loader: Loader, state: bool, signature: Any) -> Any:
     def walk() -> Iterator[Any]:
-        for batch in loader:
-            yield (batch, _text(loader)) if state else batch
+        return loader._iterate(lambda batch, step: (batch, _text(loader, step)) if state else batch)
 
     if state:
         signature = signature, tf.TensorSpec((), tf.string)
@@ -97,11 +98,13 @@ def _of_forms(loader: Loader, state: bool, forms: dict[str, _Form] | _Form) -> A
     named = {"": forms} if isinstance(forms, _Form) else forms
     specs = [spec for form in named.values() for spec in form.specs]
 
+    def parts_of(batch: Any, step: _recmap.Step) -> tuple[Any, ...]:
+        columns = {"": batch} if isinstance(forms, _Form) else batch
+        parts = [part for name, form in named.items() for part in form.take(columns[name])]
+        return (*parts, _text(loader, step)) if state else tuple(parts)
+
     def walk() -> Iterator[tuple[Any, ...]]:
-        for batch in loader:
-            columns = {"": batch} if isinstance(forms, _Form) else batch
-            parts = [part for name, form in named.items() for part in form.take(columns[name])]
-            yield (*parts, _text(loader)) if state else tuple(parts)
+        return loader._iterate(parts_of)
 
     def build(*parts: Any) -> Any:
         rest = list(parts)

@@ -1,4 +1,5 @@
 /* A loader as an object. One thread uses it at a time: others wait at its lock. */
+#include "loader.h"
 #include "arguments.h"
 #include "batch.h"
 #include "errors.h"
@@ -6,25 +7,17 @@
 #include "order.h"
 #include "parser.h"
 
-typedef struct loader_object {
-    PyObject_HEAD
-    recmap_loader *loader;
-    handle_object *handle;
-    recmap_parser *parser; /* or NULL */
-    PyThread_type_lock lock;
-} loader_object;
-
 /* Signals are looked at this often while a batch is not ready. */
 #define WAIT_NS 50000000u
 
-static void lock(loader_object *self) {
+static void lock(struct loader_object *self) {
     if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) return;
     Py_BEGIN_ALLOW_THREADS
     PyThread_acquire_lock(self->lock, WAIT_LOCK);
     Py_END_ALLOW_THREADS
 }
 
-static void unlock(loader_object *self) {
+static void unlock(struct loader_object *self) {
     PyThread_release_lock(self->lock);
 }
 
@@ -45,7 +38,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     options.bad_record = (recmap_bad_record)bad_record;
     options.readahead = (recmap_readahead)readahead;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    loader_object *self = (loader_object *)allocate(type, 0);
+    struct loader_object *self = (struct loader_object *)allocate(type, 0);
     if (!self) return NULL;
     self->handle = (handle_object *)handle;
     handle_retain(self->handle);
@@ -63,112 +56,253 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return NULL;
 }
 
-/* Until a batch is ready, or a signal's handler raised. */
-static int wait(loader_object *self) {
-    int is_ready = 0;
-    while (!is_ready) {
+/* ---- Steps ahead. */
+
+static recmap_status check_process(const struct loader_object *self, recmap_error *error) {
+    uint64_t epoch, position;
+    return recmap_loader_tell(&epoch, &position, self->loader, error);
+}
+
+static void add(struct loader_object *self, struct step_object *step) {
+    Py_INCREF((PyObject *)step);
+    if (self->newest) self->newest->next = step;
+    else self->first = step;
+    self->newest = step;
+    self->ahead_count++;
+}
+
+/* Removes the first step ahead, whose reference the caller takes over. */
+static struct step_object *remove_first(struct loader_object *self) {
+    struct step_object *step = self->first;
+    self->first = step->next;
+    step->next = NULL;
+    if (!self->first) self->newest = NULL;
+    self->ahead_count--;
+    return step;
+}
+
+int loader_deliver(struct loader_object *self, struct step_object *step) {
+    if (self->first != step) return 0;
+    remove_first(self);
+    Py_DECREF((PyObject *)step); /* the caller has another reference */
+    self->epoch = step->epoch;
+    self->position = step->position;
+    self->is_end_next = !step->is_end && step->position == 0;
+    return 1;
+}
+
+/* Returns 1 with the lock held when a step is ready; 0 without it when the loader was moved
+ * meanwhile; -1 with an exception, as of a signal's handler. The lock is free now and then, so that
+ * another thread can move the loader while this one waits. */
+static int lock_ready(struct loader_object *self) {
+    uint64_t generation = self->generation;
+    for (;;) {
+        lock(self);
+        int is_ready = 0, is_moved = self->generation != generation;
         recmap_error error = RECMAP_ERROR_INIT;
-        recmap_status status;
+        recmap_status status = RECMAP_OK;
         Py_BEGIN_ALLOW_THREADS
-        status = recmap_loader_wait(&is_ready, self->loader, WAIT_NS, &error);
+        if (!is_moved) status = recmap_loader_wait(&is_ready, self->loader, WAIT_NS, &error);
         Py_END_ALLOW_THREADS
+        if (status == RECMAP_OK && is_ready) return 1;
+        unlock(self);
         if (status != RECMAP_OK) return raise_error_int(&error);
         if (PyErr_CheckSignals() < 0) return -1;
+        if (is_moved) return 0;
     }
+}
+
+/* The library's next batch, or NULL at the end of an epoch. -1 with an exception. */
+static int next_batch(recmap_batch **batch, struct loader_object *self) {
+    recmap_batch *spare = handle_take_batch(self->handle);
+    if (!spare) return -1;
+    *batch = spare;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_next(batch, self->loader, &error);
+    Py_END_ALLOW_THREADS
+    if (status == RECMAP_OK) return 0;
+    handle_give_batch(self->handle, spare);
+    return raise_error_int(&error);
+}
+
+/* Makes the library give the batch again that was taken last, whose object could not be made. */
+static int put_back(struct loader_object *self, uint64_t epoch, uint64_t position) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (recmap_loader_seek(self->loader, epoch, position, &error) != RECMAP_OK)
+        return raise_error_int(&error);
+    return -1;
+}
+
+static int tell_library(uint64_t *epoch, uint64_t *position, struct loader_object *self) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_loader_tell(epoch, position, self->loader, &error);
+    return status == RECMAP_OK ? 0 : raise_error_int(&error);
+}
+
+/* Takes a step and adds it to those ahead. The lock is held. -1 with an exception. */
+static int take_into(struct step_object *step, struct loader_object *self) {
+    uint64_t epoch, position;
+    recmap_batch *batch;
+    if (tell_library(&epoch, &position, self) < 0 || next_batch(&batch, self) < 0) return -1;
+    step->is_end = !batch;
+    if (batch) step->batch = batch_wrap(self->handle, batch, self->parser);
+    if ((batch && !step->batch) || tell_library(&step->epoch, &step->position, self) < 0)
+        return put_back(self, epoch, position);
+    add(self, step);
     return 0;
 }
 
-static PyObject *take(loader_object *self) {
-    recmap_batch *batch = handle_take_batch(self->handle);
-    if (!batch) return NULL;
-    recmap_batch *given = batch;
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = recmap_loader_next(&batch, self->loader, &error);
-    Py_END_ALLOW_THREADS
-    if (status != RECMAP_OK) {
-        handle_give_batch(self->handle, given);
-        return raise_error(&error);
-    }
-    if (!batch) Py_RETURN_NONE;
-    return batch_wrap(self->handle, batch, self->parser);
-}
-
-/* next() -> (RecordBatch or None at the end of the epoch, epoch, position) */
-static PyObject *next(PyObject *object, PyObject *unused) {
+/* take() -> the step that was added to those ahead, or None when the loader was moved meanwhile */
+static PyObject *take(PyObject *object, PyObject *unused) {
     (void)unused;
-    loader_object *self = (loader_object *)object;
-    lock(self);
-    PyObject *batch = wait(self) < 0 ? NULL : take(self);
-    uint64_t epoch = 0, position = 0;
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = RECMAP_OK;
-    if (batch) status = recmap_loader_tell(&epoch, &position, self->loader, &error);
-    unlock(self);
-    if (!batch) return NULL;
-    if (status != RECMAP_OK) {
-        Py_DECREF(batch);
-        return raise_error(&error);
+    struct loader_object *self = (struct loader_object *)object;
+    struct step_object *step = step_create();
+    if (!step) return NULL;
+    int ready = lock_ready(self);
+    if (ready > 0) {
+        if (take_into(step, self) < 0) ready = -1;
+        unlock(self);
     }
-    return Py_BuildValue("(NKK)", batch, (unsigned long long)epoch, (unsigned long long)position);
+    if (ready > 0) return (PyObject *)step;
+    Py_DECREF((PyObject *)step);
+    if (ready < 0) return NULL;
+    Py_RETURN_NONE;
 }
 
+/* first() -> the first step ahead, or None */
+static PyObject *first(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct loader_object *self = (struct loader_object *)object;
+    PyObject *step = self->first ? (PyObject *)self->first : Py_None;
+    Py_INCREF(step);
+    return step;
+}
+
+/* first_or_take() -> the first step ahead, taken now if there is none; or None, as take() */
+static PyObject *first_or_take(PyObject *object, PyObject *unused) {
+    struct loader_object *self = (struct loader_object *)object;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (check_process(self, &error) != RECMAP_OK) return raise_error(&error);
+    return self->first ? first(object, unused) : take(object, unused);
+}
+
+/* deliver(step) -> whether it was the first one ahead */
+static PyObject *deliver(PyObject *object, PyObject *step) {
+    if (!PyObject_TypeCheck(step, step_type))
+        return PyErr_Format(PyExc_TypeError, "deliver takes a step");
+    return PyBool_FromLong(
+        loader_deliver((struct loader_object *)object, (struct step_object *)step));
+}
+
+/* ahead() -> (number of steps ahead, the epoch after the newest, whether the newest is an epoch's
+ * end, generation). Without steps ahead: of what was delivered, and whether no more is wanted. */
+static PyObject *ahead(PyObject *object, PyObject *unused) {
+    (void)unused;
+    const struct loader_object *self = (struct loader_object *)object;
+    const struct step_object *newest = self->newest;
+    int is_end = newest ? newest->is_end : !self->is_walking && !self->is_end_next;
+    return Py_BuildValue("(nKiK)", (Py_ssize_t)self->ahead_count,
+                         (unsigned long long)(newest ? newest->epoch : self->epoch), is_end,
+                         (unsigned long long)self->generation);
+}
+
+/* ---- The position. */
+
+/* tell() -> (epoch, position) after what was delivered */
 static PyObject *tell(PyObject *object, PyObject *unused) {
     (void)unused;
-    loader_object *self = (loader_object *)object;
-    uint64_t epoch = 0, position = 0;
-    recmap_error error = RECMAP_ERROR_INIT;
-    lock(self);
-    recmap_status status = recmap_loader_tell(&epoch, &position, self->loader, &error);
-    unlock(self);
-    if (status != RECMAP_OK) return raise_error(&error);
-    return Py_BuildValue("(KK)", (unsigned long long)epoch, (unsigned long long)position);
+    const struct loader_object *self = (struct loader_object *)object;
+    return Py_BuildValue("(KK)", (unsigned long long)self->epoch,
+                         (unsigned long long)self->position);
 }
 
-static PyObject *steps_left(PyObject *object, PyObject *unused) {
+/* is_end_next() -> whether an epoch's last step was delivered and its end was not */
+static PyObject *is_end_next(PyObject *object, PyObject *unused) {
     (void)unused;
-    loader_object *self = (loader_object *)object;
-    uint64_t count = 0;
-    recmap_error error = RECMAP_ERROR_INIT;
-    lock(self);
-    recmap_status status = recmap_loader_steps_left(&count, self->loader, &error);
-    unlock(self);
-    return status == RECMAP_OK ? PyLong_FromUnsignedLongLong(count) : raise_error(&error);
+    return PyBool_FromLong(((struct loader_object *)object)->is_end_next);
 }
 
-static PyObject *seek(PyObject *object, PyObject *arguments) {
-    loader_object *self = (loader_object *)object;
-    uint64_t epoch, position;
-    if (!PyArg_ParseTuple(arguments, "O&O&:seek", take_uint64, &epoch, take_uint64, &position))
-        return NULL;
+/* check_process() raises in a child of the process in which the loader's threads run */
+static PyObject *check_process_method(PyObject *object, PyObject *unused) {
+    (void)unused;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (check_process((struct loader_object *)object, &error) != RECMAP_OK)
+        return raise_error(&error);
+    Py_RETURN_NONE;
+}
+
+/* Begins to move: threads that wait for a step give up, and the lock is held. */
+static void begin_move(struct loader_object *self) {
+    self->generation++;
+    lock(self);
+}
+
+/* The steps ahead are dropped after the lock is free, since that may run any code. */
+static int end_move(struct loader_object *self, recmap_status status, recmap_error *error) {
+    struct step_object *dropped = NULL;
+    if (status == RECMAP_OK)
+        status = recmap_loader_tell(&self->epoch, &self->position, self->loader, error);
+    if (status == RECMAP_OK) {
+        dropped = self->first;
+        self->first = self->newest = NULL;
+        self->ahead_count = 0;
+        self->is_end_next = 0;
+    }
+    unlock(self);
+    while (dropped) {
+        struct step_object *step = dropped;
+        dropped = step->next;
+        step->next = NULL;
+        Py_DECREF((PyObject *)step);
+    }
+    return status == RECMAP_OK ? 0 : raise_error_int(error);
+}
+
+static int move_to(struct loader_object *self, uint64_t epoch, uint64_t position) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
-    lock(self);
+    begin_move(self);
     Py_BEGIN_ALLOW_THREADS
     status = recmap_loader_seek(self->loader, epoch, position, &error);
     Py_END_ALLOW_THREADS
-    unlock(self);
-    if (status != RECMAP_OK) return raise_error(&error);
+    return end_move(self, status, &error);
+}
+
+static PyObject *seek(PyObject *object, PyObject *arguments) {
+    uint64_t epoch, position;
+    if (!PyArg_ParseTuple(arguments, "O&O&:seek", take_uint64, &epoch, take_uint64, &position))
+        return NULL;
+    if (move_to((struct loader_object *)object, epoch, position) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* close() ends the iterator and drops the steps ahead. */
+static PyObject *close_walk(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct loader_object *self = (struct loader_object *)object;
+    self->walk++;
+    self->is_walking = 0;
+    if (move_to(self, self->epoch, self->position) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
 /* load(JSON of a state) */
 static PyObject *load(PyObject *object, PyObject *arguments) {
-    loader_object *self = (loader_object *)object;
+    struct loader_object *self = (struct loader_object *)object;
     const char *text;
     Py_ssize_t size;
     if (!PyArg_ParseTuple(arguments, "s#:load", &text, &size)) return NULL;
     recmap_state *state = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_state_from_json(&state, text, (size_t)size, &error);
-    lock(self);
+    begin_move(self);
     Py_BEGIN_ALLOW_THREADS
     if (status == RECMAP_OK) status = recmap_loader_load(self->loader, state, &error);
     Py_END_ALLOW_THREADS
-    unlock(self);
     recmap_state_destroy(state);
-    if (status != RECMAP_OK) return raise_error(&error);
+    if (end_move(self, status, &error) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -177,7 +311,7 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
     recmap_loader_statistics found;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status =
-        recmap_loader_get_statistics(&found, ((loader_object *)object)->loader, &error);
+        recmap_loader_get_statistics(&found, ((struct loader_object *)object)->loader, &error);
     if (status != RECMAP_OK) return raise_error(&error);
     return Py_BuildValue("{sKsKsKsKsKsKsKsKsIsI}", "batches", (unsigned long long)found.batch_count,
                          "records", (unsigned long long)found.record_count, "bytes",
@@ -210,7 +344,7 @@ static PyObject *skipped(PyObject *object, PyObject *unused) {
     for (size_t first = 0; list && count == AT_ONCE; first += count) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_status status = recmap_loader_get_skipped(
-            some, AT_ONCE, &count, ((loader_object *)object)->loader, first, &error);
+            some, AT_ONCE, &count, ((struct loader_object *)object)->loader, first, &error);
         if (status != RECMAP_OK) {
             Py_DECREF(list);
             return raise_error(&error);
@@ -224,9 +358,24 @@ static PyObject *skipped(PyObject *object, PyObject *unused) {
     return list;
 }
 
+static int traverse(PyObject *object, visitproc visit, void *arg) {
+    struct loader_object *self = (struct loader_object *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT((PyObject *)self->first);
+    return 0;
+}
+
+static int clear(PyObject *object) {
+    struct loader_object *self = (struct loader_object *)object;
+    while (self->first) Py_DECREF((PyObject *)remove_first(self));
+    return 0;
+}
+
 static void dealloc(PyObject *object) {
-    loader_object *self = (loader_object *)object;
+    struct loader_object *self = (struct loader_object *)object;
     PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    clear(object);
     Py_BEGIN_ALLOW_THREADS
     recmap_loader_destroy(self->loader);
     Py_END_ALLOW_THREADS
@@ -239,11 +388,17 @@ static void dealloc(PyObject *object) {
 }
 
 static PyMethodDef methods[] = {
-    {"next", next, METH_NOARGS, NULL},
+    {"take", take, METH_NOARGS, NULL},
+    {"first", first, METH_NOARGS, NULL},
+    {"first_or_take", first_or_take, METH_NOARGS, NULL},
+    {"deliver", deliver, METH_O, NULL},
+    {"ahead", ahead, METH_NOARGS, NULL},
     {"tell", tell, METH_NOARGS, NULL},
-    {"steps_left", steps_left, METH_NOARGS, NULL},
+    {"is_end_next", is_end_next, METH_NOARGS, NULL},
+    {"check_process", check_process_method, METH_NOARGS, NULL},
     {"seek", seek, METH_VARARGS, NULL},
     {"load", load, METH_VARARGS, NULL},
+    {"close", close_walk, METH_NOARGS, NULL},
     {"statistics", statistics, METH_NOARGS, NULL},
     {"skipped", skipped, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -252,6 +407,8 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, loader_new},
     {Py_tp_dealloc, dealloc},
+    {Py_tp_traverse, traverse},
+    {Py_tp_clear, clear},
     {Py_tp_methods, methods},
     {Py_tp_doc, "What the class Loader holds."},
     {0, NULL},
@@ -259,7 +416,7 @@ static PyType_Slot slots[] = {
 
 PyType_Spec loader_spec = {
     .name = "recmap._recmap.Loader",
-    .basicsize = sizeof(loader_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .basicsize = sizeof(struct loader_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .slots = slots,
 };

@@ -3,7 +3,8 @@
 #include "errors.h"
 
 PyTypeObject *handle_type, *record_type, *dataset_type, *batch_type, *order_type, *loader_type,
-    *writer_type, *example_builder_type, *parser_type, *buffer_type, *views_type;
+    *writer_type, *example_builder_type, *parser_type, *buffer_type, *views_type, *step_type,
+    *iterator_type;
 
 static PyObject *install_guard(PyObject *module, PyObject *unused) {
     (void)module;
@@ -48,6 +49,8 @@ static int load(PyObject *module) {
         {&parser_type, &parser_spec},
         {&order_type, &order_spec},
         {&loader_type, &loader_spec},
+        {&step_type, &step_spec},
+        {&iterator_type, &iterator_spec},
         {&writer_type, &writer_spec},
         {&example_builder_type, &example_builder_spec},
     };

@@ -173,16 +173,17 @@ def test_numbers_are_not_copied(digits, monkeypatch):
     }
     loader = recmap.Loader(digits, 256, shuffle=True, features=features)
     delivered = []
-    deliver = recmap.Loader._deliver
+    iterate = recmap.Loader._iterate
 
-    def spy(self):
-        step = deliver(self)
-        if step.batch is not None:
-            columns = step.batch["label"], step.batch["image"], step.batch["ragged"].values
+    def spy(self, finish):
+        def finish_and_note(batch, step):
+            columns = batch["label"], batch["image"], batch["ragged"].values
             delivered.append([pointer(column) for column in columns])
-        return step
+            return finish(batch, step)
 
-    monkeypatch.setattr(recmap.Loader, "_deliver", spy)
+        return iterate(self, finish_and_note)
+
+    monkeypatch.setattr(recmap.Loader, "_iterate", spy)
     for batch in recmap.tensorflow.dataset(loader):
         tensors = batch["label"], batch["image"], batch["ragged"].values
         assert [pointer(tensor._numpy()) for tensor in tensors] in delivered

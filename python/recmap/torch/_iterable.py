@@ -85,7 +85,7 @@ class IterableDataset(data.IterableDataset[Any]):
         """Where the loader of the main process stands, or stood when this process began."""
         if self._loader is None:
             return self._seen
-        return self._loader._epoch, self._loader._position
+        return self._loader._loader.tell()
 
     def _advance(self, epoch: int, position: int, steps: int, deal: Deal) -> tuple[int, int]:
         """Where `steps` steps of all ranks lead."""
@@ -113,11 +113,8 @@ class IterableDataset(data.IterableDataset[Any]):
         return self._in_worker()
 
     def _here(self) -> Iterator[Any]:
-        loader = self._settled()
-        for batch in loader:
-            self._board.set(self._stood())
-            yield tensors(batch, self._numbers)
-        self._board.set(self._stood())
+        """The loader's own iterator, which delivers what is made here or keeps its batch."""
+        return self._settled()._iterate(lambda batch, step: tensors(batch, self._numbers))
 
     def _settled(self) -> Loader:
         """The loader of this process, where the last walk led, whoever walked."""

@@ -1,0 +1,134 @@
+"""Signal handlers that raise, as Ctrl-C does: a loop that is begun again loses no record.
+
+200 interrupts for each kind of loop; 2,000 with RECMAP_TEST_LONG=1.
+"""
+
+import os
+import random
+import signal
+
+import pytest
+import recmap
+
+COUNT = 2000 if os.environ.get("RECMAP_TEST_LONG") else 200
+FEATURES = {
+    "label": recmap.FixedLen(),
+    "image": recmap.FixedLen((64,), "uint8", raw=True),
+    "id": recmap.FixedLen((), "bytes"),
+}
+
+
+class Interrupt(BaseException):
+    pass
+
+
+class Alarm:
+    """Raises Interrupt in the main thread once, at a random time after `arm`."""
+
+    def __init__(self, seed):
+        self._random = random.Random(seed)
+        self._is_armed = False
+        self.count = 0
+
+    def __enter__(self):
+        self._former = signal.signal(signal.SIGALRM, self._ring)
+        return self
+
+    def __exit__(self, *error):
+        self.disarm()
+        signal.signal(signal.SIGALRM, self._former)
+
+    def _ring(self, number, frame):
+        if self._is_armed:
+            self._is_armed = False
+            self.count += 1
+            raise Interrupt
+
+    def arm(self):
+        self._is_armed = True
+        signal.setitimer(signal.ITIMER_REAL, 10 ** self._random.uniform(-5, -2.3))
+
+    def disarm(self):
+        self._is_armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def walk(alarm, iterable, seen):
+    """One `for`, to its end or to the alarm."""
+    try:
+        alarm.arm()
+        for item in iterable:
+            seen.append(item)
+        alarm.disarm()
+    except Interrupt:
+        pass
+
+
+def check_interrupted(make, numbers_of, expected, seed):
+    """Loops over what `make` makes, interrupted and begun again; `expected(epoch)` are the numbers of an
+    epoch. What was delivered, and the position, must be those of loops that nothing interrupts."""
+    loader, iterable = make()
+    epoch, rest = 0, list(expected(0))
+    with Alarm(seed) as alarm:
+        while alarm.count < COUNT:
+            seen = []
+            walk(alarm, iterable, seen)
+            for number in (number for item in seen for number in numbers_of(item)):
+                assert number == rest.pop(0)
+                if not rest:
+                    epoch, rest = epoch + 1, list(expected(epoch + 1))
+            state = loader.state_dict()
+            length = len(loader.order)
+            assert (state["epoch"], state["position"]) == (epoch, length - len(rest))
+
+
+def make_loader(digits, **more):
+    loader = recmap.Loader(digits, 32, shuffle=True, seed=3, **more)
+    return loader, loader
+
+
+def expected_of(digits):
+    order = recmap.Shuffled(len(digits), seed=3)
+    return lambda epoch: order.at(epoch, range(len(digits))).tolist()
+
+
+def test_a_loader_of_records(digits):
+    check_interrupted(
+        lambda: make_loader(digits), lambda batch: batch.numbers.tolist(), expected_of(digits), 1
+    )
+
+
+@pytest.mark.parametrize("epochs", [None, 10**9])
+def test_a_loader_of_columns(digits, epochs):
+    check_interrupted(
+        lambda: make_loader(digits, features=FEATURES, epochs=epochs),
+        lambda batch: batch.numbers.tolist(),
+        expected_of(digits),
+        2,
+    )
+
+
+@pytest.mark.parametrize("features", [None, FEATURES])
+def test_a_loader_with_a_transform(digits, features):
+    check_interrupted(
+        lambda: make_loader(
+            digits,
+            features=features,
+            transform=lambda batch: batch.numbers.tolist(),
+            transform_threads=3,
+        ),
+        lambda numbers: numbers,
+        expected_of(digits),
+        3,
+    )
+
+
+def test_tensors_of_torch(digits):
+    pytest.importorskip("torch")
+    import recmap.torch
+
+    def make():
+        loader, _ = make_loader(digits, features=FEATURES)
+        return loader, recmap.torch.IterableDataset(loader, numbers="number")
+
+    check_interrupted(make, lambda batch: batch["number"].tolist(), expected_of(digits), 4)
