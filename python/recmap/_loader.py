@@ -50,7 +50,9 @@ class Loader:
     `ColumnBatch`, or what `transform` makes of it.
 
     State is what was delivered, never what was read ahead: `state_dict` after step s goes on with
-    step s + 1, on any number of ranks and with any batch size.
+    step s + 1, on any number of ranks and with any batch size. After an epoch's last step, also
+    inside the ``for``, it is the start of the next epoch. (`recmap.torch` has torchdata's
+    convention instead: inside the ``for`` it is still the end of the epoch.)
 
     Safe among threads: each step is delivered once. One iterator at a time: beginning another ends
     the one before. Not for use in a child after fork; it pickles as what it was made of and where
@@ -195,6 +197,10 @@ class Loader:
             step = self._first_source()()
             if step is not None and step.is_end:
                 self._loader.deliver(step)
+
+    def _is_at_end(self) -> bool:
+        """Whether the last step of an epoch was delivered, but not the end of its ``for``."""
+        return self._loader.is_end_next()
 
     def _first_source(self) -> Callable[[], _recmap.Step | None]:
         """What gives the first step that is not delivered; it keeps what it needs of the loader."""

@@ -23,7 +23,8 @@ class Interrupt(BaseException):
 
 
 class Alarm:
-    """Raises Interrupt in the main thread once, at a random time after `arm`."""
+    """Raises Interrupt in the main thread, at a random time after `arm`; and again each second until
+    `disarm`, as Python ignores what is raised while it collects garbage."""
 
     def __init__(self, seed):
         self._random = random.Random(seed)
@@ -40,13 +41,12 @@ class Alarm:
 
     def _ring(self, number, frame):
         if self._is_armed:
-            self._is_armed = False
             self.count += 1
             raise Interrupt
 
     def arm(self):
         self._is_armed = True
-        signal.setitimer(signal.ITIMER_REAL, 10 ** self._random.uniform(-5, -2.3))
+        signal.setitimer(signal.ITIMER_REAL, 10 ** self._random.uniform(-5, -2.3), 1)
 
     def disarm(self):
         self._is_armed = False
@@ -61,7 +61,7 @@ def walk(alarm, iterable, seen):
             seen.append(item)
         alarm.disarm()
     except Interrupt:
-        pass
+        alarm.disarm()
 
 
 def check_interrupted(make, numbers_of, expected, seed):

@@ -266,7 +266,7 @@ def test_sampler_state_at_every_step(batch_size):
         other = make()
         other.load_state_dict(state)
         assert other.state_dict() == state
-        assert list(other) == (items[step:] if step < len(items) else list(sampler))
+        assert list(other) == items[step:]
         # All ranks of another world go on with exactly what is left.
         rest = []
         for rank in range(3):
@@ -298,8 +298,7 @@ def test_the_state_of_a_sampler_whose_numbers_are_taken_ahead(digits):
     for epoch in range(2):
         for step, _ in enumerate(ahead, 1):
             state = sampler.state_after(step)
-            done = epoch * 200 + step * 20
-            assert (state["epoch"], state["position"]) == (done // 200, done % 200)
+            assert (state["epoch"], state["position"]) == (epoch, step * 20)
         assert sampler.epoch == epoch + 1
 
 
@@ -430,7 +429,7 @@ def test_state_of_a_plain_for(digits):
         other = iterable(digits, world_size=2)
         other.load_state_dict(states[step])
         assert other.state_dict() == states[step]
-        assert of(other) == (batches[step:] if step < 18 else of(dataset))
+        assert of(other) == batches[step:]
         assert iterable(digits, world_size=2).state_after(step) == states[step]
     loader = recmap.Loader(digits, 10, shuffle=True, seed=3)
     loader.load_state_dict(states[5])
@@ -631,6 +630,53 @@ def test_stateful_data_loader_at_the_end_of_an_epoch(digits, workers):
     assert flat(of(other)) == order.at(1, range(1797)).tolist()
     assert flat(of(loader)) == order.at(1, range(1797)).tolist()
     assert flat(of(loader)) == order.at(2, range(1797)).tolist()
+
+
+def epochs_of(kind, digits):
+    """A loop with a state, of 18 steps an epoch."""
+    if kind == "plain for":
+        return iterable(digits, batch_size=100)
+    if kind == "sampler":
+        return recmap.torch.Sampler(recmap.Shuffled(1797, seed=3), 100)
+    if kind.startswith("iterable"):
+        return stateful(
+            iterable(digits, batch_size=100), batch_size=None, num_workers=int(kind[-1])
+        )
+    sampler = recmap.torch.Sampler(recmap.Shuffled(1797, seed=3), 100)
+    dataset = recmap.torch.MapDataset(digits, LABEL)
+    return stateful(dataset, batch_sampler=sampler, num_workers=int(kind[-1]))
+
+
+KINDS = ["plain for", "sampler", "iterable 0", "iterable 2", "batches 0", "batches 2"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_after_the_last_batch_gives_an_empty_for(digits, kind):
+    """torchdata's convention, in all kinds of loops; and a state after the `for` the next epoch."""
+    loop = epochs_of(kind, digits)
+    for _ in loop:
+        inside = json.loads(json.dumps(loop.state_dict()))
+    after = json.loads(json.dumps(loop.state_dict()))
+    resumed = epochs_of(kind, digits)
+    resumed.load_state_dict(inside)
+    assert [sum(1 for _ in resumed) for _ in range(2)] == [0, 18]
+    resumed = epochs_of(kind, digits)
+    resumed.load_state_dict(after)
+    assert sum(1 for _ in resumed) == 18
+    if kind.startswith("iterable"):  # out of its DataLoader
+        for state, steps in (inside, 0), (after, 18):
+            alone = iterable(digits, batch_size=100)
+            alone.load_state_dict(state)
+            assert len(of(alone)) == steps
+
+
+def test_state_after_all_steps_gives_an_empty_for(digits):
+    dataset, sampler = iterable(digits, batch_size=100), epochs_of("sampler", digits)
+    for made, walk in (dataset, workers_of(dataset)), (sampler, sampler):
+        assert sum(1 for _ in walk) == 18
+        again = epochs_of("plain for" if made is dataset else "sampler", digits)
+        again.load_state_dict(made.state_after(18))
+        assert [sum(1 for _ in again) for _ in range(2)] == [0, 18]
 
 
 def test_stateful_data_loader_that_saves_now_and_then(digits):

@@ -88,11 +88,13 @@ class IterableDataset(data.IterableDataset[Any]):
         return self._loader._loader.tell()
 
     def _advance(self, epoch: int, position: int, steps: int, deal: Deal) -> tuple[int, int]:
-        """Where `steps` steps of all ranks lead."""
+        """Where `steps` steps of all ranks lead: with the last of an epoch, to its end."""
         while steps > 0:
             left = self._order.share(epoch, position, *deal, 0, 0)[0]
             if steps < left:
                 return self._order.state_after(epoch, position, *deal, steps)
+            if steps == left:
+                return epoch, len(self.order)
             if left == 0 and position == 0:
                 return epoch, position
             epoch, position, steps = epoch + 1, 0, steps - left
@@ -207,7 +209,12 @@ class IterableDataset(data.IterableDataset[Any]):
     # ---- Where it stands.
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the walk stands; with workers under a plain DataLoader: where it began."""
+        """Where the ``for`` is; with workers under a plain DataLoader: where it began.
+
+        Inside a ``for``, after an epoch's last batch, that is the epoch's end: as torchdata has it,
+        the state gives an empty ``for`` when it is loaded, and then the next epoch. After the
+        ``for`` it is the next epoch's start.
+        """
         if self._place is not None and self._worker is not None:
             return {
                 "worker": list(self._worker),
@@ -217,10 +224,16 @@ class IterableDataset(data.IterableDataset[Any]):
                 "given": asdict(self._given),
                 "state": self._state(self._place.epoch, self._place.position),
             }
-        return self._state(*self._board.next(self._stood()))
+        place = self._board.next(self._stood())
+        if self._loader is not None and self._loader._is_at_end() and place == self._stood():
+            place = place[0] - 1, len(self.order)
+        return self._state(*place)
 
     def state_after(self, steps: int) -> dict[str, Any]:
-        """The state when a plain DataLoader delivered `steps` batches of the walk that began last."""
+        """The state when a plain DataLoader delivered `steps` batches of the walk that began last.
+
+        Of all its batches: the state inside its ``for``, as `state_dict` says.
+        """
         begin = self._board.walk(self._stood())
         return self._state(*self._advance(*begin, steps, self._deal))
 
@@ -275,13 +288,16 @@ class IterableDataset(data.IterableDataset[Any]):
         if "_snapshot" in state:
             snapshots = state["_snapshot"]["_worker_snapshots"].values()
             workers = [snapshot["dataset_state"] for snapshot in snapshots]
-            return self._newest(workers, state["_steps_since_snapshot"])
+            return self._newest(
+                workers, state["_steps_since_snapshot"], state["_iterator_finished"]
+            )
         if "dataset_state" in state:
             return dict(state["dataset_state"])
         return dict(state)
 
-    def _newest(self, workers: list[Any], more: int) -> dict[str, Any]:
-        """What the worker that gave the last step knows, and `more` steps behind it."""
+    def _newest(self, workers: list[Any], more: int, is_over: bool) -> dict[str, Any]:
+        """What the worker that gave the last step knows, and `more` steps after it. With `is_over`
+        the ``for`` has ended."""
 
         def reached(saved: Any) -> tuple[int, int]:
             place, (worker, count) = Place(**saved["given"]), saved["worker"]
@@ -294,7 +310,10 @@ class IterableDataset(data.IterableDataset[Any]):
         steps = reached(newest)[1] + more
         world_size, size, last = newest["deal"]
         deal = world_size, size, last
-        return self._state(*self._advance(place.epoch, place.position, steps, deal))
+        epoch, position = self._advance(place.epoch, place.position, steps, deal)
+        if is_over and position == len(self.order):
+            epoch, position = epoch + 1, 0
+        return self._state(epoch, position)
 
     def __repr__(self) -> str:
         return f"<recmap.torch.IterableDataset of {self._loader!r}>"

@@ -29,11 +29,15 @@ class Sampler(data.Sampler[Any]):
 
     Does what DistributedSampler does, but each record comes once, and the state says how far all
     ranks together are: it is good for any number of them. ``for`` walks from where the sampler
-    stands to the end of the epoch, the next ``for`` the next epoch. One that was broken off begins
-    again where it began.
+    stands to the end of the epoch, the next ``for`` the next epoch. One that was broken off before
+    its last item begins again where it began.
 
     In a StatefulDataLoader its state is right at every step. A plain DataLoader with workers takes
     numbers ahead: there `state_after` tells the state by the batches that were delivered.
+
+    The convention of torchdata: a state saved inside the ``for``, after its last item, is at the
+    epoch's end, and gives an empty ``for`` when it is loaded, then the next epoch. So a run that
+    counts its epochs by loops makes as many with a resume as without.
 
     Args:
         order: of as many records as the data set has.
@@ -75,8 +79,9 @@ class Sampler(data.Sampler[Any]):
     # ---- Walking.
 
     def __iter__(self) -> Iterator[Any]:
-        stand = self._stand()
-        epoch, position = self._begin if stand[0] == self._begin[0] else stand
+        epoch, position = self._begin
+        if self._is_over or self._is_at_end():
+            epoch, position = epoch + 1, 0
         self._set(epoch, position)
         for item in self._items(epoch, position):
             self._taken += 1
@@ -129,12 +134,17 @@ class Sampler(data.Sampler[Any]):
         """Where the sampler stands behind so many items of its walk."""
         if not items:
             return self._begin
-        items = min(items, self._share(*self._begin, 0)[0])
+        if items >= self._share(*self._begin, 0)[0]:
+            return self._begin[0], len(self.order)
         return self.order._order.state_after(*self._begin, *self._deal, items)
+
+    def _is_at_end(self) -> bool:
+        """Whether the walk gave its last item, but was broken off before its end."""
+        return 0 < self._taken >= self._share(*self._begin, 0)[0]
 
     @property
     def epoch(self) -> int:
-        """The epoch that the next item belongs to; the first is 0."""
+        """The epoch of the newest ``for``, or the next one when that has ended; the first is 0."""
         return self._stand()[0]
 
     @property
