@@ -463,3 +463,85 @@ def test_ctrl_c_while_transform_is_waited_for(small):
     end.set()
     assert loader.position == 0
     assert flat(numbers_of(loader)) == list(range(103))
+
+
+# ---- Threads of a transform.
+
+
+def test_a_transform_may_ask_where_the_loader_is(small):
+    loader = recmap.Loader(
+        small,
+        10,
+        transform=lambda batch: (batch.numbers.tolist(), loader.state_dict()["position"]),
+        transform_threads=2,
+    )
+    delivered = list(loader)
+    assert flat(numbers for numbers, _ in delivered) == list(range(103))
+    assert all(position in range(0, 103, 10) for _, position in delivered)
+
+
+def test_a_transform_may_close_the_loader(small):
+    def transform(batch):
+        if batch.numbers[0] == 30 and not closed:
+            closed.append(True)
+            loader.close()
+        return batch.numbers.tolist()
+
+    closed = []
+    loader = recmap.Loader(small, 10, transform=transform, transform_threads=2)
+    seen = flat(loader)  # ends where it was closed
+    assert seen == list(range(len(seen))) and len(seen) <= 30
+    assert loader.position == len(seen)
+    assert flat(loader) == list(range(len(seen), 103))
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ZeroDivisionError])
+def test_what_a_transform_raised_is_tried_again(small, error):
+    failures = [error()]
+
+    def transform(batch):
+        if batch.numbers[0] == 20 and failures:
+            raise failures.pop()
+        return batch.numbers.tolist()
+
+    loader = recmap.Loader(small, 10, transform=transform, transform_threads=2)
+    seen = []
+    with pytest.raises(error):
+        for batch in loader:
+            seen += batch
+    assert seen == list(range(20)) and loader.position == 20
+    assert flat(loader) == list(range(20, 103))
+
+
+def test_stop_iteration_out_of_a_transform_is_an_error(small):
+    def transform(batch):
+        raise StopIteration
+
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        list(recmap.Loader(small, 10, transform=transform))
+
+
+def test_seek_after_an_error_that_was_not_reached(tmp_path):
+    """The error of a step ahead goes with it."""
+    payloads = [f"record {i:04}".encode() for i in range(100)]
+    (path,) = write(tmp_path, payloads)
+    ds = recmap.open(path)
+    flip(path, 27 * 30 + 15)
+    loader = recmap.Loader(ds, 10, transform=lambda batch: batch.numbers.tolist())
+    assert next(iter(loader)) == list(range(10))
+    time.sleep(0.1)
+    loader.seek(position=50)
+    assert flat(loader) == list(range(50, 100))
+
+
+@pytest.mark.parametrize("transform", [None, lambda batch: batch.numbers.tolist()])
+def test_threads_end_with_the_loader(small, transform):
+    before = threading.active_count()
+    loader = recmap.Loader(small, 10, transform=transform)
+    next(iter(loader))
+    del loader
+    for _ in range(1000):
+        if threading.active_count() <= before:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"threads left: {threading.enumerate()}")
