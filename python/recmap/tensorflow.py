@@ -9,6 +9,7 @@ Needs the package tensorflow (``pip install recmap[tensorflow]``).
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,9 @@ def dataset(loader: Loader, *, state: bool = False, output_signature: Any = None
     what ``tf.io.parse_example`` makes of them: a VarLenFeature is a SparseTensor. Without features
     an element is a Tensor of strings: the records.
 
+    The dataset and those made of it (``map``, ``prefetch``, ...) keep the loader; its threads and
+    open files end with the last of them, unless you keep the loader, too.
+
     Args:
         loader: one iterator at a time, so one dataset being walked at a time.
         state: elements are (batch, state): a scalar string, the JSON of ``loader.state_dict()``
@@ -64,10 +68,30 @@ def dataset(loader: Loader, *, state: bool = False, output_signature: Any = None
             + ("" if transformed else ", and there is none")
         )
     if transformed:
-        return _of_transformed(loader, state, output_signature)
-    if loader._arguments["feature_lists"] is not None:
+        made = _of_transformed(_Held(loader), state, output_signature)
+    elif loader._arguments["feature_lists"] is not None:
         raise ValueError("feature_lists need a transform that makes arrays, and output_signature")
-    return _of_forms(loader, state, _forms(loader))
+    else:
+        made = _of_forms(_Held(loader), state, _forms(loader))
+    made._recmap_loader = loader
+    return made
+
+
+class _Held:
+    """A loader that the data set's Python object keeps, and the functions in TensorFlow do not:
+    those are never released, and with them threads and open files would stay."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = weakref.ref(loader)
+
+    def get(self) -> Loader:
+        loader = self._loader()
+        if loader is None:
+            raise RuntimeError(
+                "the loader of this data set is gone: keep what recmap.tensorflow.dataset "
+                "returned, or the loader, for as long as its elements are asked for"
+            )
+        return loader
 
 
 def _text(loader: Loader, step: _recmap.Step) -> str:
@@ -75,8 +99,9 @@ def _text(loader: Loader, step: _recmap.Step) -> str:
     return json.dumps(loader._state_at(step.epoch, step.position), separators=(",", ":"))
 
 
-def _of_transformed(loader: Loader, state: bool, signature: Any) -> Any:
+def _of_transformed(held: _Held, state: bool, signature: Any) -> Any:
     def walk() -> Iterator[Any]:
+        loader = held.get()
         return loader._iterate(lambda batch, step: (batch, _text(loader, step)) if state else batch)
 
     if state:
@@ -93,17 +118,19 @@ class _Form:
     build: Callable[..., Any]
 
 
-def _of_forms(loader: Loader, state: bool, forms: dict[str, _Form] | _Form) -> Any:
+def _of_forms(held: _Held, state: bool, forms: dict[str, _Form] | _Form) -> Any:
     """Parts come as a flat tuple: the way in which tf.data takes NumPy's memory without a copy."""
     named = {"": forms} if isinstance(forms, _Form) else forms
     specs = [spec for form in named.values() for spec in form.specs]
 
-    def parts_of(batch: Any, step: _recmap.Step) -> tuple[Any, ...]:
-        columns = {"": batch} if isinstance(forms, _Form) else batch
-        parts = [part for name, form in named.items() for part in form.take(columns[name])]
-        return (*parts, _text(loader, step)) if state else tuple(parts)
-
     def walk() -> Iterator[tuple[Any, ...]]:
+        loader = held.get()
+
+        def parts_of(batch: Any, step: _recmap.Step) -> tuple[Any, ...]:
+            columns = {"": batch} if isinstance(forms, _Form) else batch
+            parts = [part for name, form in named.items() for part in form.take(columns[name])]
+            return (*parts, _text(loader, step)) if state else tuple(parts)
+
         return loader._iterate(parts_of)
 
     def build(*parts: Any) -> Any:

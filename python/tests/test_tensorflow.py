@@ -1,7 +1,9 @@
 """TensorFlow: batches equal tf.io.parse_example's, no copies, states in the middle."""
 
+import gc
 import json
 import os
+import time
 
 import numpy as np
 import pytest
@@ -303,3 +305,66 @@ def test_errors_say_what_the_loader_said(copied_digits):
     loader = recmap.Loader(ds, 100, features=FEATURES)
     with pytest.raises(tf.errors.OpError, match="CorruptRecordError: .*digits-00000"):
         list(recmap.tensorflow.dataset(loader))
+
+
+def open_indexes():
+    return sum(".rmx" in line for line in open("/proc/self/maps"))
+
+
+@pytest.mark.parametrize("kind", ["columns", "records", "transform", "broken off"])
+def test_a_dataset_that_is_gone_releases_its_loader(digits_index, kind):
+    """TensorFlow keeps what it was given to call: that must not keep threads and open indexes."""
+
+    def made():
+        ds = recmap.open(DIGITS, index=digits_index)
+        if kind == "transform":
+            loader = recmap.Loader(ds, 100, transform=lambda batch: batch.numbers)
+            return recmap.tensorflow.dataset(
+                loader, output_signature=tf.TensorSpec((None,), tf.int64)
+            )
+        features = None if kind == "records" else FEATURES
+        return recmap.tensorflow.dataset(recmap.Loader(ds, 100, features=features, threads=2))
+
+    def use():
+        for _ in made().map(lambda batch: batch).prefetch(2):
+            if kind == "broken off":
+                break
+
+    use()  # TensorFlow starts threads of its own, once
+    gc.collect()
+    threads, indexes = len(os.listdir("/proc/self/task")), open_indexes()
+    for _ in range(10):
+        use()
+    gc.collect()
+    for _ in range(1000):
+        if len(os.listdir("/proc/self/task")) < threads + 10 and open_indexes() <= indexes:
+            return
+        time.sleep(0.01)
+    assert (len(os.listdir("/proc/self/task")), open_indexes()) == (threads, indexes)
+
+
+def test_the_loader_of_a_dataset_that_is_still_used_stays(digits):
+    walk = iter(recmap.tensorflow.dataset(recmap.Loader(digits, 100, features=FEATURES)).map(len))
+    gc.collect()
+    assert sum(1 for _ in walk) == 18
+
+
+def test_interrupts_lose_no_element_of_a_state(digits):
+    """What tf.data read ahead of an interrupt is read again: the loop continues from its state."""
+    from test_interrupts import Alarm, walk
+
+    loader = recmap.Loader(digits, 32, shuffle=True, seed=3, features=FEATURES)
+    dataset = recmap.tensorflow.dataset(loader, state=True).prefetch(2)
+    labels, order = digits.columns["label"], recmap.Shuffled(len(digits), seed=3)
+    state, got = loader.state_dict(), []
+    with Alarm(5) as alarm:
+        for _ in range(40):
+            loader.load_state_dict(state)
+            seen = []
+            walk(alarm, dataset, seen)
+            for batch, text in seen:
+                got += batch["label"].numpy().tolist()
+                state = json.loads(text.numpy())
+    epochs = len(got) // len(digits) + 1
+    expected = [labels[order.at(epoch, range(len(digits)))] for epoch in range(epochs)]
+    assert got == np.concatenate(expected)[: len(got)].tolist()
