@@ -190,6 +190,64 @@ static PyObject *view_list(PyObject *object, PyObject *arguments) {
 
 /* ---- What an order gives. */
 
+/* Signals are looked at after each piece of so many positions: a millisecond or two. */
+enum { PIECE = 1 << 16 };
+
+static size_t min_size(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* The GIL is held. Returns 0 to continue, -1 with an exception. */
+static int end_piece(recmap_status status, const recmap_error *error) {
+    return status == RECMAP_OK ? PyErr_CheckSignals() : raise_error_int(error);
+}
+
+static int at_pieces(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                     const uint64_t *positions, size_t count) {
+    for (size_t done = 0; done < count; done += PIECE) {
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status;
+        Py_BEGIN_ALLOW_THREADS
+        status = recmap_order_at(numbers + done, order, epoch, positions + done,
+                                 min_size(count - done, PIECE), &error);
+        Py_END_ALLOW_THREADS
+        if (end_piece(status, &error) < 0) return -1;
+    }
+    return 0;
+}
+
+/* No positions are a piece, too: `first` is checked. */
+static int run_pieces(uint64_t *numbers, const recmap_order *order, uint64_t epoch, uint64_t first,
+                      size_t count) {
+    size_t done = 0;
+    do {
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status;
+        Py_BEGIN_ALLOW_THREADS
+        status = recmap_order_run(numbers + done, order, epoch, first + done,
+                                  min_size(count - done, PIECE), &error);
+        Py_END_ALLOW_THREADS
+        if (end_piece(status, &error) < 0) return -1;
+        done += PIECE;
+    } while (done < count);
+    return 0;
+}
+
+static int position_of_pieces(uint64_t *positions, const recmap_order *order, uint64_t epoch,
+                              const uint64_t *numbers, size_t count) {
+    for (size_t done = 0; done < count; done += PIECE) {
+        size_t end = done + min_size(count - done, PIECE);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = RECMAP_OK;
+        Py_BEGIN_ALLOW_THREADS
+        for (size_t i = done; i < end && status == RECMAP_OK; i++)
+            status = recmap_order_position_of(positions + i, order, epoch, numbers[i], &error);
+        Py_END_ALLOW_THREADS
+        if (end_piece(status, &error) < 0) return -1;
+    }
+    return 0;
+}
+
 /* at(out, epoch, positions): arrays of uint64 of equal length; they can be the same array */
 static PyObject *at(PyObject *object, PyObject *arguments) {
     array_view numbers = ARRAY_VIEW_INIT, positions = ARRAY_VIEW_INIT;
@@ -197,15 +255,11 @@ static PyObject *at(PyObject *object, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "O&O&O&:at", take_array_out, &numbers, take_uint64, &epoch,
                           take_array, &positions))
         return NULL;
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status;
-    size_t count = numbers.count < positions.count ? numbers.count : positions.count;
-    Py_BEGIN_ALLOW_THREADS
-    status = recmap_order_at(numbers.data, order_of(object), epoch, positions.data, count, &error);
-    Py_END_ALLOW_THREADS
+    int failed = at_pieces(numbers.data, order_of(object), epoch, positions.data,
+                           min_size(numbers.count, positions.count));
     array_release(&numbers);
     array_release(&positions);
-    if (status != RECMAP_OK) return raise_error(&error);
+    if (failed) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -216,13 +270,9 @@ static PyObject *run(PyObject *object, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "O&O&O&:run", take_array_out, &numbers, take_uint64, &epoch,
                           take_uint64, &first))
         return NULL;
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = recmap_order_run(numbers.data, order_of(object), epoch, first, numbers.count, &error);
-    Py_END_ALLOW_THREADS
+    int failed = run_pieces(numbers.data, order_of(object), epoch, first, numbers.count);
     array_release(&numbers);
-    if (status != RECMAP_OK) return raise_error(&error);
+    if (failed) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -233,17 +283,11 @@ static PyObject *position_of(PyObject *object, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "O&O&O&:position_of", take_array_out, &positions, take_uint64,
                           &epoch, take_array, &numbers))
         return NULL;
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = RECMAP_OK;
-    size_t count = numbers.count < positions.count ? numbers.count : positions.count;
-    Py_BEGIN_ALLOW_THREADS
-    for (size_t i = 0; i < count && status == RECMAP_OK; i++)
-        status = recmap_order_position_of((uint64_t *)positions.data + i, order_of(object), epoch,
-                                          ((const uint64_t *)numbers.data)[i], &error);
-    Py_END_ALLOW_THREADS
+    int failed = position_of_pieces(positions.data, order_of(object), epoch, numbers.data,
+                                    min_size(numbers.count, positions.count));
     array_release(&positions);
     array_release(&numbers);
-    if (status != RECMAP_OK) return raise_error(&error);
+    if (failed) return NULL;
     Py_RETURN_NONE;
 }
 

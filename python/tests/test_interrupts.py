@@ -7,6 +7,7 @@ import os
 import random
 import signal
 
+import numpy as np
 import pytest
 import recmap
 
@@ -132,3 +133,28 @@ def test_tensors_of_torch(digits):
         return loader, recmap.torch.IterableDataset(loader, numbers="number")
 
     check_interrupted(make, lambda batch: batch["number"].tolist(), expected_of(digits), 4)
+
+
+def check_ends_early(call, whole, reached):
+    """A call that is interrupted once it has begun does not do all of its work: `reached` tells, from
+    what it wrote, how far it came of `whole`."""
+    with Alarm(7) as alarm:
+        with pytest.raises(Interrupt):
+            alarm.arm()
+            call()
+            alarm.disarm()
+        alarm.disarm()
+    assert reached() < whole
+
+
+@pytest.mark.parametrize("method", ["at", "run"])
+def test_numbers_of_an_order_end_early(method):
+    count = 1 << 24
+    out = np.full(count, -1, np.int64).view(np.uint64)
+    order = recmap.Shuffled(count, seed=1)._order
+    positions = np.arange(count, dtype=np.uint64)
+    calls = {
+        "at": lambda: order.at(out, 0, positions),
+        "run": lambda: order.run(out, 0, 0),
+    }
+    check_ends_early(calls[method], count, lambda: int((out.view(np.int64) >= 0).sum()))
