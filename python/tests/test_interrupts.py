@@ -3,6 +3,8 @@
 200 interrupts for each kind of loop; 2,000 with RECMAP_TEST_LONG=1.
 """
 
+import contextlib
+import json
 import os
 import random
 import signal
@@ -133,6 +135,69 @@ def test_tensors_of_torch(digits):
         return loader, recmap.torch.IterableDataset(loader, numbers="number")
 
     check_interrupted(make, lambda batch: batch["number"].tolist(), expected_of(digits), 4)
+
+
+def test_elements_of_grain(digits):
+    """What an interrupt leaves in the adapter's caches is right: an element asked for again is the
+    same. Positions are kept by the loop here, and by Grain's iterators in a pipeline."""
+    grain = pytest.importorskip("grain")
+    import recmap.grain
+
+    order, labels = recmap.Shuffled(len(digits), seed=3), digits.columns["label"]
+    source = recmap.grain.DataSource(digits, {"label": recmap.FixedLen()})
+    ordered = recmap.grain.Ordered(grain.MapDataset.source(source), order).repeat()
+    batches = recmap.grain.Batches(digits, order, 32, FEATURES).repeat()
+    epochs = 20
+    numbers = np.concatenate([order.at(epoch, range(len(digits))) for epoch in range(epochs)])
+    expected = labels[numbers].tolist()
+    for dataset, of in (
+        (ordered, lambda element: [int(element["label"])]),
+        (batches, lambda element: element["label"].tolist()),
+    ):
+        given, at = [], 0
+        with Alarm(6) as alarm:
+            while alarm.count < COUNT:
+                seen = []
+                walk(alarm, (dataset[i] for i in range(at, at + 200)), seen)
+                at += len(seen)
+                given += [label for element in seen for label in of(element)]
+                if len(given) > len(expected) - 200 * 32:
+                    assert given == expected[: len(given)]
+                    given, at = [], 0
+        assert given == expected[: len(given)]
+
+
+def test_elements_of_tensorflow(digits, monkeypatch):
+    """TensorFlow asks for elements in threads of its own, which see no signals, but a conversion
+    can fail. The loop continues from its last state, as tf.data reads ahead."""
+    tensorflow = pytest.importorskip("recmap.tensorflow")
+    chance, numpy, failures = random.Random(5), tensorflow._numpy, []
+
+    def fail_now_and_then(values):
+        if chance.random() < 0.05:
+            failures.append(1)
+            raise MemoryError
+        return numpy(values)
+
+    monkeypatch.setattr(tensorflow, "_numpy", fail_now_and_then)
+    loader, _ = make_loader(digits, features=FEATURES)
+    dataset = tensorflow.dataset(loader, state=True)
+    labels, order = digits.columns["label"], recmap.Shuffled(len(digits), seed=3)
+    state, epoch, rest = loader.state_dict(), 0, []
+    while len(failures) < COUNT // 10:
+        loader.load_state_dict(state)
+        seen = []
+        with contextlib.suppress(tensorflow.tf.errors.OpError):
+            for element in dataset:
+                seen.append(element)
+        for batch, text in seen:
+            if not rest:
+                rest, epoch = labels[order.at(epoch, range(len(digits)))].tolist(), epoch + 1
+            delivered = batch["label"].numpy().tolist()
+            assert delivered == rest[: len(delivered)]
+            del rest[: len(delivered)]
+            state = json.loads(text.numpy())
+    assert epoch > 0
 
 
 def check_ends_early(call, whole, reached):

@@ -347,24 +347,3 @@ def test_the_loader_of_a_dataset_that_is_still_used_stays(digits):
     walk = iter(recmap.tensorflow.dataset(recmap.Loader(digits, 100, features=FEATURES)).map(len))
     gc.collect()
     assert sum(1 for _ in walk) == 18
-
-
-def test_interrupts_lose_no_element_of_a_state(digits):
-    """What tf.data read ahead of an interrupt is read again: the loop continues from its state."""
-    from test_interrupts import Alarm, walk
-
-    loader = recmap.Loader(digits, 32, shuffle=True, seed=3, features=FEATURES)
-    dataset = recmap.tensorflow.dataset(loader, state=True).prefetch(2)
-    labels, order = digits.columns["label"], recmap.Shuffled(len(digits), seed=3)
-    state, got = loader.state_dict(), []
-    with Alarm(5) as alarm:
-        for _ in range(40):
-            loader.load_state_dict(state)
-            seen = []
-            walk(alarm, dataset, seen)
-            for batch, text in seen:
-                got += batch["label"].numpy().tolist()
-                state = json.loads(text.numpy())
-    epochs = len(got) // len(digits) + 1
-    expected = [labels[order.at(epoch, range(len(digits)))] for epoch in range(epochs)]
-    assert got == np.concatenate(expected)[: len(got)].tolist()
