@@ -1,4 +1,4 @@
-/* What GZIP and ZLIB files look like from outside. Pure. Sources: RFC 1950, 1952. */
+/* Detects GZIP and ZLIB files by their first bytes. Pure. Sources: RFC 1950, 1952. */
 #ifndef RECMAP_FORMAT_COMPRESSION_H
 #define RECMAP_FORMAT_COMPRESSION_H
 
@@ -8,19 +8,20 @@
 
 typedef enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZLIB } compression;
 
-/* "none", "gzip", "zlib": as it stands in the index. */
+/* Returns "none", "gzip" or "zlib", as stored in the index. */
 const char *compression_name(compression kind);
 
-/* Bytes at a file's beginning that compression_detect looks at. */
+/* The number of bytes at the start of a file that compression_detect examines. */
 enum { COMPRESSION_DETECT_SIZE = 16 };
 
-/* What a file is whose first bytes these are. Its name means nothing: files are misnamed. One with
- * the magic of GZIP is GZIP even where its header is damaged: the inflater says so, while as a
- * plain file it would be read for what it is not. */
+/* Detects the compression of a file from its first bytes. The file's name is ignored, because names
+ * are often wrong. A file with GZIP's magic number counts as GZIP even if the rest of its header is
+ * damaged: the inflater then reports the damage, while a reader of plain files would misinterpret
+ * the bytes. */
 compression compression_detect(const uint8_t *bytes, size_t size);
 
-/* Whether the bytes begin like a good member of a GZIP file, or like a ZLIB stream: by its first
- * bytes, of which COMPRESSION_DETECT_SIZE are enough. */
+/* Returns whether the bytes start a valid GZIP member or a ZLIB stream, judging by the first
+ * COMPRESSION_DETECT_SIZE bytes at most. */
 bool compression_begins(compression kind, const uint8_t *bytes, uint64_t size);
 
 #endif

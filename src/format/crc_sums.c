@@ -17,7 +17,7 @@ void crc_sums_free(struct crc_sums *sums) {
     *sums = (struct crc_sums)CRC_SUMS_INIT;
 }
 
-/* The CRC of the first `size` bytes behind `first`. */
+/* Computes the CRC of the range's first `size` bytes, extending the table as far as needed. */
 static bool sum_to(uint32_t *crc, struct crc_sums *sums, uint64_t size) {
     size_t whole = (size_t)(size / STRIDE);
     const uint8_t *begin = sums->bytes + sums->first;
@@ -30,6 +30,8 @@ static bool sum_to(uint32_t *crc, struct crc_sums *sums, uint64_t size) {
     return true;
 }
 
+/* crc(A B) = crc(A shifted by |B|) ^ crc(B), so the piece's CRC is the difference of two prefix
+ * CRCs. */
 bool crc_sums_piece(uint32_t *crc, struct crc_sums *sums, const uint8_t *bytes, uint64_t from,
                     uint64_t size) {
     if (!sums->bytes || from < sums->first) {

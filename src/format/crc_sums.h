@@ -1,6 +1,7 @@
-/* CRCs of the beginnings of a stretch of bytes, at every 4 KiB: by these the CRC of any long piece
- * of it is known without reading the piece again. What makes looking for a way back after damage
- * cost one pass, even through bytes made to look like headers of long records. Pure. */
+/* Prefix CRCs of a byte range, one every 4 KiB. The CRC of any long piece of the range follows from
+ * two of them, without reading the piece again. This keeps the search for the next good record
+ * after damage to a single pass, even if the bytes were crafted to look like the headers of long
+ * records. Pure. */
 #ifndef RECMAP_FORMAT_CRC_SUMS_H
 #define RECMAP_FORMAT_CRC_SUMS_H
 
@@ -9,9 +10,9 @@
 #include <stdint.h>
 
 struct crc_sums {
-    const uint8_t *bytes; /* NULL: nothing is summed yet */
-    uint64_t first;       /* where the sums begin */
-    uint32_t *sums;       /* sums[i]: the CRC of 4 KiB * i bytes from there on */
+    const uint8_t *bytes; /* NULL if nothing is summed yet */
+    uint64_t first;       /* where the range starts */
+    uint32_t *sums;       /* sums[i]: the CRC of the range's first 4 KiB * i bytes */
     size_t count;
     size_t capacity;
 };
@@ -19,12 +20,12 @@ struct crc_sums {
 #define CRC_SUMS_INIT                                                                              \
     { NULL, 0, NULL, 0, 0 }
 
-/* Forgets the sums; the memory stays. To be called when the bytes are others. */
+/* Forgets the sums but keeps their memory. Call it before passing other bytes. */
 void crc_sums_clear(struct crc_sums *sums);
 void crc_sums_free(struct crc_sums *sums);
 
-/* The CRC-32C of bytes[from, from + size). Pieces asked for may overlap; one that begins before all
- * others starts the sums anew. False when memory is out. */
+/* Computes the CRC-32C of bytes[from, from + size). Pieces may overlap. A piece that starts before
+ * all earlier ones restarts the sums. Returns false if memory runs out. */
 bool crc_sums_piece(uint32_t *crc, struct crc_sums *sums, const uint8_t *bytes, uint64_t from,
                     uint64_t size);
 

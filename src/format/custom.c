@@ -6,12 +6,12 @@
 #include "base/bytes.h"
 #include "format/fixed.h"
 
-/* One line, whatever a stranger wrote. */
+/* Reports the user's reason as a single line, whatever bytes it contains. */
 static frame_verdict pass_on(struct frame_fault *fault, recmap_frame_fault *said) {
     said->reason[sizeof said->reason - 1] = 0;
     for (char *c = said->reason; *c; c++)
         if ((unsigned char)*c < 0x20) *c = ' ';
-    const char *reason = said->reason[0] ? said->reason : "it is no record";
+    const char *reason = said->reason[0] ? said->reason : "it is not a record";
     return frame_is_bad(fault, FRAME_BAD_LENGTH, "%s", reason);
 }
 
@@ -27,7 +27,7 @@ static frame_verdict parse(struct frame *frame, const struct framing *framing, c
     }
     if (!made.size || made.size > size || !bytes_fit(made.data_offset, made.data_size, made.size))
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
-                            "the framing \"%s\" gives a record outside of its frame or of the file",
+                            "the framing \"%s\" returned a record outside its frame or the file",
                             framing->name);
     *frame = (struct frame){made.size, made.data_offset, made.data_size, 0};
     if (check == FRAME_CHECK_STORED)
@@ -55,14 +55,15 @@ const char *custom_fault(const recmap_framing *table) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     struct framing own;
-    if (table->version != RECMAP_FRAMING_VERSION) return "its version is not that of this recmap";
+    if (table->version != RECMAP_FRAMING_VERSION)
+        return "its version is not the one of this recmap";
     if (!table->name || !table->name[0]) return "it has no name";
     size_t size = strlen(table->name);
     if (size > CUSTOM_NAME_MAX) return "its name is longer than 63 bytes";
     if (strspn(table->name, allowed) != size)
-        return "its name has other characters than letters, digits, _ and -";
+        return "its name has characters other than letters, digits, _ and -";
     if (framing_make(&own, table->name) || !strcmp(table->name, "auto"))
-        return "its name is that of one of recmap's own";
+        return "its name is the name of a built-in framing";
     if (!table->parse) return "it has no function `parse`";
     if (table->file_header_size > FIXED_MAX || table->file_footer_size > FIXED_MAX)
         return "its header or footer is larger than 2^48 bytes";

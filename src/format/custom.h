@@ -1,5 +1,5 @@
-/* A framing that a user wrote, behind the same functions as recmap's own: what it says of a frame
- * is checked before anybody believes it. Pure, if the user's functions are. */
+/* A user's framing behind the same function table as recmap's own. The user's functions are not
+ * trusted: every frame they return is checked first. Pure if the user's functions are. */
 #ifndef RECMAP_FORMAT_CUSTOM_H
 #define RECMAP_FORMAT_CUSTOM_H
 
@@ -7,10 +7,10 @@
 
 enum { CUSTOM_NAME_MAX = 63 };
 
-/* `table` must outlive the framing. */
+/* Wraps `table`, which must outlive the framing. */
 struct framing custom_framing(const recmap_framing *table);
 
-/* Why the table is none, or NULL. */
+/* Returns why the table is invalid, or NULL if it is valid. */
 const char *custom_fault(const recmap_framing *table);
 
 #endif

@@ -23,6 +23,8 @@ static bool begins_frame(const struct framing *framing, const uint8_t *bytes, ui
     return size >= framing->record_size;
 }
 
+/* Records start at fixed offsets, so this rounds `from` up to the next one and checks that it fits.
+ */
 static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64_t size,
                      uint64_t from, uint64_t limit, struct search_budget budget,
                      struct crc_sums *sums) {

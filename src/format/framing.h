@@ -1,7 +1,8 @@
-/* A framing: how records lie in a file, behind one table of functions. Pure: bytes in, frames out.
+/* A framing is one way to store records in a file, given as a table of functions. Pure: bytes in,
+ * frames out.
  *
- * A frame is a record with what stands around it. Frames follow each other without a gap; bytes
- * between them that are no frame are damage. A file may begin and end with bytes of its own. */
+ * A frame is a record with its header and footer. Frames follow each other without gaps; any bytes
+ * between them are damage. A file may start and end with bytes that belong to no record. */
 #ifndef RECMAP_FORMAT_FRAMING_H
 #define RECMAP_FORMAT_FRAMING_H
 
@@ -13,37 +14,38 @@
 
 #include "format/crc_sums.h"
 
-/* A frame found in bytes: sizes and places are relative to where parsing began. */
+/* A parsed frame. All sizes and offsets are relative to the byte where parsing started. */
 struct frame {
     uint64_t size;        /* of the whole frame */
     uint64_t data_offset; /* of the payload, from the frame's start */
     uint64_t data_size;   /* of the payload */
-    uint32_t check;       /* identifies the payload: its stored CRC, or a hash of it */
+    uint32_t check;       /* identifies the payload: its stored CRC, or a hash of the payload */
 };
 
 typedef enum frame_verdict {
     FRAME_GOOD,
     FRAME_AT_END,     /* no bytes are left */
-    FRAME_BAD_LENGTH, /* where it would end is unknown; nothing of `frame` is set */
-    FRAME_BAD_DATA,   /* its length holds, its payload does not; `frame` is set */
+    FRAME_BAD_LENGTH, /* the frame's end is unknown; nothing in `frame` is set */
+    FRAME_BAD_DATA,   /* the length is valid but the payload is not; `frame` is set */
 } frame_verdict;
 
-/* Why a frame is bad: one line, for people. Written only with a bad verdict. */
+/* Why a frame is bad, as one line of text. Set only if the verdict is bad. */
 struct frame_fault {
     char reason[160];
 };
 
-/* How much of a frame is checked. */
+/* How much of a frame to check. */
 typedef enum frame_check {
-    FRAME_CHECK_ALL,    /* header and payload, as far as the framing has checks */
-    FRAME_CHECK_STORED, /* header; the stored check is read, but not held against the payload. Where
-                           none is stored `check` is a hash of the payload */
-    FRAME_CHECK_HEADER, /* header alone: no byte behind it is touched, and `check` is not set */
+    FRAME_CHECK_ALL,    /* header and payload, as far as the framing has checksums */
+    FRAME_CHECK_STORED, /* the header; `check` is set to the stored checksum, unverified, or to a
+                            hash of the payload if the framing stores none */
+    FRAME_CHECK_HEADER, /* the header only: reads no bytes after it and leaves `check` unset */
 } frame_check;
 
 #define FRAME_NOWHERE UINT64_MAX
 
-/* What a search may cost: places that must be looked at one by one, and payload that is read. */
+/* Limits the cost of a search: the number of candidate offsets to examine, and the bytes of payload
+ * to read. */
 struct search_budget {
     uint64_t place_count;
     uint64_t payload_size;
@@ -53,63 +55,65 @@ static const struct search_budget SEARCH_UNBOUNDED = {UINT64_MAX, UINT64_MAX};
 
 enum { FRAMING_NAME_SIZE = 80 };
 
-/* Functions, and the parameters that they get with every call. */
+/* A framing's functions, and the parameters they receive with every call. */
 struct framing;
 struct framing {
-    char name[FRAMING_NAME_SIZE]; /* with its parameters, as it stands in the index */
+    char name[FRAMING_NAME_SIZE]; /* with its parameters, as stored in the index */
 
-    /* Bytes that a frame has beside its payload, and how many of them stand before it. Where that
-     * differs from frame to frame these are the least. */
+    /* The bytes that a frame adds to its payload, and how many of them precede the payload. If they
+     * vary between frames, these are the minimum. */
     uint64_t overhead;
     uint64_t header_size;
     bool overhead_varies;
 
-    /* Bytes at the beginning and at the end of a file that are no record. */
+    /* The bytes at the start and at the end of a file that are not part of a record. */
     uint64_t file_header_size;
     uint64_t file_footer_size;
 
-    uint64_t record_size;         /* where all have one size */
-    bool begins_behind;           /* what stands before a frame tells that it begins, as LF does */
-    const recmap_framing *custom; /* where a user wrote it */
+    uint64_t record_size;         /* nonzero if all records have one size */
+    bool begins_behind;           /* the byte before a frame marks its start, as LF does */
+    const recmap_framing *custom; /* set for a user's framing */
 
-    /* Looks at the frame that begins at bytes[0]. `fault` may be NULL. */
+    /* Parses the frame that starts at bytes[0]. `fault` may be NULL. */
     frame_verdict (*parse)(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault);
 
-    /* Whether the payload of `found`, parsed at bytes[at] with FRAME_CHECK_STORED, holds. With
-     * `sums` bytes that were read for another frame are not read again. NULL: no check is stored,
-     * so any payload holds. */
+    /* Verifies the payload of `frame`, which was parsed at bytes[at] with FRAME_CHECK_STORED. With
+     * `sums`, bytes already read for another frame are not read again. NULL if the framing stores
+     * no checksum: every payload is then valid. */
     frame_verdict (*check_payload)(const struct frame *frame, const uint8_t *bytes, uint64_t at,
                                    struct crc_sums *sums, struct frame_fault *fault);
 
-    /* Whether the bytes begin like a frame: its header holds, whatever follows. */
+    /* Returns whether the bytes start with a valid frame header, whatever follows it. */
     bool (*begins_frame)(const struct framing *framing, const uint8_t *bytes, uint64_t size);
 
-    /* The first place in [from, limit) of `size` bytes where a whole good frame begins, or
-     * FRAME_NOWHERE. It gives up rather than go over its budget; with `sums` (of the same bytes as
-     * before) it reads no payload twice. NULL: nothing tells; what follows damage is lost. */
+    /* Returns the first offset in [from, limit) of `size` bytes where a complete, valid frame
+     * starts, or FRAME_NOWHERE if there is none or the budget is spent. With `sums` (of the same
+     * bytes as in earlier calls), no payload is read twice. NULL if frames cannot be recognized:
+     * everything after damage is then lost. */
     uint64_t (*find)(const struct framing *framing, const uint8_t *bytes, uint64_t size,
                      uint64_t from, uint64_t limit, struct search_budget budget,
                      struct crc_sums *sums);
 
-    /* The same where a wrong answer does no harm, since it is only believed when the frames before
-     * lead there. NULL: a file is walked from its beginning only. */
+    /* Like `find`, but may be wrong: the caller uses the result only once the scan of the preceding
+     * frames ends exactly there. NULL if the file can only be scanned from its start. */
     uint64_t (*guess)(const struct framing *framing, const uint8_t *bytes, uint64_t size,
                       uint64_t from, uint64_t limit, struct search_budget budget,
                       struct crc_sums *sums);
 };
 
-/* The framing that recmap has under that name, parameters included: "tfrecord", "ofrecord",
- * "lines", "tar", "fixed:HEADER,RECORD,FOOTER". False: it has none. */
+/* Looks up a built-in framing by its name including parameters: "tfrecord", "ofrecord", "lines",
+ * "tar" or "fixed:HEADER,RECORD,FOOTER". Returns false if there is none. */
 bool framing_make(struct framing *framing, const char *name);
 
-/* Whether a frame of that size may hold a payload of that size. */
+/* Returns whether a frame of `frame_size` bytes can hold a payload of `data_size` bytes. */
 bool framing_fits(const struct framing *framing, uint64_t frame_size, uint64_t data_size);
 
-/* What stands for the check of a payload where none is stored: 32 bits of its XXH3. */
+/* The value that replaces a stored checksum in framings without one: 32 bits of the payload's XXH3.
+ */
 uint32_t framing_hash(const uint8_t *data, uint64_t size);
 
-/* Says why a frame is bad, where somebody asks, and returns the verdict. */
+/* Formats the reason into `fault` unless it is NULL, and returns the verdict. */
 frame_verdict frame_is_bad(struct frame_fault *fault, frame_verdict verdict, const char *format,
                            ...) __attribute__((format(printf, 3, 4), cold));
 

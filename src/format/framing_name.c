@@ -1,4 +1,4 @@
-/* The built-in framings by their names. */
+/* Looks up the built-in framings by name. */
 #include <string.h>
 
 #include "format/fixed.h"
@@ -8,7 +8,8 @@
 #include "format/tar.h"
 #include "format/tfrecord.h"
 
-/* A decimal number without sign or leading zeros, so that a framing has one name. */
+/* Reads a decimal number without sign or leading zeros, so that every framing has exactly one name.
+ */
 static bool read_number(uint64_t *number, const char **text) {
     const char *c = *text;
     uint64_t value = 0;
@@ -23,7 +24,7 @@ static bool read_number(uint64_t *number, const char **text) {
     return true;
 }
 
-/* HEADER,RECORD,FOOTER */
+/* Parses "HEADER,RECORD,FOOTER". */
 static bool make_fixed(struct framing *framing, const char *sizes) {
     uint64_t numbers[3];
     for (int i = 0; i < 3; i++) {

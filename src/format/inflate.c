@@ -1,8 +1,17 @@
-/* ISA-L inflates two to three times as fast as zlib, but does not stop at the end of a block. It
- * can be made to: a block that is marked as the last one ends the stream. So where a point is
- * wanted the block at hand is marked so, and when it has ended the mark is taken back and the next
- * one begins. ISA-L forgets at which bit it stopped when everything has been handed out; so as long
- * as the block lasts, one byte at least is held back. */
+/* ISA-L inflates two to three times as fast as zlib but cannot stop at the end of a block, which
+ * seek points need. Two tricks make it stop.
+ *
+ * First, ISA-L stops after a block that is marked as the last one. To stop at the end of the
+ * current block, `call` sets that mark in ISA-L's state, inflates, and then takes back both the
+ * mark and the state's conclusion that the stream ended.
+ *
+ * Second, once all output has been handed out, ISA-L resets its buffer of output and forgets at
+ * which bit it stopped, and a seek point needs both. So while a block lasts, call_towards_point
+ * always leaves at least one byte in that buffer.
+ *
+ * Both tricks depend on the layout and meaning of `struct inflate_state`, which ISA-L does not
+ * promise to keep. tests/unit/format/test_isal_layout.c fails on an unknown layout, and the build
+ * rejects untested versions. */
 #include "format/inflate.h"
 
 #include <stdlib.h>
@@ -15,10 +24,11 @@
 
 enum {
     INPUT_SIZE = 256 << 10,
-    INPUT_LEAD = 16,     /* bytes before them that ISA-L may give back */
+    INPUT_LEAD = 16,     /* bytes before the input that ISA-L may give back */
     PIECE_MAX = 1 << 30, /* ISA-L counts input and output in 32 bits */
-    BULK = 512 << 10,    /* out of one call: checksums then find it in the cache */
-    TRIED_SIZE = 64 << 10,
+    BULK =
+        512 << 10, /* output per call, small enough that the checksum still finds it in the cache */
+    TRIED_SIZE = 64 << 10, /* output that makes a candidate member credible */
 };
 
 typedef enum inflate_phase {
@@ -36,37 +46,38 @@ struct inflater {
     compression kind;
     struct inflate_source source;
     phase phase;
-    bool checks;
-    bool is_bad; /* nothing more comes but what is held back */
+    bool checks; /* verify the checksum at the end of the member */
+    bool is_bad; /* no new output follows, except what is pending */
     bool is_unreadable;
-    uint64_t taken;     /* bytes of the source handed to ISA-L */
-    uint64_t offset;    /* of what came out */
-    uint64_t member_at; /* of the source */
+    uint64_t taken;     /* input bytes handed to ISA-L */
+    uint64_t offset;    /* in the output */
+    uint64_t member_at; /* in the input */
     uint64_t member_size;
     uint64_t unsure_from;
-    uint32_t sum; /* of the member */
+    uint32_t sum; /* of the current member's output */
     struct inflate_fault fault;
     uint8_t *input;
-    uint8_t lead[INPUT_LEAD]; /* of a copy that keeps a place */
+    uint8_t lead[INPUT_LEAD]; /* the input before the position of a copy without a source */
 };
 
 static const char ends_inside[] = "the file ends inside the compressed stream";
 
-/* Zeroed: ISA-L fills its tables only for the symbols that a block's codes have, but finds the
- * others there, too, if the codes leave some out. Bits that begin no block, as a forged seek point
- * can name them, would bring out what was in the memory before. */
+/* The state must be zeroed. ISA-L fills its tables only for the symbols that a block's codes have,
+ * but if the codes are incomplete, lookups also reach entries that were never written. Bits that do
+ * not start a block, to which a forged seek point can refer, would then expose earlier contents of
+ * the memory. */
 struct inflater *inflater_create(compression kind, const struct inflate_source *source) {
-    struct inflater *made = calloc(1, sizeof *made);
-    if (!made) return NULL;
-    made->input = source->bytes ? NULL : calloc(1, INPUT_LEAD + INPUT_SIZE);
-    if (!source->bytes && !made->input) {
-        free(made);
+    struct inflater *inflater = calloc(1, sizeof *inflater);
+    if (!inflater) return NULL;
+    inflater->input = source->bytes ? NULL : calloc(1, INPUT_LEAD + INPUT_SIZE);
+    if (!source->bytes && !inflater->input) {
+        free(inflater);
         return NULL;
     }
-    made->kind = kind;
-    made->source = *source;
-    inflater_start(made, 0, 0);
-    return made;
+    inflater->kind = kind;
+    inflater->source = *source;
+    inflater_start(inflater, 0, 0);
+    return inflater;
 }
 
 void inflater_destroy(struct inflater *inflater) {
@@ -75,35 +86,37 @@ void inflater_destroy(struct inflater *inflater) {
     free(inflater);
 }
 
+/* Input that ISA-L has not used is dropped and read again by the copy. The last INPUT_LEAD bytes
+ * before the position are kept, because ISA-L may step back into them at the end of a block. */
 struct inflater *inflater_copy(const struct inflater *inflater,
                                const struct inflate_source *source) {
     bool reads = !inflater->source.bytes;
-    struct inflater *made = malloc(sizeof *made);
-    if (!made) return NULL;
-    *made = *inflater;
-    made->input = NULL;
-    made->taken -= inflater->state.avail_in;
-    made->state.avail_in = 0;
-    made->state.next_in = NULL;
+    struct inflater *copy = malloc(sizeof *copy);
+    if (!copy) return NULL;
+    *copy = *inflater;
+    copy->input = NULL;
+    copy->taken -= inflater->state.avail_in;
+    copy->state.avail_in = 0;
+    copy->state.next_in = NULL;
     if (reads && inflater->input)
-        memcpy(made->lead, inflater->state.next_in - INPUT_LEAD, INPUT_LEAD);
-    if (!source) return made;
-    made->source = *source;
+        memcpy(copy->lead, inflater->state.next_in - INPUT_LEAD, INPUT_LEAD);
+    if (!source) return copy;
+    copy->source = *source;
     if (source->bytes) {
-        made->state.next_in = (uint8_t *)source->bytes + made->taken;
-        return made;
+        copy->state.next_in = (uint8_t *)source->bytes + copy->taken;
+        return copy;
     }
-    made->input = malloc(INPUT_LEAD + INPUT_SIZE);
-    if (!made->input) {
-        free(made);
+    copy->input = malloc(INPUT_LEAD + INPUT_SIZE);
+    if (!copy->input) {
+        free(copy);
         return NULL;
     }
-    memcpy(made->input, made->lead, INPUT_LEAD);
-    made->state.next_in = made->input + INPUT_LEAD;
-    return made;
+    memcpy(copy->input, copy->lead, INPUT_LEAD);
+    copy->state.next_in = copy->input + INPUT_LEAD;
+    return copy;
 }
 
-/* Goes to a byte of the source. */
+/* Moves the input position to byte `at` of the source. */
 static void go_to(struct inflater *inflater, uint64_t at) {
     inflater->taken = at;
     inflater->state.avail_in = 0;
@@ -142,7 +155,7 @@ static bool fail_source(struct inflater *inflater) {
     return false;
 }
 
-/* More input, where there is none left. False when it cannot be read. */
+/* Refills the input if it is used up. Returns false if it cannot be read. */
 static bool refill(struct inflater *inflater) {
     uint64_t left =
         inflater->taken < inflater->source.size ? inflater->source.size - inflater->taken : 0;
@@ -173,7 +186,8 @@ uint64_t inflater_position(const struct inflater *inflater) {
     return inflater->taken - inflater->state.avail_in - (uint32_t)unused;
 }
 
-/* How many of the next `wanted` bytes there are, in one piece. Only between members. */
+/* Returns how many of the next `wanted` bytes are available contiguously. Valid only between
+ * members, when ISA-L holds no input of its own. */
 static uint32_t have(struct inflater *inflater, uint32_t wanted) {
     if (inflater->state.avail_in < wanted && inflater->taken < inflater->source.size) {
         go_to(inflater, inflater->taken - inflater->state.avail_in);
@@ -191,7 +205,8 @@ bool inflater_start_at(struct inflater *inflater, const struct seek_point *point
     if (point->bit / 8 >= inflater->source.size || point->window_size > INFLATE_WINDOW_MAX)
         return false;
     start(inflater, point->bit / 8, point->offset);
-    /* Without a window nothing came out of the member before. */
+    /* A point without a window is at the start of its member, so the checksum covers all that
+     * follows. */
     inflater->checks = !point->window_size;
     inflater->phase = PHASE_BODY;
     unsigned odd = point->bit % 8;
@@ -236,8 +251,8 @@ struct seek_point inflater_point(const struct inflater *inflater) {
     };
 }
 
-/* As files do whose last bytes never reached the device: they inflate to anything, up to the end.
- */
+/* A file whose last blocks never reached the disk ends in zeros. Zeros inflate to arbitrary output
+ * up to the end of the file, so such a file does not count as merely cut short. */
 static bool ends_in_zeros(const struct inflater *inflater) {
     enum { ZEROS = 16 };
     static const uint8_t zeros[ZEROS];
@@ -261,18 +276,20 @@ static const char *reason_of(int result) {
     switch (result) {
     case ISAL_INVALID_BLOCK: return "a deflate block is malformed";
     case ISAL_INVALID_SYMBOL: return "a deflate symbol is malformed";
-    case ISAL_INVALID_LOOKBACK: return "a deflate distance reaches before the beginning";
+    case ISAL_INVALID_LOOKBACK: return "a deflate distance reaches past the start of the data";
     case ISAL_INVALID_WRAPPER: return "a header is malformed";
-    case ISAL_UNSUPPORTED_METHOD: return "it is compressed by another method than deflate";
-    case ISAL_INCORRECT_CHECKSUM: return "the checksum of a header does not hold";
-    default: return "it cannot be inflated";
+    case ISAL_UNSUPPORTED_METHOD: return "the compression method is not deflate";
+    case ISAL_INCORRECT_CHECKSUM: return "the checksum of a header is wrong";
+    default: return "the data cannot be inflated";
     }
 }
 
-/* Of a GZIP header. What they stand for would change what follows. */
+/* Reserved flags of a GZIP header may change the meaning of what follows (RFC 1952), so they must
+ * be rejected. */
 enum { RESERVED_FLAGS = 0xe0 };
 
-/* Reads a member's header, which may come in pieces. */
+/* Reads a member's header. It may span several refills, so ISA-L is called until it has the whole
+ * header. */
 static void read_header(struct inflater *inflater) {
     for (;;) {
         if (!refill(inflater)) return;
@@ -294,7 +311,7 @@ static void read_header(struct inflater *inflater) {
         set_bad(inflater, inflater_position(inflater), "a header has flags that are reserved");
     if (inflater->kind == COMPRESSION_ZLIB && inflater->zlib.dict_flag)
         set_bad(inflater, inflater_position(inflater),
-                "it needs a dictionary that it does not hold");
+                "it needs a preset dictionary, which it does not contain");
     inflater->phase = PHASE_BODY;
 }
 
@@ -310,7 +327,7 @@ static void take_output(struct inflater *inflater, const uint8_t *out, size_t si
                                                        : isal_adler32(inflater->sum, out, size);
 }
 
-/* Hands out what ISA-L has already, once nothing more comes. */
+/* Hands out pending output after an error, when ISA-L must not be called again. */
 static size_t drain(struct inflater *inflater, uint8_t *out, size_t room) {
     size_t size = pending(inflater) < room ? pending(inflater) : room;
     memcpy(out, inflater->state.tmp_out_buffer + inflater->state.tmp_out_processed, size);
@@ -319,7 +336,8 @@ static size_t drain(struct inflater *inflater, uint8_t *out, size_t room) {
     return size;
 }
 
-/* Whole bytes that ISA-L has loaded and not used belong to what follows. */
+/* Returns whole bytes that ISA-L has loaded into its bit buffer but not used to the input; they
+ * belong to the next member or to the trailer. */
 static void give_back(struct inflate_state *state) {
     uint32_t unused = state->read_in_length > 0 ? (uint32_t)state->read_in_length / 8 : 0;
     state->next_in -= unused;
@@ -327,10 +345,10 @@ static void give_back(struct inflate_state *state) {
     state->read_in_length = 0;
 }
 
-/* At a bad distance ISA-L may count bytes as loaded that lie past the end of its input: the count
- * of what is left then wraps below 0. A count above what the call was given is valid: from 2.32.1
- * on, ISA-L gives back bytes that an earlier call loaded. Inputs are at most PIECE_MOST, so that
- * the sign tells the two apart. */
+/* At an invalid distance ISA-L may count bytes as loaded that are past the end of its input: the
+ * count of input left then wraps below 0. A count above the input's size is valid, since ISA-L
+ * 2.32.1 and later give back bytes that an earlier call loaded. Inputs are at most PIECE_MAX bytes,
+ * so the sign tells the two cases apart. */
 static void forget_beyond(struct inflate_state *state) {
     if ((int32_t)state->avail_in >= 0) return;
     uint32_t beyond = 0 - state->avail_in;
@@ -339,7 +357,10 @@ static void forget_beyond(struct inflate_state *state) {
     state->read_in_length -= 8 * (int32_t)beyond;
 }
 
-/* One call of ISA-L. With `stops` it goes no further than the end of the block at hand. */
+/* Calls ISA-L once. With `stops`, it stops at the end of the current block: the block is marked as
+ * the last one for the duration of the call, and if it ended, the state is set back to "a block
+ * header follows". A stream has ended early if a call with no input left changed nothing: no
+ * output, no change of the block's state, and room to make progress. */
 static size_t call(struct inflater *inflater, uint8_t *out, size_t room, bool stops) {
     struct inflate_state *state = &inflater->state;
     bool marks = stops &&
@@ -372,7 +393,14 @@ static size_t call(struct inflater *inflater, uint8_t *out, size_t room, bool st
     return size;
 }
 
-/* Goes on towards the end of the block, without handing out the last byte there is. */
+/* Inflates towards the end of the current block and never hands out the last pending byte (see the
+ * top of this file).
+ *
+ * ISA-L collects output in a buffer of its own when the caller's buffer is full. If that buffer is
+ * full too, hand out all but one byte. If it is empty or has just been reset, inflate straight to
+ * the caller. Otherwise inflate into ISA-L's buffer only, with no room at the caller. If nothing is
+ * pending, ISA-L would reset the buffer at this call; pretending that one byte is pending prevents
+ * that. If even this makes no progress, the block needs room at the caller. */
 static size_t call_towards_point(struct inflater *inflater, uint8_t *out, size_t room) {
     struct inflate_state *state = &inflater->state;
     enum { FULL = 2 * INFLATE_WINDOW_MAX };
@@ -394,6 +422,8 @@ static size_t call_towards_point(struct inflater *inflater, uint8_t *out, size_t
     return is_stuck && !inflater->is_bad ? call(inflater, out, room, false) : 0;
 }
 
+/* Compares the member's checksum (and for GZIP its size) with the trailer. On a mismatch the
+ * trailer is still consumed, so that the caller can continue with the next member. */
 static void read_trailer(struct inflater *inflater, bool *is_wrong) {
     uint32_t size = inflater->kind == COMPRESSION_GZIP ? 8 : 4;
     if (have(inflater, size) < size) {
@@ -410,13 +440,14 @@ static void read_trailer(struct inflater *inflater, bool *is_wrong) {
         inflater->fault.has_size = inflater->kind == COMPRESSION_GZIP &&
                                    load32(at + 4) == (uint32_t)inflater->member_size;
         inflater->fault.at = inflater_position(inflater);
-        inflater->fault.reason = "its checksum does not hold";
+        inflater->fault.reason = "its checksum is wrong";
     }
     skip(inflater, size);
     inflater->phase = PHASE_NEXT;
 }
 
-/* Zeros that pad a GZIP file end it, as for gzip(1); else another member follows. */
+/* Decides what follows a member: another member, padding of zeros at the end (which gzip(1) accepts
+ * too), or bytes that do not belong there. */
 static void look_behind(struct inflater *inflater) {
     enum { MAGIC = 4 };
     uint64_t at = inflater_position(inflater);
@@ -432,6 +463,9 @@ static void look_behind(struct inflater *inflater) {
     else inflater->phase = PHASE_DONE;
 }
 
+/* Runs the phases of a member (header, body, trailer, whatever follows) until the room is full, a
+ * seek point is reached or something is wrong. After an error, all pending output is delivered
+ * before the verdict is. */
 inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint8_t *out, size_t room,
                               bool wants_point) {
     size_t count = 0;
@@ -476,7 +510,7 @@ uint64_t inflater_unsure_from(const struct inflater *inflater) {
     return inflater->unsure_from;
 }
 
-/* Whether a member that begins there goes on for a while, or ends well. */
+/* Returns whether a member at byte `at` inflates for TRIED_SIZE bytes, or to its valid end. */
 static bool is_member(struct inflater *inflater, uint64_t at) {
     uint8_t *out = malloc(TRIED_SIZE);
     if (!out) return false;
@@ -488,6 +522,8 @@ static bool is_member(struct inflater *inflater, uint64_t at) {
            (verdict == INFLATE_BAD && inflater->phase >= PHASE_NEXT);
 }
 
+/* Each occurrence of GZIP's first magic byte is a candidate. A header alone occurs by chance too
+ * often, so is_member inflates the start of each plausible one. */
 uint64_t inflater_find_member(struct inflater *inflater, uint64_t from) {
     if (inflater->kind != COMPRESSION_GZIP) return UINT64_MAX;
     start(inflater, from, 0);

@@ -24,7 +24,7 @@ static bool begins_frame(const struct framing *framing, const uint8_t *bytes, ui
     return size > 0;
 }
 
-/* A line begins behind every LF. */
+/* A line starts after every LF, and at offset 0. */
 static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64_t size,
                      uint64_t from, uint64_t limit, struct search_budget budget,
                      struct crc_sums *sums) {

@@ -1,5 +1,5 @@
-/* A record a line: all bytes up to LF, CR LF, or the file's end behind the last of them. Empty
- * lines are records; any other byte is data. Pure. */
+/* One record per line. A line ends at LF, at CR LF or at the end of the file. Empty lines are
+ * records; every other byte is data. Pure. */
 #ifndef RECMAP_FORMAT_LINES_H
 #define RECMAP_FORMAT_LINES_H
 

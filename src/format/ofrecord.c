@@ -5,7 +5,8 @@
 
 #include "base/bytes.h"
 
-/* The tag of field 1, which holds bytes: what every record but an empty one begins with. */
+/* The tag of field 1, a length-delimited field: the first byte of every record that is not empty.
+ */
 enum { FEATURE_TAG = 0x0a, LIKELY_RECORDS = 4 };
 
 static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
@@ -45,7 +46,8 @@ bool ofrecord_is_likely(const uint8_t *bytes, uint64_t size, uint64_t at) {
     return seen > 0;
 }
 
-/* Behind damage it is not asked: a payload may look like records. */
+/* Used only for guesses, never to resynchronize after damage: a payload may itself contain records.
+ */
 static uint64_t guess(const struct framing *framing, const uint8_t *bytes, uint64_t size,
                       uint64_t from, uint64_t limit, struct search_budget budget,
                       struct crc_sums *sums) {

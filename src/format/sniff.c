@@ -35,13 +35,13 @@ static const struct signature signatures[] = {
     {"<?xml", 5, {"an XML document", "the download went wrong: fetch the file again"}},
 };
 
-/* Bytes that no text has, be it ASCII or UTF-8. */
+/* Bytes that occur in neither ASCII nor UTF-8 text. */
 static bool is_binary(uint8_t byte) {
     return byte == 0x7f || byte == 0xc0 || byte == 0xc1 || byte >= 0xf5 ||
            (byte < 0x20 && !memchr("\t\n\r\f", byte, 4));
 }
 
-/* Fewer bytes that text could have may be all that is left of a length. */
+/* A shorter piece without binary bytes may be what is left of a record's length. */
 enum { TEXT_MIN = 8 };
 
 static bool is_text(const uint8_t *bytes, uint64_t size) {
@@ -51,29 +51,32 @@ static bool is_text(const uint8_t *bytes, uint64_t size) {
     return seen >= TEXT_MIN;
 }
 
-/* The upper half of a record's length is zeros: none of these files has them there, and a TFRecord
- * file still has them when its first header is damaged. */
+/* The upper half of a record's length is zero. None of the known file types has zeros there, and a
+ * TFRecord file with a damaged first header usually still has. */
 static bool begins_length(const uint8_t *bytes, uint64_t size) {
     return size >= 8 && load32(bytes + 4) == 0;
 }
 
-/* An LMDB file: a meta page, whose magic stands behind the head of 16 bytes. */
+/* LMDB files start with a meta page: the magic number follows a page header of 16 bytes. */
 static bool is_lmdb(const uint8_t *bytes, uint64_t size) {
     return size >= 20 && load32(bytes + 16) == 0xbeefc0de;
 }
 
+/* Checks that need several consistent fields come first. begins_length must precede the short
+ * signatures, because a record's length may start with any two or three bytes. */
 const struct file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
     static const struct file_kind text = {
-        "text", "index it with `--framing lines` for a record a line; a pattern "
-                "(*.tfrecord) leaves other files out"};
+        "text",
+        "index it with `--framing lines`, one record per line; to leave out other files, use a "
+        "pattern (*.tfrecord)"};
     static const struct file_kind ofrecord = {"an OFRecord file of OneFlow",
                                               "index it with `--framing ofrecord`"};
-    static const struct file_kind tar = {"a tar archive",
-                                         "index it with `--framing tar` for a record a sample of "
-                                         "WebDataset, or unpack it"};
+    static const struct file_kind tar = {
+        "a tar archive",
+        "index it with `--framing tar`, one WebDataset sample per record, or unpack it"};
     static const struct file_kind index = {
         "a recmap index or another LMDB file",
-        "name TFRecord files; a pattern (*.tfrecord) leaves others out"};
+        "name TFRecord files; use a pattern (*.tfrecord) to leave out others"};
     if (is_lmdb(bytes, size)) return &index;
     if (tar_is_likely(bytes, size)) return &tar;
     if (ofrecord_is_likely(bytes, size, 0)) return &ofrecord;

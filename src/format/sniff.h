@@ -1,4 +1,4 @@
-/* Telling what a file is that is no TFRecord file, so that the error can say it. */
+/* Recognizes common file types other than TFRecord, so that an error can name them. */
 #ifndef RECMAP_FORMAT_SNIFF_H
 #define RECMAP_FORMAT_SNIFF_H
 
@@ -6,10 +6,10 @@
 
 struct file_kind {
     const char *name;   /* "a Git LFS pointer" */
-    const char *advice; /* what to do about it */
+    const char *advice; /* what the user can do about it */
 };
 
-/* The kind of a file that begins so, or NULL when it is none that is known. */
+/* Returns the kind of a file that starts with these bytes, or NULL if it is unknown. */
 const struct file_kind *sniff_file(const uint8_t *bytes, uint64_t size);
 
 #endif

@@ -6,27 +6,28 @@
 #include "base/bytes.h"
 #include "format/tar_member.h"
 
-/* How far behind an archive's end other bytes than zeros are looked for. */
+/* How many bytes after the end of an archive are checked to be zeros. */
 enum { TRAILER_SEEN = 1 << 20 };
 
-/* How far behind a member that may end before it a guess looks for the next one's headers. */
+/* How far past a member a guess looks for the headers of the next one. */
 enum { HEADERS_SEEN = 1 << 16 };
 
-/* The first byte of the part of a path that ends before `end`. */
+/* Returns the start of the path component that ends at `end`. */
 static uint64_t part_begin(const uint8_t *name, uint64_t end) {
     while (end && name[end - 1] != '/') end--;
     return end;
 }
 
-/* WebDataset passes over what lies in, or is, `__NAME__`. */
+/* WebDataset skips files named `__NAME__` and files in such folders. */
 static bool is_meta(const struct tar_member *member) {
     const uint8_t *slash = memchr(member->name, '/', (size_t)member->name_size);
     uint64_t size = slash ? (uint64_t)(slash - member->name) : member->name_size;
     return size >= 4 && !memcmp(member->name, "__", 2) && !memcmp(member->name + size - 2, "__", 2);
 }
 
-/* How many bytes of the name are the sample's; 0 where the member is part of none. A last part that
- * begins with a dot goes, as in WebDataset, with its folder, if that has no dot. */
+/* Returns how many bytes of the name form the sample's key, or 0 if the member is not part of a
+ * sample. As in WebDataset, if the last component starts with a dot, the key is its folder,
+ * provided the folder's name has no dot. */
 static uint64_t key_size(const struct tar_member *member) {
     const uint8_t *name = member->name;
     uint64_t begin = part_begin(name, member->name_size);
@@ -39,13 +40,13 @@ static uint64_t key_size(const struct tar_member *member) {
     return memchr(name + folder, '.', (size_t)(begin - folder)) ? 0 : begin;
 }
 
-/* The sample's key, out of the member that showed it first. */
+/* The sample's key, borrowed from the first member that has one. */
 struct sample_key {
     struct tar_member member;
     uint64_t size;
 };
 
-/* Whether the member stands in the same record as those before it. */
+/* Returns whether the member belongs to the same record as the preceding ones. */
 static bool belongs(struct sample_key *key, const struct tar_member *member) {
     uint64_t size = key_size(member);
     if (!size) return true;
@@ -56,15 +57,17 @@ static bool belongs(struct sample_key *key, const struct tar_member *member) {
     return true;
 }
 
-/* Zeros end an archive. Where other bytes follow, the zeros are a hole, or another archive follows;
- * both are not to be passed over in silence. */
+/* Zeros end an archive. If other bytes follow, the zeros are a hole in the file or a second archive
+ * follows. Both are errors, since ignoring them would lose records silently. */
 static frame_verdict parse_end(const uint8_t *bytes, uint64_t size, struct frame_fault *fault) {
     uint64_t seen = min_u64(size, TRAILER_SEEN);
     if (!seen || (!bytes[0] && !memcmp(bytes, bytes + 1, (size_t)seen - 1))) return FRAME_AT_END;
     return frame_is_bad(fault, FRAME_BAD_LENGTH,
-                        "zeros end the archive here, but other bytes follow them");
+                        "the archive ends in zeros here, but other bytes follow them");
 }
 
+/* Reads members until one belongs to another sample. A record must contain at least one member with
+ * a key; a truncated last member makes the whole sample bad, since part of a sample is useless. */
 static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault) {
     (void)framing;
@@ -100,7 +103,8 @@ bool tar_is_likely(const uint8_t *bytes, uint64_t size) {
            tar_header_holds(bytes, size);
 }
 
-/* The member that is found first may stand inside a sample; where that ends, one begins. */
+/* The first member found may be inside a sample, so this parses the rest of that sample and returns
+ * its end, where the next one starts. */
 static uint64_t guess(const struct framing *framing, const uint8_t *bytes, uint64_t size,
                       uint64_t from, uint64_t limit, struct search_budget budget,
                       struct crc_sums *sums) {

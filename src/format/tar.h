@@ -1,10 +1,11 @@
-/* WebDataset's tar files: a record is a sample, the members that stand together and share a name up
- * to the first dot of its last part, as they lie in the archive: headers, data and padding. So a
- * record is in one piece, has its names, and is itself an archive but for the zeros at the end.
+/* WebDataset's tar files. A record is a sample: the consecutive members that share a name up to the
+ * first dot of its last path component, exactly as stored, with headers, data and padding. A record
+ * is therefore contiguous, contains its names, and is itself a tar archive except for the zeros at
+ * the end.
  *
- * Members that are no part of any sample (folders, links, names without such a dot, `__NAME__`)
- * belong to the record that they stand in or behind, at the archive's beginning to the first. Pure.
- */
+ * Members that belong to no sample (folders, links, names without such a dot, `__NAME__`) become
+ * part of the record that contains or precedes them, or of the first record at the start of the
+ * archive. Pure. */
 #ifndef RECMAP_FORMAT_TAR_H
 #define RECMAP_FORMAT_TAR_H
 
@@ -14,8 +15,7 @@ enum { TAR_BLOCK_SIZE = 512 };
 
 extern const struct framing tar_framing;
 
-/* Whether the header of a member stands at bytes[0], with the mark of POSIX or GNU and the right
- * checksum. */
+/* Returns whether a valid member header with the magic of POSIX or GNU is at bytes[0]. */
 bool tar_is_likely(const uint8_t *bytes, uint64_t size);
 
 #endif

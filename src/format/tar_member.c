@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "format/tar.h"
 
-/* Where the fields of a header stand. */
+/* Offsets and sizes of the header's fields. */
 enum {
     SIZE_AT = 124,
     SIZE_FIELD = 12,
@@ -26,7 +26,7 @@ static uint64_t text_size(const uint8_t *field, uint64_t most) {
     return end ? (uint64_t)(end - field) : most;
 }
 
-/* Base 256, the highest byte first, behind a byte of 0x80: GNU's way with sizes from 8 GiB on. */
+/* GNU stores sizes from 8 GiB on in base 256: a byte 0x80, then the number, big-endian. */
 static bool read_binary(uint64_t *number, const uint8_t *field, size_t size) {
     uint64_t value = 0;
     for (size_t i = 1; i < size; i++) {
@@ -37,7 +37,7 @@ static bool read_binary(uint64_t *number, const uint8_t *field, size_t size) {
     return field[0] == 0x80;
 }
 
-/* Octal digits between spaces, up to the first NUL; none at all are 0. */
+/* Octal digits with optional spaces around them, up to the first NUL. No digits mean 0. */
 static bool read_number(uint64_t *number, const uint8_t *field, size_t size) {
     if (field[0] & 0x80) return read_binary(number, field, size);
     uint64_t value = 0;
@@ -49,7 +49,8 @@ static bool read_number(uint64_t *number, const uint8_t *field, size_t size) {
     return i == end;
 }
 
-/* The sum of all bytes, eight at a time: at most 64 of them are added up in 16 bits. */
+/* The sum of all bytes, eight at a time. Each 16-bit lane sums 128 bytes, at most 128 * 255 < 2^16.
+ */
 static uint64_t sum_of(const uint8_t *header) {
     static const uint64_t evens = 0x00ff00ff00ff00ff;
     uint64_t sums = 0, sum = 0;
@@ -61,8 +62,8 @@ static uint64_t sum_of(const uint8_t *header) {
     return sum;
 }
 
-/* A header's bytes are summed up with its own field as spaces. Some old writers took bytes as
- * signed, which is 256 less for each from 0x80 on. */
+/* The checksum counts its own field as spaces. Some old writers summed signed bytes, which is 256
+ * less for each byte from 0x80 on; both sums are accepted. */
 static bool sum_holds(uint64_t *stored, uint64_t *computed, const uint8_t *header) {
     uint64_t sum = sum_of(header), high = 0;
     for (size_t i = SUM_AT; i < SUM_AT + SUM_FIELD; i++) sum += (uint64_t)' ' - header[i];
@@ -84,7 +85,8 @@ static tar_verdict bad(struct frame_fault *fault, const char *reason) {
     return TAR_BAD;
 }
 
-/* What extended headers say of the member behind them. The first that says something counts. */
+/* What extended headers say about the member after them. The first header that sets a field wins.
+ */
 struct extension {
     const uint8_t *name;
     uint64_t name_size;
@@ -102,7 +104,7 @@ static bool read_decimal(uint64_t *number, const uint8_t *text, uint64_t size) {
     return size > 0;
 }
 
-/* A line of a pax header: `LENGTH KEY=VALUE` and LF, LENGTH being that of all. */
+/* A line of a pax header: `LENGTH KEY=VALUE` LF, where LENGTH counts the whole line. */
 struct pax_line {
     uint64_t size, key_size, value_size;
     const uint8_t *key, *value;
@@ -127,7 +129,7 @@ static bool has_key(const struct pax_line *line, const char *key) {
     return line->key_size == strlen(key) && !memcmp(line->key, key, (size_t)line->key_size);
 }
 
-/* Takes name and size of a pax header. */
+/* Reads name and size from a pax header. */
 static tar_verdict read_pax(struct extension *extension, const uint8_t *text, uint64_t size,
                             struct frame_fault *fault) {
     static const char sparse[] = "GNU.sparse.";
@@ -136,13 +138,13 @@ static tar_verdict read_pax(struct extension *extension, const uint8_t *text, ui
     for (; size && text[0]; text += line.size, size -= line.size) {
         if (!read_line(&line, text, size)) return bad(fault, "its pax header is malformed");
         if (line.key_size >= sizeof sparse - 1 && !memcmp(line.key, sparse, sizeof sparse - 1))
-            return bad(fault, "it is a sparse file, whose bytes do not lie in one piece");
+            return bad(fault, "it is a sparse file, whose data is not contiguous");
         if (has_key(&line, "path")) {
             said.name = line.value;
             said.name_size = line.value_size;
         } else if (has_key(&line, "size")) {
             if (!read_decimal(&said.size, line.value, line.value_size))
-                return bad(fault, "the size in its pax header is no number");
+                return bad(fault, "the size in its pax header is not a number");
             said.has_size = true;
         }
     }
@@ -158,14 +160,14 @@ static tar_verdict read_pax(struct extension *extension, const uint8_t *text, ui
     return TAR_MEMBER;
 }
 
-/* A header for the whole archive is a member here, that goes with no file; so it may say nothing
- * that all need. */
+/* A pax header for the whole archive is treated as a member that is not a file. It would apply to
+ * members in other records, so it may set neither name nor size. */
 static bool global_is_void(const uint8_t *text, uint64_t size) {
     struct extension said = {0};
     return read_pax(&said, text, size, NULL) == TAR_MEMBER && !said.name && !said.has_size;
 }
 
-/* Takes what the extended header at bytes[at] says, and steps over it. */
+/* Reads the extended header at bytes[*at] and advances `*at` past it. */
 static tar_verdict read_extension(struct extension *extension, uint64_t *at, const uint8_t *bytes,
                                   uint64_t size, uint64_t data_size, struct frame_fault *fault) {
     const uint8_t *data = bytes + *at + TAR_BLOCK_SIZE;
@@ -186,12 +188,13 @@ static bool is_extension(uint8_t type) {
     return type && strchr("LKxX", type);
 }
 
-/* Links, devices, folders and pipes have no data, whatever their size says. */
+/* Links, devices, folders and pipes have no data, whatever their size field says. */
 static bool has_data(uint8_t type) {
     return type < '1' || type > '6';
 }
 
-/* The name as the header has it. The prefix is POSIX's: GNU has other things there. */
+/* The name from the header itself. Only POSIX archives have a prefix; GNU stores other data in that
+ * field. */
 static void take_name(struct tar_member *member, const uint8_t *header) {
     uint64_t name_size = text_size(header, TAR_NAME_FIELD);
     uint64_t prefix_size = text_size(header + PREFIX_AT, TAR_PREFIX_FIELD);
@@ -205,7 +208,8 @@ static void take_name(struct tar_member *member, const uint8_t *header) {
     member->name_size = prefix_size + 1 + name_size;
 }
 
-/* The member itself, whose header stands at bytes[at]. */
+/* Reads the member itself, whose header is at bytes[at]. An extended header's name and size
+ * override the header's fields; types without data ignore both sizes. */
 static tar_verdict read_body(struct tar_member *member, const struct extension *extension,
                              const uint8_t *bytes, uint64_t size, uint64_t at, uint64_t data_size,
                              struct frame_fault *fault) {
@@ -213,8 +217,9 @@ static tar_verdict read_body(struct tar_member *member, const struct extension *
     uint8_t type = header[TYPE_AT];
     uint64_t own_size = text_size(header, TAR_NAME_FIELD), left = size - at - TAR_BLOCK_SIZE;
     if (type == 'g' && at) return bad(fault, "no member follows an extended header");
-    if (type == 'S') return bad(fault, "it is a sparse file, whose bytes do not lie in one piece");
-    /* In the oldest archives a folder is a file whose name ends so; names that were cut may too. */
+    if (type == 'S') return bad(fault, "it is a sparse file, whose data is not contiguous");
+    /* In the oldest archives a folder is a file whose name ends in '/'. A name cut at 100 bytes may
+     * end so too, hence the test for an extended name. */
     if (!type && !extension->name && own_size && header[own_size - 1] == '/') type = '5';
     if (extension->has_size) data_size = extension->size;
     if (!has_data(type)) data_size = 0;
@@ -228,7 +233,7 @@ static tar_verdict read_body(struct tar_member *member, const struct extension *
         return bad(fault, "a pax header for the whole archive is malformed, or has a name or size");
     if (data_size > left) {
         frame_is_bad(fault, FRAME_BAD_LENGTH,
-                     "the archive ends inside a member: it has %" PRIu64 " bytes, %" PRIu64
+                     "the archive ends inside a member of %" PRIu64 " bytes: only %" PRIu64
                      " follow its header",
                      data_size, left);
         return TAR_CUT;
@@ -237,6 +242,8 @@ static tar_verdict read_body(struct tar_member *member, const struct extension *
     return TAR_MEMBER;
 }
 
+/* Reads any number of extended headers, then the member. Each header is checked before its size is
+ * used, and every size is compared with the bytes left. */
 tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uint64_t size,
                             struct frame_fault *fault) {
     static const uint8_t zeros[TAR_BLOCK_SIZE];
@@ -259,7 +266,7 @@ tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uin
             return TAR_BAD;
         }
         if (!read_number(&data_size, header + SIZE_AT, SIZE_FIELD))
-            return bad(fault, "the size of a member is no number below 2^63");
+            return bad(fault, "the size of a member is not a number below 2^63");
         if (!is_extension(header[TYPE_AT]))
             return read_body(member, &known, bytes, size, at, data_size, fault);
         if (read_extension(&known, &at, bytes, size, data_size, fault) == TAR_BAD) return TAR_BAD;

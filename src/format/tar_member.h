@@ -1,5 +1,5 @@
-/* A member of a tar archive: the headers that say its name and size, its data and padding. Reads
- * v7, ustar, pax and GNU's way. Pure. */
+/* One member of a tar archive: headers with its name and size, data and padding. Reads v7, ustar,
+ * pax and GNU archives. Pure. */
 #ifndef RECMAP_FORMAT_TAR_MEMBER_H
 #define RECMAP_FORMAT_TAR_MEMBER_H
 
@@ -8,10 +8,11 @@
 enum { TAR_NAME_FIELD = 100, TAR_PREFIX_FIELD = 155 };
 
 struct tar_member {
-    uint64_t size; /* with headers and padding, which may lack at an archive's end */
-    bool is_file;  /* a regular one */
+    uint64_t
+        size; /* with headers and padding; the padding may be missing at the end of an archive */
+    bool is_file; /* a regular file */
 
-    /* In the archive's bytes, or in `joined`. */
+    /* Points into the archive's bytes or into `joined`. */
     const uint8_t *name;
     uint64_t name_size;
     uint8_t joined[TAR_PREFIX_FIELD + 1 + TAR_NAME_FIELD];
@@ -19,16 +20,16 @@ struct tar_member {
 
 typedef enum tar_verdict {
     TAR_MEMBER,
-    TAR_END, /* a block of zeros, or no bytes are left */
-    TAR_CUT, /* its name holds, but the bytes end before its data; `fault` says so */
-    TAR_BAD, /* `fault` says why; nothing of the member is to be used */
+    TAR_END, /* a block of zeros, or no bytes left */
+    TAR_CUT, /* the name is valid, but the bytes end inside the data; `fault` is set */
+    TAR_BAD, /* `fault` says why; `member` is unusable */
 } tar_verdict;
 
-/* Looks at the member that begins at bytes[0]. `fault` may be NULL. */
+/* Parses the member that starts at bytes[0]. `fault` may be NULL. */
 tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uint64_t size,
                             struct frame_fault *fault);
 
-/* Whether the checksum of the header at bytes[0] holds. */
+/* Returns whether the checksum of the header at bytes[0] is right. */
 bool tar_header_holds(const uint8_t *bytes, uint64_t size);
 
 #endif

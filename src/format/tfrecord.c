@@ -27,7 +27,8 @@ bool tfrecord_holds(const uint8_t *bytes, uint64_t size, frame_check check) {
     return memcmp(data + data_size, footer, sizeof footer) == 0;
 }
 
-/* Payloads up to this size are read where they are met. */
+/* Payloads up to this size are checked directly; the table of prefix CRCs costs more than it saves.
+ */
 enum { SHORT_PAYLOAD = 16384 };
 
 static frame_verdict check_payload(const struct frame *frame, const uint8_t *bytes, uint64_t at,
@@ -45,6 +46,8 @@ static frame_verdict check_payload(const struct frame *frame, const uint8_t *byt
 static frame_verdict parse(struct frame *frame, const struct framing *framing, const uint8_t *bytes,
                            uint64_t size, frame_check check, struct frame_fault *fault) {
     (void)framing;
+    /* Checks in the order in which bytes become trustworthy: the length is used only once its own
+     * CRC is verified, and compared with the bytes left before the payload is touched. */
     if (size == 0) return FRAME_AT_END;
     if (size < TFRECORD_HEADER_SIZE)
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
@@ -57,11 +60,11 @@ static frame_verdict parse(struct frame *frame, const struct framing *framing, c
                             computed);
     uint64_t length = load64(bytes), left = size - TFRECORD_HEADER_SIZE;
     if (left < TFRECORD_FOOTER_SIZE || length > left - TFRECORD_FOOTER_SIZE)
-        return frame_is_bad(fault, FRAME_BAD_LENGTH,
-                            "the file ends inside the record: %" PRIu64
-                            " bytes of data and 4 of CRC are to "
-                            "follow the header, %" PRIu64 " do",
-                            length, left);
+        return frame_is_bad(
+            fault, FRAME_BAD_LENGTH,
+            "the file ends inside the record: %" PRIu64
+            " bytes of data and 4 of CRC should follow the header, but only %" PRIu64 " do",
+            length, left);
     frame->size = length + TFRECORD_OVERHEAD;
     frame->data_offset = TFRECORD_HEADER_SIZE;
     frame->data_size = length;
@@ -76,8 +79,9 @@ static bool begins_frame(const struct framing *framing, const uint8_t *bytes, ui
     return size >= TFRECORD_HEADER_SIZE && load32(bytes + 8) == crc32c_mask(crc32c(bytes, 8));
 }
 
-/* The first place in [from, limit) whose length could be one: its highest byte is zero, as in any
- * file below 2^56 bytes. Of random payload one byte in 256 is; memchr passes over the others. */
+/* Returns the first offset in [from, limit) whose length is plausible: its highest byte is zero, as
+ * in any file below 2^56 bytes. In random payload 1 byte in 256 is zero; memchr skips the others.
+ */
 static uint64_t next_plausible(const uint8_t *bytes, uint64_t from, uint64_t limit) {
     enum { HIGHEST = 7 };
     if (from >= limit || !bytes[from + HIGHEST]) return from;
@@ -89,7 +93,7 @@ static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64
                      uint64_t from, uint64_t limit, struct search_budget budget,
                      struct crc_sums *sums) {
     if (size < TFRECORD_OVERHEAD) return FRAME_NOWHERE;
-    uint64_t most = size - TFRECORD_OVERHEAD; /* the last place where a frame could begin */
+    uint64_t most = size - TFRECORD_OVERHEAD; /* the last offset at which a frame could start */
     if (limit > most + 1) limit = most + 1;
     for (uint64_t at = next_plausible(bytes, from, limit); at < limit;
          at = next_plausible(bytes, at + 1, limit)) {

@@ -1,5 +1,6 @@
-/* TFRecord: u64 length, masked CRC-32C of these 8 bytes, payload, masked CRC-32C of the payload;
- * all little-endian, nothing between frames. Source: tensorflow/core/lib/io/record_writer.h. */
+/* TFRecord: u64 length, masked CRC-32C of these 8 bytes, payload, masked CRC-32C of the payload.
+ * All integers are little-endian and frames follow each other directly. Source:
+ * tensorflow/core/lib/io/record_writer.h. */
 #ifndef RECMAP_FORMAT_TFRECORD_H
 #define RECMAP_FORMAT_TFRECORD_H
 
@@ -10,18 +11,18 @@ enum { TFRECORD_OVERHEAD = TFRECORD_HEADER_SIZE + TFRECORD_FOOTER_SIZE };
 
 extern const struct framing tfrecord_framing;
 
-/* Also of a copy. */
+/* True for copies of tfrecord_framing as well. */
 static inline bool framing_is_tfrecord(const struct framing *framing) {
     return framing->parse == tfrecord_framing.parse;
 }
 
-/* Whether a frame of exactly `size` bytes lies here whose CRCs hold: that of its data only where
- * `check` is not HEADER. What is wrong where it does not, parse tells. Nothing here is chosen by
- * the frame's bytes but the answer: who knows the size before they are there can go on meanwhile.
- */
+/* Returns whether a frame of exactly `size` bytes is here with valid CRCs; the payload's CRC is
+ * ignored for FRAME_CHECK_HEADER. To learn what is wrong, call `parse`. The function computes the
+ * expected header from the known size instead of reading the length, so the CPU need not wait for
+ * the frame's bytes to choose its path and can run ahead to the next record. */
 bool tfrecord_holds(const uint8_t *bytes, uint64_t size, frame_check check);
 
-/* What stands before a payload of `size` bytes, and behind it. */
+/* Compute the bytes that precede and follow a payload of `size` bytes. */
 void tfrecord_make_header(uint8_t header[TFRECORD_HEADER_SIZE], uint64_t size);
 void tfrecord_make_footer(uint8_t footer[TFRECORD_FOOTER_SIZE], const void *data, size_t size);
 

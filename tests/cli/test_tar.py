@@ -224,8 +224,8 @@ class Damage(CliTest):
     def test_hostile_headers(self):
         inside, at = self.header(20)
         left, where = len(self.data) - at - BLOCK, f" (member at byte {inside} of it)"
-        cut = "the archive ends inside a member: it has {} bytes, {} follow its header" + where
-        number = "the size of a member is no number below 2^63" + where
+        cut = "the archive ends inside a member of {} bytes: only {} follow its header" + where
+        number = "the size of a member is not a number below 2^63" + where
         for size, reason in {
             b"77777777777\0": cut.format(0o77777777777, left),
             b"777777777777": cut.format(0o777777777777, left),
@@ -238,7 +238,7 @@ class Damage(CliTest):
             b"\xb0" + b"0" * 11: number,
         }.items():
             self.check_damage(self.changed(at, 124, size), 20, reason)
-        sparse = "it is a sparse file, whose bytes do not lie in one piece" + where
+        sparse = "it is a sparse file, whose data is not contiguous" + where
         self.check_damage(self.changed(at, 156, b"S"), 20, sparse)
         self.check_damage(self.changed(at, 156, b"x"), 20, "its pax header is malformed" + where)
 
@@ -251,11 +251,11 @@ class Damage(CliTest):
             "99999999999999999999 path=a\n": "its pax header is malformed",
             "7 path\n": "its pax header is malformed",
             " path=a\n": "its pax header is malformed",
-            "10 size=x\n": "the size in its pax header is no number",
-            "12 size=-10\n": "the size in its pax header is no number",
-            "28 size=9999999999999999999\n": "the size in its pax header is no number",
+            "10 size=x\n": "the size in its pax header is not a number",
+            "12 size=-10\n": "the size in its pax header is not a number",
+            "28 size=9999999999999999999\n": "the size in its pax header is not a number",
             "22 GNU.sparse.major=1\n":
-                "it is a sparse file, whose bytes do not lie in one piece",
+                "it is a sparse file, whose data is not contiguous",
         }.items():
             extra = archive([("h", text.encode(), {"type": b"x"}), ("n.x", b"")])[: 3 * BLOCK]
             data = self.data[:first] + extra + self.data[first:]
@@ -275,8 +275,8 @@ class Damage(CliTest):
             size = int(self.data[at + 124 : at + 135], 8)
         # In data: the preceding sample is complete.
         self.check_damage(self.data[: at + BLOCK + size - 1], good,
-                          f"the archive ends inside a member: it has {size} bytes, {size - 1} follow "
-                          "its header (member at byte 0 of it)")
+                          f"the archive ends inside a member of {size} bytes: only {size - 1} "
+                          "follow its header (member at byte 0 of it)")
         # In a header: it is unknown whether the preceding sample is complete.
         inside = len(self.due[good - 1])
         self.check_damage(self.data[: at + 100], good - 1, "100 bytes are left, too few for a header of "
@@ -295,7 +295,7 @@ class Damage(CliTest):
                        "in the index\n")
 
     def test_a_hole_and_a_second_archive(self):
-        reason = "zeros end the archive here, but other bytes follow them"
+        reason = "the archive ends in zeros here, but other bytes follow them"
         at = sum(map(len, self.due[:20]))
         hole = self.data[:at] + bytes(4096) + self.data[at + 4096 :]
         self.check_damage(hole, 20, reason)
@@ -332,7 +332,7 @@ class Damage(CliTest):
             self.write("a.tar", data)
             self.check("index", "a.tar", status=3,
                        err="recmap: a.tar: byte 0: is no TFRecord file: it is a tar archive\n  index "
-                       "it with `--framing tar` for a record a sample of WebDataset, or unpack it\n")
+                       "it with `--framing tar`, one WebDataset sample per record, or unpack it\n")
 
 
 if __name__ == "__main__":
