@@ -16,10 +16,11 @@
 #include "base/error.h"
 #include "os/process.h"
 
-/* O_NONBLOCK keeps the open of a FIFO from waiting for a writer; it means nothing for files. */
+/* O_NONBLOCK keeps the open of a FIFO from waiting for a writer. It has no effect on regular files.
+ */
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* O_PATH asks for no right to list the folder, as opening a file in it by its path does not. */
+/* O_PATH needs no permission to list the folder, just like opening a file by its full path. */
 #define FOLDER_FLAGS (O_PATH | O_CLOEXEC | O_DIRECTORY)
 
 static int open_retry(int folder, const char *path, int flags, mode_t mode) {
@@ -65,14 +66,14 @@ static bool component_is_plain(const char *name, size_t size) {
 
 static recmap_status fail_outside(recmap_error *error, const char *name) {
     fail(error, RECMAP_CORRUPT,
-         "the index names a shard outside its own folder, or behind a "
-         "symbolic link");
+         "the index names a shard outside its own folder, or one reached through a symbolic link");
     fail_file(error, name);
     fail_advise(error, "do not trust this index; build it again with `recmap index`");
     return RECMAP_CORRUPT;
 }
 
-/* Opens `name` one component at a time, so that no link is followed on the way. */
+/* Opens `name` one component at a time with O_NOFOLLOW, because openat follows links in all
+ * components but the last. */
 recmap_status file_open_beneath(int *fd, const char *root, const char *name, recmap_error *error) {
     int folder = open_retry(AT_FDCWD, root, FOLDER_FLAGS, 0);
     if (folder < 0) return fail_errno(error, errno, root, "open the folder");
@@ -133,6 +134,8 @@ void file_close(int fd) {
     if (fd >= 0) close(fd);
 }
 
+/* Repeats pread until all bytes have arrived, since it may return fewer than requested. Every error
+ * gets the offset that it occurred at. */
 recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, const char *path,
                            recmap_error *error) {
     uint8_t *at = data;
@@ -144,7 +147,7 @@ recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, con
                 fail_errno(error, errno, path, "read the file");
             } else {
                 fail(error, RECMAP_IO, "the file ends here, %zu bytes too early", size);
-                fail_advise(error, "it was cut short: bring the whole file back");
+                fail_advise(error, "the file was truncated: restore the complete file");
             }
             fail_at(error, path, RECMAP_NO_RECORD, offset);
             return RECMAP_IO;
@@ -164,7 +167,8 @@ void file_expect_random(int fd) {
     posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 }
 
-/* What the file system asks for; 0: it cannot. The page's size is enough where it does not tell. */
+/* Returns the alignment that the file system requires, or 0 if it cannot read directly. If it does
+ * not say, 4096 is always sufficient. */
 static uint32_t direct_alignment(int fd) {
     enum { ENOUGH = 4096 };
 #ifdef STATX_DIOALIGN
@@ -191,6 +195,7 @@ bool file_pass_cache(uint32_t *alignment, int fd) {
     return passes;
 }
 
+/* RWF_NOWAIT fails with EAGAIN if the read would have to wait for a device. */
 static bool byte_is_resident(int fd, uint64_t offset) {
     char byte;
     struct iovec there = {&byte, 1};
@@ -230,8 +235,8 @@ recmap_status file_resize(int fd, uint64_t size, const char *path, recmap_error 
     return result ? fail_errno(error, errno, path, "resize the file") : RECMAP_OK;
 }
 
-/* Only an interrupted sync is tried again: after any other failure a second one may say OK for
- * bytes that the first one lost. */
+/* Retries only if a signal interrupted the sync. After any other failure, a second fsync may report
+ * success for pages that the kernel dropped when the first one failed. */
 static int sync_retry(int fd) {
     int result;
     do result = fsync(fd);
@@ -261,7 +266,7 @@ static int lock_retry(int fd, int operation) {
     return result;
 }
 
-/* Removes `folder/name` when no living writer holds its lock. */
+/* Removes `folder/name` unless a living writer holds its lock. */
 static void remove_if_dead(int folder, const char *name) {
     int fd = open_retry(folder, name, OPEN_FLAGS | O_NOFOLLOW, 0);
     if (fd < 0) return;
@@ -269,6 +274,7 @@ static void remove_if_dead(int folder, const char *name) {
     close(fd);
 }
 
+/* A writer that died left its temporary file behind, but its lock is gone. */
 static void remove_dead_temporaries(const char *target) {
     char *folder_path = path_folder(target);
     DIR *folder = folder_path ? opendir(folder_path) : NULL;
@@ -293,15 +299,17 @@ static char *temporary_path(const char *target) {
     return path;
 }
 
-/* Creates and locks the file. Between the two another build may take it for a dead one and remove
- * it: then it has no name any more. */
+/* Creates a file and locks it. Another process may run between the two steps, find the file without
+ * a lock, conclude that its writer is dead, and remove it. Both outcomes are visible here: either
+ * the other process holds the lock at this moment, or the file has lost its name. `vanished` tells
+ * the caller to retry. */
 static recmap_status create_locked(int *created, const char *path, bool *vanished,
                                    recmap_error *error) {
     int fd = open_retry(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) return fail_errno(error, errno, path, "create the file");
     struct stat st;
     int failed = lock_retry(fd, LOCK_EX | LOCK_NB);
-    /* Who has the lock is about to remove the file. */
+    /* The holder of the lock is about to remove the file. */
     *vanished = failed && errno == EWOULDBLOCK;
     if (!failed) failed = fstat(fd, &st);
     if (failed && !*vanished) {
@@ -316,6 +324,8 @@ static recmap_status create_locked(int *created, const char *path, bool *vanishe
     return RECMAP_OK;
 }
 
+/* Retries under a new random name until the file is both locked and still there (see
+ * create_locked). */
 recmap_status temporary_create(struct temporary_file *file, const char *target,
                                recmap_error *error) {
     remove_dead_temporaries(target);
@@ -349,7 +359,7 @@ static recmap_status rename_and_sync(struct temporary_file *file, int folder, re
         return fail_errno(error, errno, file->target, "rename the finished file");
     free(file->path);
     file->path = NULL;
-    /* Some network file systems cannot sync a folder and say EINVAL: nothing is lost by that. */
+    /* Some network file systems cannot sync a folder and return EINVAL. That is harmless. */
     if (sync_retry(folder) && errno != EINVAL)
         return fail_errno(error, errno, file->target, "sync the folder of the file");
     return RECMAP_OK;
@@ -357,7 +367,7 @@ static recmap_status rename_and_sync(struct temporary_file *file, int folder, re
 
 recmap_status temporary_publish(struct temporary_file *file, recmap_error *error) {
     int folder = -1;
-    /* What else can fail does so before the file has its name. */
+    /* Open the folder first, so that a failure leaves the old target in place. */
     recmap_status status = folder_open(&folder, file->target, error);
     if (status == RECMAP_OK) status = rename_and_sync(file, folder, error);
     file_close(folder);
@@ -385,7 +395,8 @@ recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *err
         *fd = opened;
         return RECMAP_OK;
     }
-    /* Not every file system knows O_TMPFILE: a temporary name, given up at once. */
+    /* Not every file system supports O_TMPFILE. As a substitute, create a named file and remove the
+     * name. */
     struct temporary_file file = TEMPORARY_FILE_INIT;
     recmap_status status = temporary_create(&file, target, error);
     if (status != RECMAP_OK) return status;

@@ -1,5 +1,5 @@
-/* Files: opening, whole reads and writes, temporary names, publishing by rename. Every system call
- * on files is made here. Functions that fail set `error` with the path and what to do. */
+/* Files: opening, complete reads and writes, temporary names, publishing by rename. All system
+ * calls on files are made here. Functions that fail set `error` with the path and advice. */
 #ifndef RECMAP_OS_FILE_H
 #define RECMAP_OS_FILE_H
 
@@ -9,106 +9,113 @@
 
 #include <recmap/status.h>
 
-/* What tells one file, and one state of it, from another. */
+/* Identifies a file and one state of its contents. */
 struct file_stat {
     uint64_t device;
     uint64_t inode;
     uint64_t size;
-    int64_t mtime_ns; /* time of last change, ns since 1970 */
+    int64_t mtime_ns; /* time of last modification, ns since 1970 */
 };
 
-/* Opens a regular file for reading; a folder, FIFO or device is an error and never blocks. */
+/* Opens a regular file for reading. A folder, FIFO or device is an error and never blocks. */
 recmap_status file_open(int *fd, const char *path, recmap_error *error);
 
-/* The same for `name` beneath the folder `root`: no absolute name, no `.`, `..`, empty or symbolic
- * link among its components, so that a name out of an untrusted index stays in the folder. */
+/* Opens `name` below the folder `root`. Rejects absolute names and components that are empty, `.`,
+ * `..` or symbolic links, so that a name from an untrusted index cannot leave the folder. */
 recmap_status file_open_beneath(int *fd, const char *root, const char *name, recmap_error *error);
 
 recmap_status file_get_stat(struct file_stat *stat, int fd, const char *path, recmap_error *error);
 
-/* False when nothing is there (or it cannot be looked at). */
+/* Returns false if the file does not exist or cannot be examined. */
 bool file_stat_path(struct file_stat *stat, const char *path);
 
-/* The same with the reason when it cannot be looked at; nothing there is no error. */
+/* Like file_stat_path, but returns an error if the file cannot be examined. A missing file is not
+ * an error. */
 recmap_status file_find_stat(struct file_stat *stat, bool *is_there, const char *path,
                              recmap_error *error);
 
 void file_close(int fd);
 
-/* Reads exactly `size` bytes at `offset`; a file that ends before is RECMAP_IO, naming the byte. */
+/* Reads exactly `size` bytes at `offset`. If the file ends earlier, returns RECMAP_IO with the byte
+ * at which it ends. */
 recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, const char *path,
                            recmap_error *error);
 
-/* Asks the kernel to read this ahead of use, and says that the file is read in no order. Advice
- * only: nothing fails. */
+/* Hints to the kernel: read this range soon; expect reads in random order. They never fail. */
 void file_will_need(int fd, uint64_t offset, uint64_t size);
 void file_expect_random(int fd);
 
-/* Makes reads of an open file go past the page cache. Their offset, size and memory must then be
- * multiples of `alignment`, a power of two of at most 4096. False where that cannot be. */
+/* Makes reads of an open file bypass the page cache. Their offset, size and memory must then be
+ * multiples of `alignment`, a power of two of at most 4096. Returns false if the file system does
+ * not support it. */
 bool file_pass_cache(uint32_t *alignment, int fd);
 
-/* Whether the first and the last of the bytes could be read without waiting for a device. True
- * where the kernel cannot tell. */
+/* Returns whether the first and the last byte of the range can be read without waiting for a
+ * device, or true if the kernel cannot tell. */
 bool file_is_resident(int fd, uint64_t offset, uint64_t size);
 
-/* Writes all of it at `offset`. */
+/* Writes all `size` bytes at `offset`. */
 recmap_status file_write_at(int fd, const void *data, size_t size, uint64_t offset,
                             const char *path, recmap_error *error);
 
-/* Cuts or extends the file. */
+/* Truncates or extends the file. */
 recmap_status file_resize(int fd, uint64_t size, const char *path, recmap_error *error);
 
-/* Brings the file's bytes and size to the device. After a failure the bytes on the device are
- * unknown: throw the file away. */
+/* Flushes the file's bytes and size to the device. After a failure the bytes on the device are
+ * unknown: discard the file. */
 recmap_status file_sync(int fd, const char *path, recmap_error *error);
 
-/* A file under a temporary name that will replace `target`, locked as long as `fd` is open, so that
- * others can tell that its writer lives. */
+/* A file under a temporary name that will replace `target`. It is locked while `fd` is open, so
+ * that other processes can tell whether its writer is alive. */
 struct temporary_file {
-    int fd; /* -1: none */
+    int fd; /* -1 if there is none */
     char *path;
     char *target;
-    long process; /* that made it: a fork's copy of this leaves the file alone */
+    long process; /* its creator; after fork, the child's copy of this struct leaves the file alone
+                   */
 };
 
 #define TEMPORARY_FILE_INIT                                                                        \
     { -1, NULL, NULL, 0 }
 
-/* Creates `TARGET.tmp-RANDOM` beside `target`, after removing such files of `target` whose writers
- * are dead. */
+/* Creates `TARGET.tmp-RANDOM` next to `target` and removes such files of `target` whose writers are
+ * dead. */
 recmap_status temporary_create(struct temporary_file *file, const char *target,
                                recmap_error *error);
 
-/* Renames it to its target and syncs the folder. What was written must be synced before. Only when
- * the folder's sync fails, the file has its new name after an error. */
+/* Renames the file to its target and syncs the folder. Sync the file's contents first. If only the
+ * sync of the folder fails, the file already has its new name despite the error. */
 recmap_status temporary_publish(struct temporary_file *file, recmap_error *error);
 
-/* Whether this process made it, and not one that forked this one. */
+/* Returns whether this process created the file, rather than its parent before a fork. */
 bool temporary_is_own(const struct temporary_file *file);
 
-/* Removes it, if it is this process's own and was not published, and frees what it holds. */
+/* Closes the file, removes it if it belongs to this process and was not published, and frees the
+ * struct's memory. */
 void temporary_discard(struct temporary_file *file);
 
-/* An unnamed temporary file in the folder of `target`, for spilling: it vanishes when closed. */
+/* Creates an unnamed temporary file in the folder of `target`, for spilling. It is gone once
+ * closed. */
 recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *error);
 
-/* Takes (waits for) the exclusive lock of an open file; it goes with the descriptor. */
+/* Waits for the exclusive lock of an open file. The lock lasts as long as the descriptor. */
 recmap_status file_lock(int fd, const char *path, recmap_error *error);
 
-/* The absolute path without symbolic links; malloc'ed, the caller frees it. */
+/* Sets `resolved` to the absolute path without symbolic links; the caller frees it. */
 recmap_status path_resolve(char **resolved, const char *path, recmap_error *error);
 
-/* The folder in which a file really lies, behind all symbolic links; absolute, malloc'ed. */
+/* Sets `folder` to the absolute folder that contains the file once all symbolic links are resolved;
+ * the caller frees it. */
 recmap_status path_resolve_folder(char **folder, const char *path, recmap_error *error);
 
-/* The folder part of a path ("." where there is none); malloc'ed, NULL when memory is out. */
+/* Returns the folder part of a path ("." if there is none), or NULL if memory runs out; the caller
+ * frees it. */
 char *path_folder(const char *path);
 
-/* The part behind the last slash. */
+/* Returns the part after the last slash. */
 const char *path_name(const char *path);
 
-/* folder/name; malloc'ed, NULL when memory is out. */
+/* Returns folder/name, or NULL if memory runs out; the caller frees it. */
 char *path_join(const char *folder, const char *name);
 
 #endif

@@ -25,7 +25,8 @@ recmap_status library_find(void (**function)(void), const char *path, const char
         dlclose(library);
         return RECMAP_IO;
     }
-    /* ISO C has no cast from data to functions; POSIX says that their pointers are alike. */
+    /* ISO C forbids casts from data to function pointers, but POSIX guarantees the same
+     * representation. */
     memcpy(function, &found, sizeof found);
     return RECMAP_OK;
 }

@@ -40,7 +40,7 @@ void path_list_free(struct path_list *list) {
     *list = (struct path_list)PATH_LIST_INIT;
 }
 
-/* Adds `path`, which it takes over, unless it is something that never is a shard. */
+/* Takes ownership of `path` and adds it, unless it is something that cannot be a shard. */
 static recmap_status add_file(struct path_list *list, char *path, recmap_error *error) {
     if (!path) return fail_memory(error);
     path_kind kind;
@@ -79,6 +79,7 @@ recmap_status list_matches(struct path_list *list, const char *pattern, path_fil
     case GLOB_NOMATCH: break;
     case GLOB_NOSPACE: status = fail_memory(error); break;
     default:
+        /* glob does not set errno reliably; a folder that does not exist simply has no matches. */
         if (errno != ENOENT && errno != ENOTDIR)
             status = fail_errno(error, errno, pattern, "read a folder of the pattern");
     }

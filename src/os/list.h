@@ -1,4 +1,4 @@
-/* Finding files: what a path is, the files in a folder, the files that a pattern matches. */
+/* Finding files: the kind of a path, the files in a folder, the files that match a pattern. */
 #ifndef RECMAP_OS_LIST_H
 #define RECMAP_OS_LIST_H
 
@@ -10,11 +10,11 @@
 typedef enum path_kind {
     PATH_MISSING,
     PATH_FILE,   /* a regular file, or a link to one */
-    PATH_FOLDER, /* or a link to one */
+    PATH_FOLDER, /* a folder, or a link to one */
     PATH_OTHER,  /* a FIFO, a socket, a device */
 } path_kind;
 
-/* Errors: IO when it cannot be told, for lack of permission for instance. */
+/* Returns RECMAP_IO if the kind cannot be determined, for example for lack of permission. */
 recmap_status path_get_kind(path_kind *kind, const char *path, recmap_error *error);
 
 /* Paths, each malloc'ed and owned by the list. */
@@ -27,20 +27,21 @@ struct path_list {
 #define PATH_LIST_INIT                                                                             \
     { NULL, 0, 0 }
 
-/* Takes `path` over, also when it fails (for lack of memory); NULL is such a failure. */
+/* Takes ownership of `path`, even on failure. Returns false if memory runs out or `path` is NULL.
+ */
 bool path_list_add(struct path_list *list, char *path);
 void path_list_cut(struct path_list *list, size_t count);
 void path_list_free(struct path_list *list);
 
-/* Whether a name is of interest. */
+/* Returns whether a file name is of interest. */
 typedef bool (*path_filter)(const char *name);
 
-/* Adds the files of a folder whose names pass `filter`, in no particular order: no folders, FIFOs,
- * sockets or devices. Broken links are files here, so that opening them reports what is missing. */
+/* Adds the files of a folder whose names pass `filter`, in unspecified order. Skips folders, FIFOs,
+ * sockets and devices. Broken links are included, so that opening them reports what is missing. */
 recmap_status list_folder(struct path_list *list, const char *folder, path_filter filter,
                           recmap_error *error);
 
-/* The same for the files that a pattern (* ? [..]) matches; none is no error. */
+/* Adds the files that match a pattern (* ? [..]). No match is not an error. */
 recmap_status list_matches(struct path_list *list, const char *pattern, path_filter filter,
                            recmap_error *error);
 

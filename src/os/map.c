@@ -9,10 +9,23 @@
 #include "base/error.h"
 #include "os/thread.h"
 
-/* The maps that the guard knows. A signal handler may take no lock, so slots are never freed, only
- * emptied and filled again; blocks of them form a list that only grows. A slot's address range is
- * read by the handler while another thread may change it: `owner` is written last and cleared
- * first. */
+/* The SIGBUS guard.
+ *
+ * Situation: if a mapped file is truncated, reading a page past its new end raises SIGBUS, which by
+ * default kills the process. A check of the size before each read would not help, because the file
+ * may shrink between the check and the read. So a signal handler replaces the missing page with a
+ * page of zeros and sets `was_cut`; the interrupted read then continues, and its caller checks the
+ * flag and reports an error.
+ *
+ * Danger: the handler may interrupt any thread at any instruction, including one that holds a lock
+ * or is changing this table. It may therefore neither lock nor allocate, and it may see a slot in
+ * mid-change.
+ *
+ * Why this is right: slots are never freed, only emptied and reused, and blocks of slots are only
+ * appended, so following the list is always safe. guard_add writes `owner` last and guard_remove
+ * clears it first. All accesses are sequentially consistent, so a handler that sees an owner also
+ * sees that owner's range, or a later one. A slot cannot change to another owner while the handler
+ * reads an address of this one, because a map is only destroyed once no thread reads from it. */
 struct guard_slot {
     _Atomic(struct file_map *) owner;
     _Atomic(uintptr_t) start;
@@ -28,8 +41,8 @@ struct guard_block {
 
 static struct guard_block first_block;
 
-/* Where the last free slot was found: the search goes round from there, so that many maps in a row
- * do not each pass over all those before. Guarded by the process lock. */
+/* The slot after the last one that was taken. The search continues there and wraps around, so that
+ * creating many maps in a row takes constant time each. Guarded by the process lock. */
 static struct guard_block *search_block = &first_block;
 static size_t search_slot;
 
@@ -56,7 +69,7 @@ static bool append_block(void) {
 }
 
 static struct guard_slot *take_free_slot(void) {
-    /* Passing the end twice means that the whole list was seen. */
+    /* The search starts in the middle: the whole list was seen once its end was passed twice. */
     for (int ends = 0; ends < 2;) {
         bool is_last;
         struct guard_slot *slot = next_slot(&is_last);
@@ -89,16 +102,16 @@ static void guard_remove(struct file_map *map) {
 }
 
 recmap_status map_watch(struct file_map **map, const void *data, size_t size, recmap_error *error) {
-    struct file_map *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->data = data;
-    made->size = size;
-    made->is_borrowed = true;
-    if (!guard_add(made)) {
-        free(made);
+    struct file_map *watched = calloc(1, sizeof *watched);
+    if (!watched) return fail_memory(error);
+    watched->data = data;
+    watched->size = size;
+    watched->is_borrowed = true;
+    if (!guard_add(watched)) {
+        free(watched);
         return fail_memory(error);
     }
-    *map = made;
+    *map = watched;
     return RECMAP_OK;
 }
 
@@ -166,8 +179,8 @@ bool map_is_resident(const struct file_map *map, uint64_t offset, uint64_t size)
 static struct sigaction previous_action;
 static size_t guard_page_size;
 
-/* Puts a page of zeros over the page that cannot be read. mmap is a bare system call here, safe in
- * a handler. */
+/* Maps a page of zeros over the missing page. mmap is not on POSIX's list of async-signal-safe
+ * functions, but on Linux it is a plain system call and safe in a handler. */
 static bool cover_page(struct file_map *map, uintptr_t address) {
     uintptr_t page = address & ~(uintptr_t)(guard_page_size - 1);
     int saved = errno;
@@ -190,9 +203,9 @@ static bool guard_handle(uintptr_t address) {
     return false;
 }
 
-/* Nobody handles it: what happens then happens when this handler returns, as a fault comes again,
- * and a signal that was sent is sent once more. One that is sent and ignored leaves the guard
- * alone. */
+/* Restores the default action for a SIGBUS that no one handles. A fault recurs as soon as this
+ * handler returns and then kills the process; a signal sent by kill() must be raised again. If it
+ * was sent and the previous action was to ignore it, the guard stays installed. */
 static void let_happen(bool was_sent) {
     if (was_sent && previous_action.sa_handler == SIG_IGN) return;
     struct sigaction fallback = {.sa_handler = SIG_DFL};

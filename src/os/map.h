@@ -1,4 +1,4 @@
-/* Mapping files for reading, advice to the kernel, and the guard against SIGBUS. */
+/* Memory maps of files, advice to the kernel, and the SIGBUS guard. */
 #ifndef RECMAP_OS_MAP_H
 #define RECMAP_OS_MAP_H
 
@@ -9,26 +9,26 @@
 
 #include <recmap/status.h>
 
-/* A whole file, mapped. Its address never changes, so that the guard may point to it. */
+/* A whole file, mapped. It never moves, because the guard keeps a pointer to it. */
 struct file_map {
     const uint8_t *data; /* NULL for an empty file */
     size_t size;
-    atomic_bool was_cut; /* the guard caught a read behind the file's end */
-    bool is_borrowed;    /* somebody else maps and unmaps it */
-    void *guard_slot;    /* private */
+    atomic_bool was_cut; /* the guard caught a read past the end of the file */
+    bool is_borrowed;    /* another library maps and unmaps it */
+    void *guard_slot;    /* private to map.c */
 };
 
-/* Maps `size` bytes of an open file; the descriptor may be closed afterwards. The map is known to
- * the guard from now on. */
+/* Maps `size` bytes of an open file and registers the map with the guard. The descriptor may be
+ * closed afterwards. */
 recmap_status map_create(struct file_map **map, int fd, size_t size, const char *path,
                          recmap_error *error);
 void map_destroy(struct file_map *map);
 
-/* Makes a mapping that somebody else made (LMDB) known to the guard. map_destroy must come before
- * it is unmapped, and leaves the mapping itself alone. */
+/* Registers a mapping owned by another library (LMDB) with the guard. Call map_destroy before it is
+ * unmapped; map_destroy does not unmap it. */
 recmap_status map_watch(struct file_map **map, const void *data, size_t size, recmap_error *error);
 
-/* What will be read next, and how. Advice only: nothing fails. */
+/* How a range will be read. Hints only: they never fail. */
 typedef enum map_advice {
     MAP_ADVICE_RANDOM,
     MAP_ADVICE_SEQUENTIAL,
@@ -36,11 +36,13 @@ typedef enum map_advice {
 } map_advice;
 void map_advise(const struct file_map *map, uint64_t offset, uint64_t size, map_advice advice);
 
-/* Whether the bytes are in memory, as far as the kernel tells: of a file that the process may not
- * write and does not own, it says so always. Of a long stretch the beginning alone is looked at. */
+/* Returns whether the range is in memory, as far as the kernel tells. For files that the process
+ * neither owns nor may write, the kernel always says yes. Examines only the first 64 pages of a
+ * longer range. */
 bool map_is_resident(const struct file_map *map, uint64_t offset, uint64_t size);
 
-/* Turns SIGBUS on maps made by map_create into zeros and `was_cut`. */
+/* Installs a handler that turns SIGBUS on registered maps into pages of zeros and sets `was_cut`.
+ */
 recmap_status guard_install(recmap_error *error);
 
 #endif

@@ -17,10 +17,10 @@ size_t pages_size(size_t size) {
 
 uint8_t *pages_allocate(size_t size) {
     size_t taken = pages_size(size);
-    void *made;
+    void *memory;
     int saved = errno;
-    if (taken == SIZE_MAX || posix_memalign(&made, alignment_of(size), taken)) return NULL;
-    if (alignment_of(size) == HUGE_PAGE) madvise(made, taken, MADV_HUGEPAGE);
+    if (taken == SIZE_MAX || posix_memalign(&memory, alignment_of(size), taken)) return NULL;
+    if (alignment_of(size) == HUGE_PAGE) madvise(memory, taken, MADV_HUGEPAGE);
     errno = saved;
-    return made;
+    return memory;
 }

@@ -1,15 +1,15 @@
-/* Memory for reads that a device makes into it: whole pages, huge ones where it is large, since a
- * device is given every page that does not follow the one before as a piece of its own. */
+/* Memory for direct reads from a device: whole pages, and huge pages for large sizes, because a
+ * device handles every physically discontiguous page as a separate piece. */
 #ifndef RECMAP_OS_MEMORY_H
 #define RECMAP_OS_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a piece of `size` bytes takes; SIZE_MAX where that is too much. */
+/* The memory used by an allocation of `size` bytes, or SIZE_MAX if that overflows. */
 size_t pages_size(size_t size);
 
-/* At the start of a page, for free(); NULL when memory is out. */
+/* Page-aligned memory for free(), or NULL if memory runs out. */
 uint8_t *pages_allocate(size_t size);
 
 #endif

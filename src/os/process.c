@@ -16,8 +16,8 @@ uint64_t clock_ns(void) {
 
 struct timespec clock_until(uint64_t timeout_ns) {
     enum { NS_A_SECOND = 1000000000 };
-    const uint64_t most_ns = (uint64_t)100 * 365 * 86400 * NS_A_SECOND;
-    if (timeout_ns > most_ns) timeout_ns = most_ns;
+    const uint64_t max_ns = (uint64_t)100 * 365 * 86400 * NS_A_SECOND;
+    if (timeout_ns > max_ns) timeout_ns = max_ns;
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)(timeout_ns / NS_A_SECOND);

@@ -1,4 +1,4 @@
-/* This process: which one it is, its clock, its limits. */
+/* This process: its number, its clock, its limits. */
 #ifndef RECMAP_OS_PROCESS_H
 #define RECMAP_OS_PROCESS_H
 
@@ -6,17 +6,17 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Its number: another one after a fork. */
+/* The process number; it changes after fork. */
 long process_id(void);
 
-/* Time that only goes forward. */
+/* Monotonic time. */
 uint64_t clock_ns(void);
 
-/* The time `timeout_ns` from now (a century at most) by the same clock, for a wait of a condition
- * that condition_init made. */
+/* The monotonic time `timeout_ns` from now (at most a century), for a timed wait on a condition
+ * initialized by condition_init. */
 struct timespec clock_until(uint64_t timeout_ns);
 
-/* Files that it may have open at once. */
+/* The number of files that the process may have open at once. */
 size_t process_file_limit(void);
 
 #endif

@@ -7,19 +7,19 @@
 
 struct read_ring {
     struct io_uring uring;
-    unsigned added; /* and not handed over */
+    unsigned added; /* queued but not yet passed to the kernel */
 };
 
 struct read_ring *ring_create(unsigned depth) {
-    struct read_ring *made = calloc(1, sizeof *made);
-    if (!made) return NULL;
-    if (io_uring_queue_init(depth, &made->uring, 0)) {
-        free(made);
+    struct read_ring *ring = calloc(1, sizeof *ring);
+    if (!ring) return NULL;
+    if (io_uring_queue_init(depth, &ring->uring, 0)) {
+        free(ring);
         return NULL;
     }
-    /* A child that shared the ring's memory could disturb it. */
-    io_uring_ring_dontfork(&made->uring);
-    return made;
+    /* A child process that shared the ring's memory could corrupt it. */
+    io_uring_ring_dontfork(&ring->uring);
+    return ring;
 }
 
 void ring_destroy(struct read_ring *ring) {
@@ -41,7 +41,7 @@ unsigned ring_submit(struct read_ring *ring) {
     for (int tries = 0; ring->added && tries < TRIES; tries++) {
         int taken = io_uring_submit(&ring->uring);
         if (taken > 0) ring->added -= (unsigned)taken;
-        /* Out of memory for the moment; reads that are under way give some back. */
+        /* The kernel is out of memory for the moment; reads in progress will release some. */
         if (taken == -EAGAIN || taken == -EBUSY) sched_yield();
         else if (taken < 0 && taken != -EINTR) break;
     }
@@ -51,7 +51,7 @@ unsigned ring_submit(struct read_ring *ring) {
 bool ring_take(void **tag, int32_t *result, struct read_ring *ring, bool waits) {
     struct io_uring_cqe *done = NULL;
     if (io_uring_peek_cqe(&ring->uring, &done)) done = NULL;
-    /* Only a signal can end the wait before a read does. */
+    /* The wait may be interrupted by a signal before a read completes. */
     while (!done && waits)
         if (io_uring_wait_cqe(&ring->uring, &done)) done = NULL;
     if (!done) return false;

@@ -1,5 +1,5 @@
-/* Reads that are under way while their thread does something else (io_uring). A ring belongs to the
- * thread that made it; a child of its process leaves it alone. */
+/* Asynchronous reads with io_uring. A ring belongs to the thread that created it, and a forked
+ * child must not use it. */
 #ifndef RECMAP_OS_RING_H
 #define RECMAP_OS_RING_H
 
@@ -8,25 +8,25 @@
 
 struct read_ring;
 
-/* One that takes up to `depth` reads at a time. NULL where the kernel has no io_uring, or lets this
- * process have none. */
+/* Creates a ring for up to `depth` reads at a time. Returns NULL if the kernel lacks io_uring or
+ * denies it to this process. */
 struct read_ring *ring_create(unsigned depth);
 
-/* No read may be under way. */
+/* No read may be in progress. */
 void ring_destroy(struct read_ring *ring);
 
-/* Adds a read: `size` bytes at `offset` go to `data`. Not more than `depth` may be added and not
- * taken. */
+/* Queues a read of `size` bytes at `offset` into `data`. At most `depth` reads may be queued and
+ * not yet taken. */
 void ring_add(struct read_ring *ring, int fd, void *data, uint32_t size, uint64_t offset,
               void *tag);
 
-/* Hands what was added to the kernel, which does not need the descriptors any longer then. Returns
- * how many of the last ones it refused: those are never read, and the ring must not be added to any
- * more. */
+/* Passes the queued reads to the kernel, which no longer needs their descriptors afterwards.
+ * Returns how many of the most recent ones it refused: these are never read, and nothing may be
+ * added to the ring any more. */
 unsigned ring_submit(struct read_ring *ring);
 
-/* Takes a read that came to its end: its tag, and the bytes read or minus an errno. False when
- * there is none; with `waits` one must be under way, and is waited for. */
+/* Takes a completed read: its tag, and the number of bytes read or a negative errno. Returns false
+ * if none has completed. With `waits`, waits for one; at least one must then be in progress. */
 bool ring_take(void **tag, int32_t *result, struct read_ring *ring, bool waits);
 
 #endif

@@ -50,21 +50,23 @@ void process_unlock(void) {
     unlock_mutex();
 }
 
-void condition_init(pthread_cond_t *made) {
+void condition_init(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(made, &attributes);
+    pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
+/* New threads inherit the signal mask of their creator, so signals are blocked here while the
+ * threads start. A partial failure is not an error as long as one thread runs. */
 recmap_status workers_start(struct worker_group *group, unsigned count, void *(*run)(void *),
                             void *context, recmap_error *error) {
     pthread_t *threads = calloc(count, sizeof *threads);
     if (!threads) return fail_memory(error);
     sigset_t all, before;
     sigfillset(&all);
-    /* A fault in a worker must still reach the guard. */
+    /* Faults in a worker must reach the SIGBUS guard. */
     sigdelset(&all, SIGBUS);
     sigdelset(&all, SIGSEGV);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,4 +1,4 @@
-/* Threads: how many cores there are, a group of workers, and the one lock that survives fork. */
+/* Threads: the number of cores, a group of workers, and the one lock that survives fork. */
 #ifndef RECMAP_OS_THREAD_H
 #define RECMAP_OS_THREAD_H
 
@@ -7,27 +7,27 @@
 
 #include <recmap/status.h>
 
-/* Cores that this process may run on, at least 1. */
+/* The number of cores this process may run on, at least 1. */
 unsigned core_count(void);
 
-/* One lock for the whole process, for rare work (mapping a shard). It is held across fork, so that
- * a child never inherits it taken by a thread that it does not have. Not recursive. */
+/* One lock for the whole process, for rare operations (mapping a shard). fork takes it too, so that
+ * a child never inherits it locked by a thread that does not exist there. Not recursive. */
 void process_lock(void);
 void process_unlock(void);
 
-/* Makes a condition whose timed waits go by the clock that only goes forward (clock_until): that of
- * the day may be set while one waits. */
-void condition_init(pthread_cond_t *made);
+/* Initializes a condition whose timed waits use the monotonic clock (clock_until), because the
+ * system time may be changed during a wait. */
+void condition_init(pthread_cond_t *condition);
 
-/* How often this thread had to wait so far. */
+/* How often this thread has waited so far. */
 struct thread_waits {
     uint64_t faults; /* for a page of a map to be read from a device */
-    uint64_t sleeps; /* for anything: a device, a lock */
+    uint64_t sleeps; /* for anything, such as a device or a lock */
 };
 struct thread_waits thread_get_waits(void);
 
-/* Threads that run the same function until it returns. Signals are blocked in them: they belong to
- * the application's threads. */
+/* Threads that all run one function until it returns. Signals are blocked in them and go to the
+ * application's threads. */
 struct worker_group {
     pthread_t *threads;
     unsigned count;
@@ -36,11 +36,12 @@ struct worker_group {
 #define WORKER_GROUP_INIT                                                                          \
     { NULL, 0 }
 
-/* Starts up to `count` threads, at least one; with fewer than asked the work is only slower. */
+/* Starts up to `count` threads, and at least one. With fewer threads than requested the work only
+ * takes longer. */
 recmap_status workers_start(struct worker_group *group, unsigned count, void *(*run)(void *),
                             void *context, recmap_error *error);
 
-/* Waits for all of them and frees the group. */
+/* Waits for all threads and frees the group. */
 void workers_join(struct worker_group *group);
 
 #endif
