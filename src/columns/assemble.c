@@ -19,6 +19,8 @@ static bool assemble_var_len(const struct assembly *a) {
            assembly_set_values(a, a->sink->values.data, a->sink->value_count);
 }
 
+/* Sets everything that all kinds of columns have in common, then lets the kind add its values,
+ * shape and offsets. */
 static bool assemble_column(struct batch_memory *memory, size_t column_index) {
     const struct column_plan *plan = &memory->parser->columns[column_index];
     const struct sink *sink = batch_memory_sink(memory, plan->is_list, plan->values_slot);

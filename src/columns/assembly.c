@@ -22,7 +22,8 @@ bool assembly_set_shape(const struct assembly *a, uint64_t first, const uint64_t
     return true;
 }
 
-/* Into one buffer: their sizes were summed before, so that it grows once. */
+/* Copies all values into one buffer. Their sizes are summed first, so that the buffer is reserved
+ * once. */
 static bool copy_bytes(const struct assembly *a, const recmap_bytes *views, uint64_t count) {
     int64_t *offsets = assembly_reserve(a, BATCH_PART_BYTES_OFFSETS, count + 1, sizeof *offsets);
     uint64_t total = 0;
@@ -37,9 +38,9 @@ static bool copy_bytes(const struct assembly *a, const recmap_bytes *views, uint
     if (!buffer_reserve(bytes, 0, total)) return false;
     bool is_bulk = total >= BULK_COPY_MIN && total / count >= BULK_COPY_VALUE;
     for (uint64_t i = 0; i < count; i++) {
-        uint8_t *to = bytes->data + offsets[i];
-        if (is_bulk) bulk_copy(to, views[i].data, views[i].size);
-        else memcpy(to, views[i].data, views[i].size);
+        uint8_t *out = bytes->data + offsets[i];
+        if (is_bulk) bulk_copy(out, views[i].data, views[i].size);
+        else memcpy(out, views[i].data, views[i].size);
     }
     if (is_bulk) bulk_copy_end();
     a->column->values = bytes->data;
@@ -61,10 +62,10 @@ bool assembly_set_values(const struct assembly *a, const void *elements, uint64_
 }
 
 bool assembly_set_offsets(const struct assembly *a, const int64_t *const *offsets, size_t count) {
-    const int64_t **kept = assembly_reserve(a, BATCH_PART_OFFSETS, count, sizeof *kept);
-    if (!kept) return false;
-    memcpy(kept, offsets, count * sizeof *kept);
-    a->column->offsets = kept;
+    const int64_t **copy = assembly_reserve(a, BATCH_PART_OFFSETS, count, sizeof *copy);
+    if (!copy) return false;
+    memcpy(copy, offsets, count * sizeof *copy);
+    a->column->offsets = copy;
     a->column->offsets_count = count;
     return true;
 }

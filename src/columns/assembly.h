@@ -8,24 +8,24 @@ struct assembly {
     struct batch_memory *memory;
     size_t column_index;
     const struct column_plan *plan;
-    const struct sink *sink; /* of the values */
+    const struct sink *sink; /* of the column's values */
     recmap_column *column;
 };
 
-/* A part of the column with room for so many items. NULL when memory is out or the product is too
- * large. */
+/* Returns memory for `count` items in one of the column's parts, or NULL if memory runs out or the
+ * size overflows. */
 void *assembly_reserve(const struct assembly *a, size_t part, uint64_t count, size_t item_size);
 
-/* The column's shape: the first dimension, and more behind it (NULL: to be filled). False when
- * memory is out. */
+/* Sets the column's shape: the first dimension, then `more_count` others. If `more` is NULL, the
+ * caller fills them in. Returns false if memory runs out. */
 bool assembly_set_shape(const struct assembly *a, uint64_t first, const uint64_t *more,
                         size_t more_count);
 
-/* The column's values are these elements, value_count of them: of BYTES these views, or copies of
- * them. False when memory is out. */
+/* Sets the column's values to these elements. For BYTES, `elements` are views, which are kept or
+ * copied depending on bytes_mode. Returns false if memory runs out. */
 bool assembly_set_values(const struct assembly *a, const void *elements, uint64_t value_count);
 
-/* The column's row offsets. False when memory is out. */
+/* Sets the column's row offsets. Returns false if memory runs out. */
 bool assembly_set_offsets(const struct assembly *a, const int64_t *const *offsets, size_t count);
 
 #endif

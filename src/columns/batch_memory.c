@@ -6,30 +6,30 @@
 #include "base/array.h"
 
 struct batch_memory *batch_memory_create(void) {
-    struct batch_memory *made = calloc(1, sizeof *made);
-    if (!made) return NULL;
-    atomic_init(&made->users, 0);
-    atomic_init(&made->holders, 1);
-    return made;
+    struct batch_memory *memory = calloc(1, sizeof *memory);
+    if (!memory) return NULL;
+    atomic_init(&memory->users, 0);
+    atomic_init(&memory->holders, 1);
+    return memory;
 }
 
 static void free_buffers(struct batch_memory *memory) {
-    for (size_t i = 0; i < memory->sink_count; i++) sink_free(&memory->sinks[i]);
+    for (size_t i = 0; i < memory->sink_count; i++) sink_deinit(&memory->sinks[i]);
     for (size_t i = 0; i < memory->part_count; i++) buffer_release(&memory->parts[i]);
     free(memory->sinks);
     free(memory->parts);
-    free(memory->found);
-    free(memory->own_set);
+    free(memory->list_entries);
+    free(memory->is_set);
     free(memory->columns);
     memory->sinks = NULL;
     memory->parts = NULL;
-    memory->found = NULL;
-    memory->own_set = NULL;
+    memory->list_entries = NULL;
+    memory->is_set = NULL;
     memory->columns = NULL;
     memory->sink_count = memory->part_count = memory->column_count = 0;
 }
 
-/* Another parser, other columns: what is there cannot be used for them. */
+/* Replaces all sinks and parts, since those of another parser have other types and numbers. */
 static bool change_parser(struct batch_memory *memory, recmap_parser *parser) {
     free_buffers(memory);
     recmap_parser_release(memory->parser);
@@ -37,11 +37,11 @@ static bool change_parser(struct batch_memory *memory, recmap_parser *parser) {
     size_t sink_count = parser->features.count + parser->lists.count;
     size_t part_count = parser->column_count * parser->part_stride;
     memory->sinks = calloc(sink_count + 1, sizeof *memory->sinks);
-    memory->found = calloc(parser->lists.count + 1, sizeof *memory->found);
-    memory->own_set = calloc(sink_count + 1, sizeof *memory->own_set);
+    memory->list_entries = calloc(parser->lists.count + 1, sizeof *memory->list_entries);
+    memory->is_set = calloc(sink_count + 1, sizeof *memory->is_set);
     memory->parts = calloc(part_count + 1, sizeof *memory->parts);
     memory->columns = calloc(parser->column_count + 1, sizeof *memory->columns);
-    if (!memory->sinks || !memory->found || !memory->own_set || !memory->parts ||
+    if (!memory->sinks || !memory->list_entries || !memory->is_set || !memory->parts ||
         !memory->columns) {
         free_buffers(memory);
         return false;
@@ -58,13 +58,13 @@ static const struct slot *slot_of(const recmap_parser *parser, size_t sink_index
                                       : &parser->lists.slots[sink_index - feature_count];
 }
 
-bool batch_memory_begin(struct batch_memory *memory, recmap_parser *parser, size_t row_count) {
+bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_t row_count) {
     memory->column_count = 0;
     memory->failure_count = memory->failure_text_size = 0;
     memory->row_count = row_count;
     if (memory->parser != parser && !change_parser(memory, parser)) return false;
     for (size_t i = 0; i < memory->sink_count; i++)
-        if (!sink_begin(&memory->sinks[i], slot_of(parser, i), row_count)) return false;
+        if (!sink_init(&memory->sinks[i], slot_of(parser, i), row_count)) return false;
     atomic_fetch_add_explicit(&memory->holders, 1, memory_order_relaxed);
     atomic_store_explicit(&memory->users, 1, memory_order_relaxed);
     return true;
@@ -74,19 +74,19 @@ bool batch_memory_is_idle(struct batch_memory *memory) {
     return atomic_load_explicit(&memory->holders, memory_order_acquire) == 1;
 }
 
-struct batch_memory *batch_memory_use(struct batch_memory *memory) {
+struct batch_memory *batch_memory_retain(struct batch_memory *memory) {
     atomic_fetch_add_explicit(&memory->users, 1, memory_order_relaxed);
     return memory;
 }
 
-void batch_memory_unuse(struct batch_memory *memory) {
+void batch_memory_release(struct batch_memory *memory) {
     if (atomic_fetch_sub_explicit(&memory->users, 1, memory_order_acq_rel) != 1) return;
     if (memory->release) memory->release(memory->owner);
     memory->release = NULL;
-    batch_memory_drop(memory);
+    batch_memory_release_hold(memory);
 }
 
-void batch_memory_drop(struct batch_memory *memory) {
+void batch_memory_release_hold(struct batch_memory *memory) {
     if (atomic_fetch_sub_explicit(&memory->holders, 1, memory_order_acq_rel) != 1) return;
     free_buffers(memory);
     recmap_parser_release(memory->parser);

@@ -1,5 +1,10 @@
-/* The memory of one batch of columns: sinks, what is made of them, the columns themselves. Counted,
- * as exports use it when the columns have long gone on, and used again when nobody does. */
+/* The memory of one batch of columns: its sinks, everything made of them, and the columns. It is
+ * reference-counted, because exports may outlive the columns, and reused once nothing refers to it.
+ *
+ * There are two counts. `users` are those who read this batch: the columns and every export. When
+ * the last one releases it, the owner of the records is released too, because views point into the
+ * records. `holders` keep the memory itself: the pool of a recmap_columns, and all users together
+ * as one. A pool that is the only holder may reuse the memory for its next batch. */
 #ifndef RECMAP_COLUMNS_BATCH_MEMORY_H
 #define RECMAP_COLUMNS_BATCH_MEMORY_H
 
@@ -14,18 +19,18 @@
 struct failure_entry {
     uint64_t row, number, offset;
     recmap_status status;
-    size_t message; /* where it begins in the text of all */
+    size_t message; /* offset in failure_text */
 };
 
 struct batch_memory {
     atomic_uint users;   /* the columns while this is their batch, and exports */
-    atomic_uint holders; /* the columns, and all users together as one */
+    atomic_uint holders; /* the pool, and all users together as one */
     recmap_parser *parser;
-    struct sink *sinks; /* one a slot of features, then one a slot of lists */
+    struct sink *sinks; /* one per slot of features, then one per slot of lists */
     size_t sink_count;
-    struct wire *found;   /* for read_lists */
-    bool *own_set;        /* for own_row_read: a slot's values were set */
-    struct buffer *parts; /* parser->part_stride for each column */
+    struct wire *list_entries; /* scratch space of read_lists */
+    bool *is_set;         /* scratch space of custom_row_read: whether a slot's values were set */
+    struct buffer *parts; /* parser->part_stride per column */
     size_t part_count;
     recmap_column *columns;
     size_t column_count;
@@ -38,30 +43,31 @@ struct batch_memory {
     void (*release)(void *owner);
 };
 
-/* New memory with one holder and no user; NULL when memory is out. */
+/* Returns new memory with one holder and no user, or NULL if memory runs out. */
 struct batch_memory *batch_memory_create(void);
 
-/* Makes it the memory of a batch of the parser's: sinks and parts for it, empty, and the first
- * user. Only while it is idle. False when memory is out; it is idle then. */
-bool batch_memory_begin(struct batch_memory *memory, recmap_parser *parser, size_t row_count);
+/* Prepares idle memory for a batch: empty sinks and parts for the parser's columns, and one user.
+ * Returns false if memory runs out; the memory is then still idle. */
+bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_t row_count);
 
-/* Whether nobody uses it, so that the one holder may begin it again. */
+/* Returns whether there are no users, so that its only holder may reuse it. */
 bool batch_memory_is_idle(struct batch_memory *memory);
 
-/* One more user, or one less. The last one lets its owner go. Any thread. */
-struct batch_memory *batch_memory_use(struct batch_memory *memory);
-void batch_memory_unuse(struct batch_memory *memory);
+/* Add or remove a user; the last one releases the owner of the records. Callable from any thread.
+ */
+struct batch_memory *batch_memory_retain(struct batch_memory *memory);
+void batch_memory_release(struct batch_memory *memory);
 
-/* One holder less; the last one frees it. */
-void batch_memory_drop(struct batch_memory *memory);
+/* Removes a holder; the last one frees the memory. */
+void batch_memory_release_hold(struct batch_memory *memory);
 
-/* Part of a column; offsets of levels are part BATCH_PART_LEVELS + level. */
+/* Returns a part of a column. The offsets of nested level N are part BATCH_PART_LEVELS + N. */
 struct buffer *batch_memory_part(struct batch_memory *memory, size_t column_index, size_t part);
 
-/* The sink of a slot: of lists when `is_list`. */
+/* Returns the sink of a slot of features, or of feature lists if `is_list` is set. */
 struct sink *batch_memory_sink(struct batch_memory *memory, bool is_list, size_t slot_index);
 
-/* False when memory is out. */
+/* Returns false if memory runs out. */
 bool batch_memory_add_failure(struct batch_memory *memory, const struct failure_entry *failure,
                               const char *message);
 

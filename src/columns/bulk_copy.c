@@ -2,21 +2,21 @@
 
 #include <string.h>
 
-/* SSE2, which stores past the caches, is in every x86-64. */
+/* Every x86-64 CPU has SSE2, whose streaming stores bypass the caches. */
 #if defined(__x86_64__) && !defined(RECMAP_PORTABLE)
 #include <immintrin.h>
 
-/* Four parts go side by side: what fetches ahead in the processor begins anew at every page, and so
- * waits for one of them while the others go on. 50 KB out of the page cache take 3.8 us so, in one
- * part 5.5, and with memcpy 5.1 (Sapphire Rapids). */
+/* Copies four parts side by side: the hardware prefetcher restarts at each page, and while one part
+ * waits for it the others continue. 50 KB from the page cache take 3.8 us this way, 5.5 us in one
+ * part, and 5.1 us with memcpy (Sapphire Rapids). */
 enum { LINE = 64, PARTS = 4, AHEAD = 512 };
 
-static inline void copy_line(uint8_t *out, const uint8_t *from) {
-    const __m128i *source = (const __m128i *)(const void *)from;
+static inline void copy_line(uint8_t *out, const uint8_t *line) {
+    const __m128i *source = (const __m128i *)(const void *)line;
     __m128i *target = (__m128i *)(void *)out;
     __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
     __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-    __builtin_prefetch(from + AHEAD);
+    __builtin_prefetch(line + AHEAD);
     _mm_stream_si128(target, a);
     _mm_stream_si128(target + 1, b);
     _mm_stream_si128(target + 2, c);
@@ -24,15 +24,15 @@ static inline void copy_line(uint8_t *out, const uint8_t *from) {
 }
 
 void bulk_copy(uint8_t *out, const uint8_t *source, size_t size) {
-    size_t head = -(uintptr_t)out % LINE;
-    if (size < PARTS * LINE + head) {
+    size_t unaligned = -(uintptr_t)out % LINE;
+    if (size < PARTS * LINE + unaligned) {
         memcpy(out, source, size);
         return;
     }
-    memcpy(out, source, head);
-    out += head;
-    source += head;
-    size -= head;
+    memcpy(out, source, unaligned);
+    out += unaligned;
+    source += unaligned;
+    size -= unaligned;
     size_t part = size / (PARTS * LINE) * LINE;
     for (size_t at = 0; at < part; at += LINE)
         for (size_t begin = 0; begin < PARTS * part; begin += part)
@@ -44,8 +44,8 @@ void bulk_copy_end(void) {
     _mm_sfence();
 }
 #else
-void bulk_copy(uint8_t *to, const uint8_t *from, size_t size) {
-    memcpy(to, from, size);
+void bulk_copy(uint8_t *out, const uint8_t *source, size_t size) {
+    memcpy(out, source, size);
 }
 
 void bulk_copy_end(void) {

@@ -6,9 +6,9 @@
 #include "base/error.h"
 
 recmap_status recmap_columns_create(recmap_columns **columns, recmap_error *error) {
-    recmap_columns *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    *columns = made;
+    recmap_columns *created = calloc(1, sizeof *created);
+    if (!created) return fail_memory(error);
+    *columns = created;
     return RECMAP_OK;
 }
 
@@ -16,33 +16,34 @@ void recmap_columns_destroy(recmap_columns *columns) {
     if (!columns) return;
     columns_clear(columns);
     for (size_t i = 0; i < COLUMNS_POOL_SIZE; i++)
-        if (columns->pool[i]) batch_memory_drop(columns->pool[i]);
+        if (columns->pool[i]) batch_memory_release_hold(columns->pool[i]);
     read_scratch_destroy(columns->scratch);
     recmap_parser_release(columns->scratch_parser);
     free(columns);
 }
 
 void columns_clear(recmap_columns *columns) {
-    if (columns->batch) batch_memory_unuse(columns->batch);
+    if (columns->batch) batch_memory_release(columns->batch);
     columns->batch = NULL;
 }
 
-/* Idle memory: of the pool, or new. NULL when memory is out. */
+/* Returns idle memory from the pool, or new memory. If every entry is in use by exports, replaces
+ * the oldest one: its exports free it when they are done. Returns NULL if memory runs out. */
 static struct batch_memory *find_memory(recmap_columns *columns) {
     size_t place = COLUMNS_POOL_SIZE;
     for (size_t i = 0; i < COLUMNS_POOL_SIZE; i++) {
         if (!columns->pool[i]) place = i;
         else if (batch_memory_is_idle(columns->pool[i])) return columns->pool[i];
     }
-    struct batch_memory *made = batch_memory_create();
-    if (!made) return NULL;
+    struct batch_memory *memory = batch_memory_create();
+    if (!memory) return NULL;
     if (place == COLUMNS_POOL_SIZE) {
         place = columns->oldest;
         columns->oldest = (columns->oldest + 1) % COLUMNS_POOL_SIZE;
-        batch_memory_drop(columns->pool[place]);
+        batch_memory_release_hold(columns->pool[place]);
     }
-    columns->pool[place] = made;
-    return made;
+    columns->pool[place] = memory;
+    return memory;
 }
 
 static bool begin_scratch(recmap_columns *columns, recmap_parser *parser) {
@@ -60,8 +61,7 @@ recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size
                             recmap_error *error) {
     columns_clear(columns);
     struct batch_memory *memory = find_memory(columns);
-    if (!memory || !begin_scratch(columns, parser) ||
-        !batch_memory_begin(memory, parser, row_count))
+    if (!memory || !begin_scratch(columns, parser) || !batch_memory_init(memory, parser, row_count))
         return fail_memory(error);
     columns->batch = memory;
     return RECMAP_OK;

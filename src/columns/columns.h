@@ -1,30 +1,30 @@
-/* Columns: the batch that was parsed last, and memory of earlier ones that may be used again. */
+/* Columns: the current batch, and the memory of earlier batches for reuse. */
 #ifndef RECMAP_COLUMNS_COLUMNS_H
 #define RECMAP_COLUMNS_COLUMNS_H
 
 #include "columns/batch_memory.h"
 #include "decode/read_record.h"
 
-/* Batches whose memory is kept while exports use it, so that it comes back: as many as a pipeline
- * has in flight. */
+/* How many batches are kept for reuse while exports still refer to them: as many as a pipeline
+ * usually has in flight. */
 enum { COLUMNS_POOL_SIZE = 4 };
 
 struct recmap_columns {
-    struct batch_memory *pool[COLUMNS_POOL_SIZE]; /* all hold; NULL where there is none yet */
-    size_t oldest;              /* the place whose memory is given up when all are in use */
-    struct batch_memory *batch; /* one of the pool; NULL: no columns */
+    struct batch_memory *pool[COLUMNS_POOL_SIZE]; /* each is held; NULL until it is needed */
+    size_t oldest;                                /* the entry to replace if all are in use */
+    struct batch_memory *batch;                   /* an entry of `pool`, or NULL without columns */
     struct read_scratch *scratch;
-    recmap_parser *scratch_parser; /* whose records the scratch has learnt */
+    recmap_parser *scratch_parser; /* the parser whose records the scratch memory was used for */
 };
 
-/* No columns from here on. */
+/* Releases the current batch. */
 void columns_clear(recmap_columns *columns);
 
-/* Memory, all empty, and scratch for a batch of the parser's. NO_MEMORY: no columns. */
+/* Prepares empty memory and scratch space for a batch. After RECMAP_NO_MEMORY there is no batch. */
 recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size_t row_count,
                             recmap_error *error);
 
-/* The batch of columns that something is to be exported from; NULL where there is none yet. */
+/* Returns the current batch for an export, or NULL if there is none. */
 struct batch_memory *columns_memory(const recmap_columns *columns);
 
 #endif

@@ -5,27 +5,27 @@
 #include "base/error.h"
 #include "columns/assemble.h"
 #include "columns/columns.h"
-#include "columns/own_row.h"
+#include "columns/custom_row.h"
 #include "columns/row_checks.h"
 #include "decode/read_lists.h"
-#include "decode/read_ways.h"
+#include "decode/read_paths.h"
 
-/* Records ahead whose first bytes are asked for: docs/benchmarks.md. */
+/* How many records ahead to prefetch; see docs/benchmarks.md. */
 enum { PREFETCH_DISTANCE = 8 };
 
 static recmap_status create(recmap_parser **parser, const recmap_feature *features,
                             size_t context_count, const recmap_feature *lists, size_t list_count,
                             bool is_sequence, recmap_error *error) {
-    recmap_parser *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    atomic_init(&made->users, 1);
-    made->is_sequence = is_sequence;
-    recmap_status status = plan_compile(made, features, context_count, lists, list_count, error);
+    recmap_parser *created = calloc(1, sizeof *created);
+    if (!created) return fail_memory(error);
+    atomic_init(&created->users, 1);
+    created->is_sequence = is_sequence;
+    recmap_status status = plan_compile(created, features, context_count, lists, list_count, error);
     if (status != RECMAP_OK) {
-        recmap_parser_release(made);
+        recmap_parser_release(created);
         return status;
     }
-    *parser = made;
+    *parser = created;
     return RECMAP_OK;
 }
 
@@ -44,11 +44,11 @@ recmap_status recmap_parser_create_custom(recmap_parser **parser, const recmap_f
                                           size_t count, recmap_parse_fn parse, void *context,
                                           recmap_error *error) {
     if (!parse) return fail(error, RECMAP_INVALID, "the parser has no function");
-    recmap_status status = features ? own_row_check(features, count, error) : RECMAP_OK;
+    recmap_status status = features ? custom_row_check(features, count, error) : RECMAP_OK;
     if (status == RECMAP_OK) status = create(parser, features, count, NULL, 0, false, error);
     if (status != RECMAP_OK) return status;
-    (*parser)->own_parse = parse;
-    (*parser)->own_context = context;
+    (*parser)->custom_parse = parse;
+    (*parser)->custom_context = context;
     return RECMAP_OK;
 }
 
@@ -62,9 +62,9 @@ size_t recmap_parser_context_count(const recmap_parser *parser) {
 
 static const char *advice_for(recmap_status status) {
     if (status == RECMAP_CORRUPT)
-        return "the record is damaged or of another kind; collect failures to go on without it";
+        return "the record is damaged or of another kind; to continue without it, collect failures";
     if (status == RECMAP_FEATURE)
-        return "`recmap schema` shows what the records hold; ask for that, or give a default";
+        return "`recmap schema` shows what the records contain; request that, or give a default";
     return "";
 }
 
@@ -90,13 +90,13 @@ static bool collect(struct batch_memory *memory, const recmap_record *record, si
     return row_checks_nothing(memory, row);
 }
 
-/* All of one row; false with `fault` filled and the row taken back. */
+/* Reads all columns of one row. Returns false, fills `fault` and rolls the row back on failure. */
 static bool read_row(recmap_columns *columns, const recmap_record *record, size_t row,
                      struct read_fault *fault) {
     struct batch_memory *memory = columns->batch;
     const recmap_parser *plan = memory->parser;
-    if (plan->own_parse) {
-        if (own_row_read(memory, record, row, fault)) return true;
+    if (plan->custom_parse) {
+        if (custom_row_read(memory, record, row, fault)) return true;
         read_roll_back(memory->sinks, plan, row);
         return false;
     }
@@ -105,7 +105,7 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
     if (!plan->is_sequence && !plan->needs_checks) return true;
     struct sink *lists = memory->sinks + plan->features.count;
     if ((!plan->is_sequence ||
-         read_lists(lists, memory->found, plan, record->data, record->size, row, fault)) &&
+         read_lists(lists, memory->list_entries, plan, record->data, record->size, row, fault)) &&
         (!plan->needs_checks || row_checks(memory, row, fault)))
         return true;
     if (fault->slot != SIZE_MAX)
@@ -132,7 +132,7 @@ static recmap_status read_rows(recmap_columns *columns, const recmap_record *rec
 recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
                                   const recmap_record *records, size_t record_count,
                                   recmap_parse_mode mode, recmap_error *error) {
-    /* Counting its users does not change a parser. */
+    /* Only the reference count of the parser changes, which is not visible to the caller. */
     recmap_status status = columns_begin(columns, (recmap_parser *)parser, record_count, error);
     if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
     if (status == RECMAP_OK) status = read_rows(columns, records, record_count, mode, error);

@@ -3,14 +3,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* One partition of one row at work: what it says, and how much there is to cut. */
+/* One partition of one row: the numbers stored in the record, and how many entries it splits. */
 struct cut {
     const recmap_feature *feature;
     const recmap_partition *partition;
-    const int64_t *said;
-    int64_t said_count;
-    int64_t count; /* of what is cut */
-    size_t slot;   /* that holds what it says; of a uniform one, the values */
+    const int64_t *numbers;
+    int64_t number_count;
+    int64_t count; /* of the entries that it splits */
+    size_t slot;   /* the slot of the partition's numbers; for a uniform partition, of the values */
     struct read_fault *fault;
 };
 
@@ -57,13 +57,13 @@ bool ragged_begin(struct batch_memory *memory, size_t column_index) {
     return true;
 }
 
-/* Ascending from `least` on, and ending with the count where they must. */
-static bool check_ascent(const struct cut *cut, int64_t least) {
-    for (int64_t i = 0; i < cut->said_count; i++) {
-        if (cut->said[i] < least)
-            return refuse(cut, "does not ascend: %lld after %lld", (long long)cut->said[i],
-                          (long long)least);
-        least = cut->said[i];
+/* Checks that the numbers ascend from `min`. */
+static bool check_ascent(const struct cut *cut, int64_t min) {
+    for (int64_t i = 0; i < cut->number_count; i++) {
+        if (cut->numbers[i] < min)
+            return refuse(cut, "does not ascend: %lld after %lld", (long long)cut->numbers[i],
+                          (long long)min);
+        min = cut->numbers[i];
     }
     return true;
 }
@@ -75,37 +75,38 @@ static bool check_end(const struct cut *cut, int64_t end) {
 }
 
 static bool check_first(const struct cut *cut) {
-    if (cut->said_count == 0 || cut->said[0] == 0) return true;
-    return refuse(cut, "begins with %lld, not 0", (long long)cut->said[0]);
+    if (cut->number_count == 0 || cut->numbers[0] == 0) return true;
+    return refuse(cut, "begins with %lld, not 0", (long long)cut->numbers[0]);
 }
 
 static bool check_lengths(const struct cut *cut) {
     int64_t end = 0;
-    for (int64_t i = 0; i < cut->said_count; i++) {
-        if (cut->said[i] < 0) return refuse(cut, "has the length %lld", (long long)cut->said[i]);
-        if (cut->said[i] > cut->count - end)
+    for (int64_t i = 0; i < cut->number_count; i++) {
+        if (cut->numbers[i] < 0)
+            return refuse(cut, "has the length %lld", (long long)cut->numbers[i]);
+        if (cut->numbers[i] > cut->count - end)
             return refuse(cut, "has more than the %lld that there are to cut",
                           (long long)cut->count);
-        end += cut->said[i];
+        end += cut->numbers[i];
     }
     return check_end(cut, end);
 }
 
 static bool check_row_ids(const struct cut *cut) {
-    if (cut->said_count != cut->count)
-        return refuse(cut, "has %lld rows' numbers for %lld values", (long long)cut->said_count,
+    if (cut->number_count != cut->count)
+        return refuse(cut, "has %lld rows' numbers for %lld values", (long long)cut->number_count,
                       (long long)cut->count);
     if (!check_ascent(cut, 0)) return false;
-    if (cut->said_count &&
-        cut->said[cut->said_count - 1] - cut->said_count >= RAGGED_EMPTY_ROW_LIMIT)
+    if (cut->number_count &&
+        cut->numbers[cut->number_count - 1] - cut->number_count >= RAGGED_EMPTY_ROW_LIMIT)
         return refuse(cut, "names row %lld, too far behind its %lld values",
-                      (long long)cut->said[cut->said_count - 1], (long long)cut->count);
+                      (long long)cut->numbers[cut->number_count - 1], (long long)cut->count);
     return true;
 }
 
-/* What `said` must be, and how many rows it makes. */
+/* Checks the partition's numbers and sets the number of rows that they describe. */
 static bool check_cut(const struct cut *cut, int64_t *row_count) {
-    int64_t count = cut->said_count, last = count ? cut->said[count - 1] : 0;
+    int64_t count = cut->number_count, last = count ? cut->numbers[count - 1] : 0;
     *row_count = count;
     switch (cut->partition->kind) {
     case RECMAP_PARTITION_ROW_SPLITS:
@@ -129,19 +130,20 @@ static bool check_cut(const struct cut *cut, int64_t *row_count) {
                   (unsigned long long)cut->partition->length, (long long)cut->count);
 }
 
-/* The number of what is cut that lies before row ends: `ends[0]` is the end of the first row. */
+/* Writes the end of each row, relative to all entries of the level: `ends[0]` is the end of the
+ * first row. */
 static void write_ends(const struct cut *cut, int64_t *ends, int64_t row_count, int64_t base) {
     int64_t end = 0, at = 0;
     for (int64_t i = 0; i < row_count; i++) {
         switch (cut->partition->kind) {
-        case RECMAP_PARTITION_ROW_SPLITS: end = cut->said[i + 1]; break;
-        case RECMAP_PARTITION_ROW_LENGTHS: end += cut->said[i]; break;
-        case RECMAP_PARTITION_ROW_LIMITS: end = cut->said[i]; break;
+        case RECMAP_PARTITION_ROW_SPLITS: end = cut->numbers[i + 1]; break;
+        case RECMAP_PARTITION_ROW_LENGTHS: end += cut->numbers[i]; break;
+        case RECMAP_PARTITION_ROW_LIMITS: end = cut->numbers[i]; break;
         case RECMAP_PARTITION_ROW_STARTS:
-            end = i + 1 < row_count ? cut->said[i + 1] : cut->count;
+            end = i + 1 < row_count ? cut->numbers[i + 1] : cut->count;
             break;
         case RECMAP_PARTITION_VALUE_ROW_IDS:
-            while (at < cut->count && cut->said[at] <= i) at++;
+            while (at < cut->count && cut->numbers[at] <= i) at++;
             end = at;
             break;
         case RECMAP_PARTITION_UNIFORM: end += (int64_t)cut->partition->length; break;
@@ -150,8 +152,8 @@ static void write_ends(const struct cut *cut, int64_t *ends, int64_t row_count, 
     }
 }
 
-/* How many entries of level `index` belong to the rows before `row`: what the level before it says,
- * whose end is that of the row before, since levels hold nothing of rows that were taken back. */
+/* Returns how many entries of level `index` belong to rows before `row`. They are counted from
+ * level to level, because a level may end with leftovers of a row that was rolled back. */
 static int64_t count_before(struct batch_memory *memory, size_t column_index, size_t row,
                             size_t index) {
     int64_t count = (int64_t)row;
@@ -159,7 +161,7 @@ static int64_t count_before(struct batch_memory *memory, size_t column_index, si
     return count;
 }
 
-/* Cuts what the partition cuts in this row into rows of level `index`. */
+/* Splits the entries of this row into rows of level `index`. */
 static bool add_level(const struct cut *cut, struct batch_memory *memory, size_t column_index,
                       size_t row, size_t index, int64_t *row_count) {
     struct buffer *offsets = batch_memory_part(memory, column_index, BATCH_PART_LEVELS + index);
@@ -173,6 +175,9 @@ static bool add_level(const struct cut *cut, struct batch_memory *memory, size_t
     return true;
 }
 
+/* Works from the innermost partition outwards: each one splits the rows that the one inside it
+ * produced. Uniform partitions at the inner end were taken into account by dividing by their
+ * stride, since they are dimensions of the values. */
 bool ragged_add_row(struct batch_memory *memory, size_t column_index, size_t row,
                     struct read_fault *fault) {
     const struct column_plan *plan = &memory->parser->columns[column_index];
@@ -196,8 +201,8 @@ bool ragged_add_row(struct batch_memory *memory, size_t column_index, size_t row
             c.slot = plan->other_slots[i - 1];
             const struct sink *said = batch_memory_sink(memory, false, c.slot);
             int64_t begin = buffer_int64(&said->rows)[row];
-            c.said = buffer_int64(&said->values) + begin;
-            c.said_count = buffer_int64(&said->rows)[row + 1] - begin;
+            c.numbers = buffer_int64(&said->values) + begin;
+            c.number_count = buffer_int64(&said->rows)[row + 1] - begin;
         }
         if (!add_level(&c, memory, column_index, row, i, &count)) return false;
     }

@@ -1,4 +1,4 @@
-/* RAGGED: the values of a row cut into nested rows, by other features of the record. */
+/* RAGGED: the values of a row, split into nested rows by other features of the record. */
 #ifndef RECMAP_COLUMNS_RAGGED_H
 #define RECMAP_COLUMNS_RAGGED_H
 
@@ -6,17 +6,18 @@
 #include "columns/batch_memory.h"
 #include "decode/read_record.h"
 
-/* Rows that value_rowids may name beyond as many as there are values: the memory of a batch must
- * not be a matter of one number in a record. */
+/* How many more rows than values value_rowids may describe. Without a limit, one number in a record
+ * could make the batch use any amount of memory. */
 enum { RAGGED_EMPTY_ROW_LIMIT = 1 << 16 };
 
-/* How many uniform partitions stand at the inner end, where they are dimensions of the values. */
+/* Returns the number of uniform partitions at the inner end; these become dimensions of the values.
+ */
 size_t ragged_tail_count(const recmap_feature *feature);
 
-/* Room for the batch. False when memory is out. */
+/* Reserves room for the batch. Returns false if memory runs out. */
 bool ragged_begin(struct batch_memory *memory, size_t column_index);
 
-/* Cuts row `row`. False with `fault` filled. */
+/* Splits row `row`. Returns false and fills `fault` if its partitions are inconsistent. */
 bool ragged_add_row(struct batch_memory *memory, size_t column_index, size_t row,
                     struct read_fault *fault);
 

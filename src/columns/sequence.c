@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Where the rows begin, in steps. */
+/* Returns where the rows start, counted in steps. */
 static const int64_t *step_offsets(const struct assembly *a) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     int64_t stride = (int64_t)a->plan->stride;
@@ -33,7 +33,7 @@ static uint64_t measure(const struct assembly *a, int64_t *lengths) {
     return (uint64_t)longest;
 }
 
-/* Fills `size` bytes, a multiple of the element's, doubling what is there. */
+/* Fills `size` bytes by repeating the element, doubling the filled part each time. */
 static void fill(uint8_t *out, size_t size, const void *element, size_t element_size) {
     size_t done = size < element_size ? size : element_size;
     memcpy(out, element, done);
@@ -56,16 +56,17 @@ static void pad_rows(const struct assembly *a, uint8_t *padded, size_t row_size)
     }
 }
 
-/* The rows side by side, all of `row_count` elements. NULL when memory is out. */
+/* Returns the rows side by side with `row_count` elements each, or NULL if memory runs out. */
 static const void *make_rows(const struct assembly *a, uint64_t row_count, uint64_t value_count) {
-    if (a->sink->value_count == value_count) return a->sink->values.data; /* none is shorter */
+    if (a->sink->value_count == value_count)
+        return a->sink->values.data; /* no row is shorter than the longest */
     size_t element_size = recmap_element_size(a->plan->feature.element);
     uint8_t *padded = assembly_reserve(a, BATCH_PART_VALUES, value_count, element_size);
     if (padded) pad_rows(a, padded, row_count * element_size);
     return padded;
 }
 
-/* The shape [rows, longest, shape...]. */
+/* Sets the shape to [rows, longest, shape...]. */
 static bool set_padded_shape(const struct assembly *a, uint64_t longest) {
     const recmap_feature *feature = &a->plan->feature;
     size_t count = feature->dimension_count + 2;

@@ -1,4 +1,5 @@
-/* FIXED_LEN_SEQUENCE: steps of a fixed shape, padded to the longest row or cut into rows. */
+/* FIXED_LEN_SEQUENCE: steps of a fixed shape, padded to the longest row or unpadded with row
+ * offsets. */
 #ifndef RECMAP_COLUMNS_SEQUENCE_H
 #define RECMAP_COLUMNS_SEQUENCE_H
 

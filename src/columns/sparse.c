@@ -12,12 +12,13 @@ static const int64_t *key_rows(const struct batch_memory *memory, const struct c
     return buffer_int64(&memory->sinks[plan->other_slots[key]].rows);
 }
 
+/* Checks one dimension of a row. Comparing as unsigned also rejects negative indices. */
 static bool check_key(const struct batch_memory *memory, const struct column_plan *plan, size_t row,
                       size_t key, int64_t value_count, struct read_fault *fault) {
     const recmap_feature *feature = &plan->feature;
     int64_t begin = key_rows(memory, plan, key)[row];
     int64_t count = key_rows(memory, plan, key)[row + 1] - begin;
-    const int64_t *at = key_values(memory, plan, key) + begin;
+    const int64_t *index = key_values(memory, plan, key) + begin;
     if (count != value_count) {
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
                   "feature '%s': %lld values, and %lld indices in '%s'", feature->name,
@@ -25,10 +26,10 @@ static bool check_key(const struct batch_memory *memory, const struct column_pla
         return fault_blame(fault, plan->other_slots[key]);
     }
     for (int64_t i = 0; i < count; i++) {
-        if ((uint64_t)at[i] < feature->sizes[key]) continue;
+        if ((uint64_t)index[i] < feature->sizes[key]) continue;
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
                   "feature '%s': index %lld in '%s' is not in [0, %llu)", feature->name,
-                  (long long)at[i], feature->index_keys[key],
+                  (long long)index[i], feature->index_keys[key],
                   (unsigned long long)feature->sizes[key]);
         return fault_blame(fault, plan->other_slots[key]);
     }
@@ -44,7 +45,7 @@ bool sparse_check_row(struct batch_memory *memory, size_t column_index, size_t r
     return true;
 }
 
-/* Values of one row by their coordinates: `width` of them side by side, the first is the row. */
+/* The key for sorting values: `width` coordinates per value, the first of which is the row. */
 struct sorting {
     const int64_t *indices;
     size_t width;
@@ -74,7 +75,8 @@ static void merge(const struct sorting *sorting, int64_t *out, const int64_t *so
     }
 }
 
-/* Stable, bottom up: runs of 1, 2, 4, ... */
+/* A stable merge sort from the bottom up: runs of 1, 2, 4 and so on. It needs no recursion and no
+ * memory besides `other`. */
 static void sort(const struct sorting *sorting, int64_t *order, int64_t *other, size_t count) {
     int64_t *from = order, *to = other;
     for (size_t run = 1; run < count; run *= 2) {
@@ -89,7 +91,7 @@ static void sort(const struct sorting *sorting, int64_t *order, int64_t *other, 
     if (from != order) memcpy(order, from, count * sizeof *order);
 }
 
-/* The coordinates of all values, as they come. */
+/* Collects the coordinates of all values in the order of the records. */
 static int64_t *make_indices(const struct assembly *a, size_t part) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     size_t width = 1 + a->plan->feature.index_count;
@@ -113,7 +115,7 @@ static bool is_all_sorted(const struct assembly *a, const struct sorting *sortin
     return true;
 }
 
-/* Which value comes at each place, row by row. NULL when memory is out. */
+/* Returns the order of the values, sorted within each row, or NULL if memory runs out. */
 static const int64_t *make_order(const struct assembly *a, const struct sorting *sorting) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     uint64_t count = a->sink->value_count;
@@ -126,7 +128,7 @@ static const int64_t *make_order(const struct assembly *a, const struct sorting 
     return order;
 }
 
-/* Values and coordinates in their order. NULL for the values when memory is out. */
+/* Copies values and coordinates in sorted order. Returns the values, or NULL if memory runs out. */
 static const void *sort_all(const struct assembly *a, const struct sorting *sorting) {
     uint64_t count = a->sink->value_count;
     size_t size = recmap_element_size(a->plan->feature.element), width = sorting->width;

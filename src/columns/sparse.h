@@ -1,4 +1,4 @@
-/* SPARSE: values at coordinates that other features of the record give. */
+/* SPARSE: values at coordinates that other features of the record contain. */
 #ifndef RECMAP_COLUMNS_SPARSE_H
 #define RECMAP_COLUMNS_SPARSE_H
 
@@ -6,8 +6,8 @@
 #include "columns/batch_memory.h"
 #include "decode/read_record.h"
 
-/* Whether row `row` has as many coordinates as values, all of them within the sizes. False with
- * `fault` filled. */
+/* Checks that row `row` has one coordinate per value and dimension, all within the sizes. Returns
+ * false and fills `fault` otherwise. */
 bool sparse_check_row(struct batch_memory *memory, size_t column_index, size_t row,
                       struct read_fault *fault);
 

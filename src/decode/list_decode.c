@@ -6,11 +6,11 @@
 #include "plan/convert.h"
 
 enum {
-    PACKED_TAG = 1 << 3 | WIRE_BYTES, /* a bytes value, too */
+    PACKED_TAG = 1 << 3 | WIRE_BYTES, /* packed numbers, or a bytes value */
     FLOAT_TAG = 1 << 3 | WIRE_FIXED32,
     INT64_TAG = 1 << 3 | WIRE_VARINT,
-    CHUNK = 512,            /* values that are converted at once */
-    SURELY_SMALL = 1 << 16, /* bytes for whose values room is made without counting them */
+    CHUNK = 512,            /* values converted at a time */
+    SURELY_SMALL = 1 << 16, /* bytes of values for which room is reserved without counting them */
     VARINT_MAX = 10,
 };
 
@@ -23,19 +23,19 @@ static size_t element_size(const struct list_decoder *decoder) {
     return recmap_element_size(decoder->slot->element);
 }
 
-/* Makes room for `count` more elements and returns where they go; NULL when memory is out. That of
- * fixed counts is there. */
+/* Reserves room for `count` more elements and returns where they go, or NULL if memory runs out.
+ * Room for fixed counts already exists. */
 static void *make_room(struct list_decoder *decoder, uint64_t count) {
-    struct sink *into = decoder->sink;
+    struct sink *sink = decoder->sink;
     size_t size = element_size(decoder), used, end;
     if (decoder->room == UINT64_MAX) {
         if (__builtin_add_overflow(decoder->at, count, &end) ||
             __builtin_mul_overflow(end, size, &end))
             return NULL;
         used = (size_t)decoder->at * size;
-        if (!buffer_reserve(&into->values, used, end)) return NULL;
+        if (!buffer_reserve(&sink->values, used, end)) return NULL;
     }
-    return into->values.data + decoder->at * size;
+    return sink->values.data + decoder->at * size;
 }
 
 static void advance(struct list_decoder *decoder, uint64_t count) {
@@ -52,14 +52,14 @@ static bool out_of_range(struct list_decoder *decoder, const uint8_t *bytes, uin
     return fail_list(decoder, LIST_RANGE);
 }
 
-/* Where varint `index` of a run of good ones begins. */
+/* Returns where varint `index` of a valid run starts. */
 static const uint8_t *find_varint(const uint8_t *data, size_t index) {
     for (; index > 0; data++)
         if (*data < 0x80) index--;
     return data;
 }
 
-/* As many bytes as hold whole varints, at most CHUNK; 0 when there is none in them. */
+/* Returns the length of a prefix of whole varints of at most CHUNK bytes, or 0 if there is none. */
 static size_t cut_varints(const uint8_t *data, size_t size) {
     if (size <= CHUNK) return size;
     for (size_t cut = CHUNK; cut > CHUNK - VARINT_MAX; cut--)
@@ -70,9 +70,9 @@ static size_t cut_varints(const uint8_t *data, size_t size) {
 static bool put_int64s(struct list_decoder *decoder, const int64_t *values, size_t count,
                        const uint8_t *data) {
     if (count > decoder->room) return fail_list(decoder, LIST_MALFORMED);
-    void *to = make_room(decoder, count);
-    if (!to) return fail_list(decoder, LIST_MEMORY);
-    size_t good = convert_int64(to, decoder->slot->element, values, count);
+    void *out = make_room(decoder, count);
+    if (!out) return fail_list(decoder, LIST_MEMORY);
+    size_t good = convert_int64(out, decoder->slot->element, values, count);
     if (good != count)
         return out_of_range(decoder, find_varint(data, good), good,
                             (recmap_value){.type = RECMAP_TYPE_INT64, .as.int64 = values[good]});
@@ -93,7 +93,8 @@ static bool convert_int64s(struct list_decoder *decoder, const uint8_t *data, si
     return true;
 }
 
-/* At least the number of varints in a run, where it is one. */
+/* Returns an upper bound of the number of varints in a run. It is exact for long runs, so that
+ * memory is not reserved in vain. */
 static uint64_t varints_at_most(const uint8_t *data, size_t size) {
     uint64_t count = 0;
     struct wire_trace trace;
@@ -106,9 +107,9 @@ bool list_int64s(struct list_decoder *decoder, const uint8_t *data, size_t size)
     if (decoder->slot->element != RECMAP_ELEMENT_INT64) return convert_int64s(decoder, data, size);
     uint64_t most = decoder->room;
     if (most == UINT64_MAX) most = varints_at_most(data, size);
-    int64_t *to = make_room(decoder, most);
-    if (!to) return fail_list(decoder, LIST_MEMORY);
-    size_t count = varints_best()(to, most, data, size);
+    int64_t *out = make_room(decoder, most);
+    if (!out) return fail_list(decoder, LIST_MEMORY);
+    size_t count = varints_best()(out, most, data, size);
     if (count == VARINTS_BAD) return fail_list(decoder, LIST_MALFORMED);
     advance(decoder, count);
     return true;
@@ -125,21 +126,23 @@ static void load_floats(float *values, const uint8_t *data, size_t count) {
 #endif
 }
 
+/* Converts in chunks through a buffer on the stack, because the values in the record are unaligned.
+ */
 static bool convert_floats(struct list_decoder *decoder, const uint8_t *data, size_t count) {
     float values[CHUNK];
     size_t size = element_size(decoder);
-    uint8_t *to = make_room(decoder, count);
-    if (!to) return fail_list(decoder, LIST_MEMORY);
+    uint8_t *out = make_room(decoder, count);
+    if (!out) return fail_list(decoder, LIST_MEMORY);
     while (count > 0) {
         size_t part = count < CHUNK ? count : CHUNK;
         load_floats(values, data, part);
-        size_t good = convert_float(to, decoder->slot->element, values, part);
+        size_t good = convert_float(out, decoder->slot->element, values, part);
         if (good != part)
             return out_of_range(
                 decoder, data + 4 * good, good,
                 (recmap_value){.type = RECMAP_TYPE_FLOAT, .as.float32 = values[good]});
         advance(decoder, part);
-        to += part * size;
+        out += part * size;
         data += 4 * part;
         count -= part;
     }
@@ -151,9 +154,9 @@ bool list_floats(struct list_decoder *decoder, const uint8_t *data, size_t size)
     if (size % 4 || count > decoder->room) return fail_list(decoder, LIST_MALFORMED);
     if (decoder->slot->element != RECMAP_ELEMENT_FLOAT32)
         return convert_floats(decoder, data, count);
-    float *to = make_room(decoder, count);
-    if (!to) return fail_list(decoder, LIST_MEMORY);
-    load_floats(to, data, count);
+    float *out = make_room(decoder, count);
+    if (!out) return fail_list(decoder, LIST_MEMORY);
+    load_floats(out, data, count);
     advance(decoder, count);
     return true;
 }
@@ -184,10 +187,10 @@ static bool raw_elements(struct list_decoder *decoder, const uint8_t *data, size
     size_t count = size / element_size(decoder);
     if (size % element_size(decoder) || count > decoder->room)
         return fail_list(decoder, LIST_MALFORMED);
-    void *to = make_room(decoder, count);
-    if (!to) return fail_list(decoder, LIST_MEMORY);
+    void *out = make_room(decoder, count);
+    if (!out) return fail_list(decoder, LIST_MEMORY);
     size_t good =
-        convert_raw(to, decoder->slot->element, data, decoder->slot->raw_big_endian, count);
+        convert_raw(out, decoder->slot->element, data, decoder->slot->raw_big_endian, count);
     if (good != count)
         return out_of_range(decoder, data + good * element_size(decoder), good,
                             (recmap_value){.type = RECMAP_TYPE_NONE});
@@ -201,9 +204,9 @@ bool list_bytes(struct list_decoder *decoder, const uint8_t *data, size_t size) 
         return decoder->pieces == 1 ? raw_elements(decoder, data, size)
                                     : fail_list(decoder, LIST_MALFORMED);
     if (decoder->room == 0) return fail_list(decoder, LIST_MALFORMED);
-    recmap_bytes *to = make_room(decoder, 1);
-    if (!to) return fail_list(decoder, LIST_MEMORY);
-    *to = (recmap_bytes){data, size};
+    recmap_bytes *out = make_room(decoder, 1);
+    if (!out) return fail_list(decoder, LIST_MEMORY);
+    *out = (recmap_bytes){data, size};
     advance(decoder, 1);
     return true;
 }
@@ -216,6 +219,9 @@ bool list_run(struct list_decoder *decoder, const uint8_t *data, size_t size) {
     }
 }
 
+/* A list may mix packed and single values, in any order and with unknown fields between them; all
+ * values count. This is the only loop that accepts everything that protobuf does, so both paths end
+ * here for unusual lists. */
 bool list_fields(struct list_decoder *decoder, struct wire list) {
     struct wire_trace trace = {0};
     recmap_type kind = decoder->slot->list;

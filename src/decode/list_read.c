@@ -1,11 +1,11 @@
-/* Whole features into sinks, with a word on what is wrong with them. */
+/* Reads whole features into sinks and explains what is wrong with them. */
 #include "decode/list_decode.h"
 
 #include <stdio.h>
 
 enum { PLACE_SIZE = 300 };
 
-/* A feature as messages call it: "feature 'a'", or "feature list 'a', step 3". */
+/* A feature's name in messages: "feature 'a'", or "feature list 'a', step 3". */
 struct place {
     char text[PLACE_SIZE];
 };
@@ -27,7 +27,7 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-/* Whether the number of elements is as asked; `count` comes from a feature without a fault. */
+/* Checks the number of elements; `count` comes from a well-formed feature. */
 static bool check_count(uint64_t count, const struct slot *slot, size_t offset, size_t step,
                         struct read_fault *fault) {
     unsigned long long found = count, fixed = slot->count, multiple = slot->multiple;
@@ -41,7 +41,7 @@ static bool check_count(uint64_t count, const struct slot *slot, size_t offset, 
                      plural(found), slot->shape, multiple);
 }
 
-/* One bytes value that holds whole elements. */
+/* Checks for a single bytes value that contains whole elements. */
 static bool check_raw(uint64_t *count, const struct slot *slot,
                       const struct example_feature *feature, size_t offset, size_t step,
                       struct read_fault *fault) {
@@ -57,11 +57,12 @@ static bool check_raw(uint64_t *count, const struct slot *slot,
         return fault_set(fault, RECMAP_FEATURE, offset,
                          "%s: %llu bytes values where one is needed that holds raw %s", at.text,
                          (unsigned long long)feature->count, element);
-    return fault_set(fault, RECMAP_FEATURE, offset, "%s: %zu bytes are no whole number of raw %s",
-                     at.text, size, element);
+    return fault_set(fault, RECMAP_FEATURE, offset,
+                     "%s: %zu bytes are not a whole number of raw %s", at.text, size, element);
 }
 
-/* The lists of the feature's kind that were not dropped, wherever they lie in the entry. */
+/* Decodes all lists of the feature's kind, wherever they are in the entry. Lists before `lists_at`
+ * were replaced by a later list of another kind (protobuf's oneof) and do not count. */
 static bool decode_feature(struct list_decoder *decoder, const struct example_feature *feature,
                            bool is_step) {
     struct wire entry = feature->entry, body = {0}, list;
@@ -89,6 +90,8 @@ static bool decode_feature(struct list_decoder *decoder, const struct example_fe
     return true;
 }
 
+/* Converts the decoder's failure to a message. Only range errors know the value and its byte;
+ * everything else is reported at the start of the feature. */
 static bool tell_trouble(const struct list_decoder *decoder, size_t offset, const uint8_t *data,
                          size_t step, struct read_fault *fault) {
     struct place at = place_of(decoder->slot, step);
@@ -106,8 +109,8 @@ static bool tell_trouble(const struct list_decoder *decoder, size_t offset, cons
         return fault_set(fault, RECMAP_FEATURE, offset,
                          "%s: value %llu is %g, which %s cannot hold", at.text, index,
                          (double)decoder->bad.as.float32, element);
-    return fault_set(fault, RECMAP_FEATURE, offset, "%s: raw value %llu is no %s", at.text, index,
-                     element);
+    return fault_set(fault, RECMAP_FEATURE, offset, "%s: raw value %llu is not a %s", at.text,
+                     index, element);
 }
 
 bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint64_t at,
@@ -117,7 +120,7 @@ bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint
     uint64_t found = feature->count;
     if (feature->kind != slot->list) {
         struct place here = place_of(slot, step);
-        return fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s where %s is asked for",
+        return fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s, but %s was requested",
                          here.text, kind_name(feature->kind), kind_name(slot->list));
     }
     if (slot->raw && !check_raw(&found, slot, feature, offset, step, fault)) return false;

@@ -1,11 +1,11 @@
-/* Entries in any shape that the fast way takes but that their heads do not tell. */
+/* Entries that the fast path accepts although they do not match their prefix. */
 #include "decode/list_decode.h"
-#include "decode/read_ways.h"
+#include "decode/read_paths.h"
 #include "example/reader.h"
 
 enum { ENTRY_TAG = 0x0a, KEY_TAG = 0x0a };
 
-/* The key and the value of an entry that has nothing else. */
+/* Finds the key and the value of an entry that contains nothing else. */
 static bool open_entry(struct wire *key, struct wire *value, const uint8_t *bytes,
                        const uint8_t *end) {
     struct wire left = {bytes, end}, body;
@@ -18,7 +18,7 @@ static bool open_entry(struct wire *key, struct wire *value, const uint8_t *byte
            wire_read_bytes(value, &body, &trace) && wire_done(&body);
 }
 
-/* The list of a value that has no other. */
+/* Finds the list of a value that contains nothing else. */
 static bool open_list(struct wire *list, recmap_type kind, struct wire value) {
     struct wire_trace trace;
     uint32_t tag;
@@ -30,7 +30,7 @@ static struct list_decoder begin_row(struct sink *sink, const struct slot *slot,
     return list_begin(sink, slot, slot->count ? row * slot->count : sink->value_count);
 }
 
-/* Ends the row, if it is whole. */
+/* Finishes the row and returns true if it has the right number of values. */
 static bool end_row(const struct list_decoder *decoder, size_t row) {
     struct sink *into = decoder->sink;
     if (!list_is_whole(decoder)) return false;
@@ -60,7 +60,7 @@ bool read_entry_run(struct sink *sink, const struct slot *slot, const uint8_t *d
 
 bool read_entry_missing(struct sink *sink, const struct slot *slot, size_t row) {
     if (!slot->count) {
-        sink_put_nothing(sink, slot, row);
+        sink_put_null(sink, slot, row);
         return true;
     }
     if (!slot->fill) return false;

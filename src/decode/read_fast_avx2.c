@@ -1,6 +1,6 @@
 #include <recmap/columns.h>
 
-#include "decode/read_ways.h"
+#include "decode/read_paths.h"
 
 #ifdef READ_FAST_X86
 #include <immintrin.h>
@@ -8,13 +8,13 @@
 #define TARGET __attribute__((target("avx2,bmi,bmi2")))
 
 TARGET static inline __attribute__((always_inline)) bool
-head_differs(const struct head *head, const uint8_t *entry, uint8_t size) {
-    __m256i lengths = _mm256_load_si256((const __m256i *)(const void *)head->lengths);
+prefix_differs(const struct prefix *prefix, const uint8_t *entry, uint8_t size) {
+    __m256i lengths = _mm256_load_si256((const __m256i *)(const void *)prefix->lengths);
     __m256i expected =
-        _mm256_add_epi8(_mm256_load_si256((const __m256i *)(const void *)head->bytes),
+        _mm256_add_epi8(_mm256_load_si256((const __m256i *)(const void *)prefix->bytes),
                         _mm256_and_si256(_mm256_set1_epi8((char)size), lengths));
     __m256i found = _mm256_loadu_si256((const __m256i *)(const void *)entry);
-    __m256i care = _mm256_load_si256((const __m256i *)(const void *)head->care);
+    __m256i care = _mm256_load_si256((const __m256i *)(const void *)prefix->care);
     return !_mm256_testz_si256(_mm256_xor_si256(expected, found), care);
 }
 

@@ -1,6 +1,6 @@
 #include <recmap/columns.h>
 
-#include "decode/read_ways.h"
+#include "decode/read_paths.h"
 
 #define TARGET
 
@@ -14,20 +14,22 @@ static inline __attribute__((always_inline)) bytes16 load16_bytes(const uint8_t 
 }
 
 static inline __attribute__((always_inline)) bytes16
-difference(const struct head *head, const uint8_t *entry, bytes16 size, size_t at) {
-    bytes16 expected = load16_bytes(head->bytes + at) + (size & load16_bytes(head->lengths + at));
-    return (expected ^ load16_bytes(entry + at)) & load16_bytes(head->care + at);
+difference(const struct prefix *prefix, const uint8_t *entry, bytes16 size, size_t at) {
+    bytes16 expected = load16_bytes(prefix->bytes + at) +
+                       (size & load16_bytes(prefix->lengths + at));
+    return (expected ^ load16_bytes(entry + at)) & load16_bytes(prefix->care + at);
 }
 
-static inline __attribute__((always_inline)) bool head_differs(const struct head *head,
-                                                               const uint8_t *entry, uint8_t size) {
+static inline __attribute__((always_inline)) bool
+prefix_differs(const struct prefix *prefix, const uint8_t *entry, uint8_t size) {
     bytes16 sizes = (bytes16){0} + size;
     words16 found =
-        (words16)(difference(head, entry, sizes, 0) | difference(head, entry, sizes, 16));
+        (words16)(difference(prefix, entry, sizes, 0) | difference(prefix, entry, sizes, 16));
     return (found[0] | found[1]) != 0;
 }
 
-/* Pairs of 7 bits, then of 14, then of 28 are moved together. */
+/* Removes the top bit of each byte by merging groups of 7 bits in pairs, then groups of 14, then of
+ * 28. */
 static inline __attribute__((always_inline)) uint64_t varint_value(uint64_t word, size_t size) {
     uint64_t x = word & UINT64_C(0x7f7f7f7f7f7f7f7f) >> (64 - 8 * size);
     x = (x & UINT64_C(0x007f007f007f007f)) | (x & UINT64_C(0x7f007f007f007f00)) >> 1;

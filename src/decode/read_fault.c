@@ -17,7 +17,7 @@ bool fault_set(struct read_fault *fault, recmap_status status, size_t offset, co
 }
 
 bool fault_memory(struct read_fault *fault) {
-    return fault_set(fault, RECMAP_NO_MEMORY, SIZE_MAX, "memory is out");
+    return fault_set(fault, RECMAP_NO_MEMORY, SIZE_MAX, "out of memory");
 }
 
 bool fault_blame(struct read_fault *fault, size_t slot) {

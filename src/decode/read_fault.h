@@ -8,18 +8,19 @@
 #include <recmap/status.h>
 
 struct read_fault {
-    recmap_status status; /* CORRUPT: no Example; FEATURE: not as asked; NO_MEMORY */
-    size_t offset;        /* byte in the record, or SIZE_MAX */
-    size_t slot;          /* whose entry is to blame, where only that is known; else SIZE_MAX */
-    char message[512];    /* names the feature */
+    recmap_status
+        status; /* CORRUPT: not an Example; FEATURE: does not match the specification; NO_MEMORY */
+    size_t offset;     /* byte in the record, or SIZE_MAX */
+    size_t slot;       /* the slot at fault if `offset` is not known yet, or SIZE_MAX */
+    char message[512]; /* names the feature */
 };
 
-/* Both return false, so that `return fault_set(...)` reads well. */
+/* Always return false, for use in `return fault_set(...)`. */
 bool fault_set(struct read_fault *fault, recmap_status status, size_t offset, const char *format,
                ...) __attribute__((format(printf, 4, 5)));
 bool fault_memory(struct read_fault *fault);
 
-/* Blames a slot for a fault that was just set, by what its values are. Returns false, too. */
+/* Attributes the fault that was just set to a slot. Always returns false. */
 bool fault_blame(struct read_fault *fault, size_t slot);
 
 #endif

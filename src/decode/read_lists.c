@@ -4,15 +4,16 @@
 #include "decode/list_decode.h"
 #include "example/sequence_wire.h"
 
-/* Where in a record reading is. */
+/* The state of reading one record. */
 struct lists_reader {
     const struct example_names *names;
-    struct wire *found; /* the last entry of each name; at NULL: none */
+    struct wire *found; /* the last entry of each name, or `at` NULL */
     struct wire_trace trace;
-    struct wire name; /* of the list that is read; at NULL: none */
+    struct wire name; /* of the current list for messages, or `at` NULL */
 };
 
-/* Goes on to the next field of this tag, whose bytes it gives; false at the end or a fault. */
+/* Advances to the next field with this tag and returns its contents. Returns false at the end or on
+ * a fault, which sets trace->reason. */
 static bool next_field(struct wire *bytes, struct wire *wire, uint32_t wanted, unsigned depth,
                        struct wire_trace *trace) {
     while (!wire_done(wire)) {
@@ -24,7 +25,7 @@ static bool next_field(struct wire *bytes, struct wire *wire, uint32_t wanted, u
     return false;
 }
 
-/* The last key of an entry. The values are passed over. */
+/* Finds the last key of an entry, which is the one that counts. Skips the values. */
 static bool read_key(struct lists_reader *reader, struct wire entry) {
     struct wire value;
     reader->name = (struct wire){entry.at, entry.at};
@@ -47,7 +48,8 @@ static bool check_steps(struct lists_reader *reader, struct wire list) {
     return !reader->trace.reason;
 }
 
-/* Lists that are asked for must be good even where a later one replaces them. */
+/* Finds and validates a requested list. Lists that a later entry replaces must be valid too, as for
+ * protobuf, which parses them all. */
 static bool find_list(struct lists_reader *reader, struct wire entry) {
     struct wire rest = entry, list;
     if (!read_key(reader, entry)) {
@@ -79,15 +81,15 @@ static bool tell_fault(const struct lists_reader *reader, const uint8_t *data,
                        struct read_fault *fault) {
     size_t offset = (size_t)(reader->trace.fault_at - data), size;
     if (!reader->name.at)
-        return fault_set(fault, RECMAP_CORRUPT, offset, "no tf.SequenceExample: %s",
+        return fault_set(fault, RECMAP_CORRUPT, offset, "not a tf.SequenceExample: %s",
                          reader->trace.reason);
     size = wire_left(&reader->name);
-    return fault_set(fault, RECMAP_CORRUPT, offset,
-                     "no tf.SequenceExample: feature list '%.*s': %s", size < 200 ? (int)size : 200,
-                     (const char *)reader->name.at, reader->trace.reason);
+    return fault_set(
+        fault, RECMAP_CORRUPT, offset, "not a tf.SequenceExample: feature list '%.*s': %s",
+        size < 200 ? (int)size : 200, (const char *)reader->name.at, reader->trace.reason);
 }
 
-/* One row more of step offsets. */
+/* Appends one step offset. */
 static bool end_step(struct sink *sink, struct read_fault *fault) {
     size_t used = (sink->step_count + 1) * sizeof(int64_t);
     if (!buffer_reserve(&sink->steps, used, used + sizeof(int64_t))) return fault_memory(fault);
@@ -95,7 +97,7 @@ static bool end_step(struct sink *sink, struct read_fault *fault) {
     return true;
 }
 
-/* A step of fixed count is decoded where room for it is. */
+/* Reserves room for a step with a fixed count, which the decoder expects to exist. */
 static bool make_room(struct sink *sink, const struct slot *slot) {
     size_t size = recmap_element_size(slot->element), used = sink->value_count * size, end;
     return !__builtin_mul_overflow(sink->value_count + slot->count, size, &end) &&
@@ -127,7 +129,7 @@ static bool read_list(struct sink *sink, const struct slot *slot, struct wire en
     struct wire list, body;
     size_t step = 0;
     if (!entry.at) {
-        sink_put_nothing(sink, slot, row);
+        sink_put_null(sink, slot, row);
         return true;
     }
     while (next_field(&list, &entry, SEQUENCE_LIST_TAG, SEQUENCE_ENTRY_DEPTH, &trace))

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "decode/read_ways.h"
+#include "decode/read_paths.h"
 
 struct read_scratch *read_scratch_create(void) {
     void *made = NULL;
@@ -43,7 +43,7 @@ bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *plan) {
 
 read_fast_function *read_fast_best(void) {
 #ifdef READ_FAST_X86
-    /* pext is a loop of microcode on Zen 1 and 2. */
+    /* On Zen 1 and 2, pext is implemented as a slow loop in microcode. */
     bool has_slow_pext = __builtin_cpu_is("znver1") || __builtin_cpu_is("znver2");
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
         __builtin_cpu_supports("bmi2") && !has_slow_pext)
@@ -73,9 +73,9 @@ void read_roll_back(struct sink *sinks, const recmap_parser *plan, size_t row) {
 
 void read_nothing(struct sink *sinks, const recmap_parser *plan, size_t row) {
     for (size_t i = 0; i < plan->features.count; i++)
-        sink_put_nothing(&sinks[i], &plan->features.slots[i], row);
+        sink_put_null(&sinks[i], &plan->features.slots[i], row);
     for (size_t i = 0; i < plan->lists.count; i++)
-        sink_put_nothing(&sinks[plan->features.count + i], &plan->lists.slots[i], row);
+        sink_put_null(&sinks[plan->features.count + i], &plan->lists.slots[i], row);
 }
 
 void read_prefetch(const uint8_t *data, size_t size) {
@@ -85,6 +85,6 @@ void read_prefetch(const uint8_t *data, size_t size) {
         if (i < BEGIN) __builtin_prefetch(data + i, 0, 3);
         else __builtin_prefetch(data + i, 0, 2);
     }
-    /* The last entry may begin close to the end, so the end is read always. */
+    /* The last entry usually starts near the end, so the end is always read. */
     if (size > WHOLE_MAX) __builtin_prefetch(data + size - 1);
 }

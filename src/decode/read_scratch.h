@@ -1,4 +1,4 @@
-/* What is learnt from record to record, and memory that is used again. */
+/* What the readers learn from record to record, and reusable memory. */
 #ifndef RECMAP_DECODE_READ_SCRATCH_H
 #define RECMAP_DECODE_READ_SCRATCH_H
 
@@ -6,35 +6,35 @@
 #include "example/feature.h"
 
 enum {
-    UNASKED_MAX = 1024, /* so many entries and one a slot the fast way takes in one record */
+    UNASKED_MAX = 1024, /* entries of other names that the fast path accepts per record */
     ORDER_SCORE_MAX = 8,
     ORDER_SCORE_LIMIT = 4,
 };
 
-/* Takes what writers make. On false, which says nothing of the record, the sinks are rolled back.
- */
+/* Reads a record as writers encode it. False means only that the slow path must read the record;
+ * the sinks are then rolled back. */
 typedef bool read_fast_function(struct sink *sinks, struct read_scratch *scratch,
                                 const recmap_parser *plan, const uint8_t *data, size_t size,
                                 size_t row);
 
 struct read_scratch {
-    const recmap_parser *plan; /* what all below is for */
+    const recmap_parser *plan; /* everything below is for this plan */
     size_t slot_count;
-    read_fast_function *fast;      /* the best that the processor has */
-    struct example_feature *found; /* slow: one a slot */
+    read_fast_function *fast;      /* the fastest path that the CPU supports */
+    struct example_feature *found; /* slow path: one per slot */
 
-    /* Fast: where entries begin, one place a slot, and one for each entry of another name. */
+    /* Fast path: where entries start, one pointer per slot, then one per entry of another name. */
     const uint8_t **places;
-    /* The places of the entries of the last record, in the order of its bytes. */
+    /* Indexes into `places` in the order of the last record's entries. */
     uint32_t *order;
-    size_t order_count;   /* 0: not known */
-    size_t unasked_count; /* entries of other names among them */
-    unsigned score;       /* how often the order changed lately; beyond ORDER_SCORE_LIMIT entries
-                             are not looked for where the last record had them */
-    _Alignas(64) uint8_t tail[2 * HEAD_WINDOW]; /* the end of the record, and zeros */
+    size_t order_count;   /* 0 if unknown */
+    size_t unasked_count; /* how many of these entries have other names */
+    unsigned score; /* how often the order changed recently; from ORDER_SCORE_LIMIT on, the last
+                        order is not tried */
+    _Alignas(64) uint8_t tail[2 * PREFIX_WINDOW]; /* the end of the record, then zeros */
 };
 
-/* Makes the scratch one for `plan`. False when memory is out. */
+/* Prepares the scratch memory for `plan`. Returns false if memory runs out. */
 bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *plan);
 
 #endif

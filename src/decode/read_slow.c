@@ -1,5 +1,5 @@
 #include "decode/list_decode.h"
-#include "decode/read_ways.h"
+#include "decode/read_paths.h"
 #include "example/reader.h"
 
 static bool tell_fault(const recmap_parser *plan, const struct example_reader *reader,
@@ -8,13 +8,14 @@ static bool tell_fault(const recmap_parser *plan, const struct example_reader *r
     const char *message = plan->is_sequence ? "tf.SequenceExample" : "tf.Example";
     example_reader_end(reader, &found);
     if (!entry->name)
-        return fault_set(fault, RECMAP_CORRUPT, found.offset, "no %s: %s", message, found.reason);
-    return fault_set(fault, RECMAP_CORRUPT, found.offset, "no %s: feature '%.*s': %s", message,
+        return fault_set(fault, RECMAP_CORRUPT, found.offset, "not a %s: %s", message,
+                         found.reason);
+    return fault_set(fault, RECMAP_CORRUPT, found.offset, "not a %s: feature '%.*s': %s", message,
                      entry->name_size < 200 ? (int)entry->name_size : 200,
                      (const char *)entry->name, found.reason);
 }
 
-/* The last entry of each name that is asked for. */
+/* Finds the last entry of each requested name, which is the one that counts. */
 static bool find_features(struct example_feature *feature, const recmap_parser *plan,
                           const uint8_t *data, size_t size, struct read_fault *fault) {
     struct example_reader reader = example_reader_begin(data, size);

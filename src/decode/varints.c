@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #ifdef VARINTS_X86
-/* pext is a loop of microcode on Zen 1 and 2; without it the portable way is the faster one. */
+/* On Zen 1 and 2, pext is a slow loop in microcode, and the portable implementation is faster. */
 static bool has_fast_pext(void) {
     return !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
 }
@@ -24,33 +24,33 @@ static varints_function *choose(void) {
     return varints_portable;
 }
 
-static bool can_go(varints_function *way) {
-    if (way == varints_avx512) return has_avx512();
-    return way == varints_avx2 ? has_avx2() : way == varints_portable;
+static bool is_supported(varints_function *path) {
+    if (path == varints_avx512) return has_avx512();
+    return path == varints_avx2 ? has_avx2() : path == varints_portable;
 }
 #else
 static varints_function *choose(void) {
     return varints_portable;
 }
 
-static bool can_go(varints_function *way) {
-    return way == varints_portable;
+static bool is_supported(varints_function *path) {
+    return path == varints_portable;
 }
 #endif
 
-/* NULL until somebody asks. */
+/* NULL until the first use. */
 static varints_function *_Atomic chosen;
 
 varints_function *varints_best(void) {
-    varints_function *way = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (way) return way;
-    way = choose();
-    atomic_store_explicit(&chosen, way, memory_order_relaxed);
-    return way;
+    varints_function *path = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (path) return path;
+    path = choose();
+    atomic_store_explicit(&chosen, path, memory_order_relaxed);
+    return path;
 }
 
-bool varints_force(varints_function *way) {
-    if (way && !can_go(way)) return false;
-    atomic_store_explicit(&chosen, way, memory_order_relaxed);
+bool varints_force(varints_function *path) {
+    if (path && !is_supported(path)) return false;
+    atomic_store_explicit(&chosen, path, memory_order_relaxed);
     return true;
 }

@@ -1,7 +1,7 @@
-/* Runs of varints in bulk: what int64 lists are made of.
+/* Bulk decoding of runs of varints, the contents of int64 lists.
  *
- * Of several ways with equal results the fastest that the processor has is chosen when first used.
- */
+ * Several implementations give the same results. The fastest one that the CPU supports is chosen on
+ * first use. */
 #ifndef RECMAP_DECODE_VARINTS_H
 #define RECMAP_DECODE_VARINTS_H
 
@@ -9,17 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes behind the last value that a decoder may write over. At most BUFFER_SLACK. */
+/* The number of bytes past the last value that a decoder may overwrite; at most BUFFER_SLACK. */
 enum { VARINTS_SLACK = 128 };
 
-/* No run. */
+/* Returned for malformed runs. */
 #define VARINTS_BAD SIZE_MAX
 
-/* Decodes varints that fill `size` bytes, one behind the other, as int64, and returns how many
- * there are. VARINTS_BAD when the last one does not end, one is longer than ten bytes, or there are
- * more than `capacity`. Bits beyond 64 of a tenth byte are dropped, as libprotobuf drops them.
- * Reads nothing outside the bytes; may write VARINTS_SLACK bytes behind the last value and, where
- * it returns VARINTS_BAD, anything within `capacity` and the slack. */
+/* Decodes consecutive varints that fill `size` bytes as int64 and returns their number. Returns
+ * VARINTS_BAD if the last one is incomplete, one has more than ten bytes, or there are more than
+ * `capacity`. Bits above 64 in a tenth byte are ignored, as in libprotobuf. Reads only the given
+ * bytes. May overwrite VARINTS_SLACK bytes past the last value; on VARINTS_BAD, everything within
+ * `capacity` and the slack is undefined. */
 typedef size_t varints_function(int64_t *values, size_t capacity, const uint8_t *data, size_t size);
 
 extern varints_function varints_portable;
@@ -28,11 +28,12 @@ extern varints_function varints_portable;
 extern varints_function varints_avx2, varints_avx512;
 #endif
 
-/* The best that this processor has, or what varints_force said. */
+/* Returns the implementation set by varints_force, or else the fastest one that the CPU supports.
+ */
 varints_function *varints_best(void);
 
-/* For tests and benchmarks: a way whatever the processor is best at, or NULL for the best again.
- * False when the processor cannot go it. */
-bool varints_force(varints_function *way);
+/* For tests and benchmarks: selects an implementation, or the fastest one if NULL. Returns false if
+ * the CPU does not support it. */
+bool varints_force(varints_function *path);
 
 #endif

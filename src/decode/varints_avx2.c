@@ -1,5 +1,5 @@
-/* 64 bytes a step: where the varints in them end becomes a mask of bits; each varint is then one
- * load, and pext brings its bits together. */
+/* Processes 64 bytes per step: a bit mask shows where varints end, each varint is fetched with one
+ * load, and pext removes the top bit of each of its bytes. */
 #include "decode/varints.h"
 
 #ifdef VARINTS_X86
@@ -11,13 +11,13 @@
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
 #define INLINE TARGET static inline __attribute__((always_inline))
 
-/* Bytes of a block, and of what is read behind its begin: loads for varints that are not there
- * begin at most at its 65th byte. */
+/* BLOCK bytes are decoded per step. Up to ROOM bytes are read, because lanes without a varint load
+ * from the 65th byte on. */
 enum { BLOCK = 64, ROOM = BLOCK + 16 };
 
 #define SEVEN_BITS UINT64_C(0x7f7f7f7f7f7f7f7f)
 
-/* Bit i: byte i is not a varint's last. */
+/* Bit i is set if byte i is not the last of a varint. */
 INLINE uint64_t find_more(const uint8_t *data) {
     __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)data);
     __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(data + 32));
@@ -25,7 +25,7 @@ INLINE uint64_t find_more(const uint8_t *data) {
                                                      << 32;
 }
 
-/* Varints of at most eight bytes, and up to seven values more. */
+/* Decodes varints of at most eight bytes. Writes up to seven values too many. */
 INLINE void take_short(int64_t *values, const uint8_t *data, uint64_t ends, size_t count) {
     size_t start = 0;
     for (size_t i = 0; i < count; i += 8) {
@@ -39,8 +39,8 @@ INLINE void take_short(int64_t *values, const uint8_t *data, uint64_t ends, size
     }
 }
 
-/* Eight varints of at most four bytes, which begin in a window of 16 where `starts` says, one byte
- * each. */
+/* Decodes eight varints of at most four bytes from a window of 16. Byte i of `starts` is the
+ * position of varint i. */
 INLINE void take_eight(int64_t *values, __m256i window, uint64_t starts) {
     const __m256i lanes = _mm256_setr_epi8(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4,
                                            4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7);
@@ -59,8 +59,9 @@ INLINE void take_eight(int64_t *values, __m256i window, uint64_t starts) {
                         _mm256_cvtepu32_epi64(_mm256_extracti128_si256(folded, 1)));
 }
 
-/* Varints of at most four bytes, and up to 15 values more: those that end within 16 bytes, again
- * and again. The numbers of the bytes at which they begin are brought together in nibbles. */
+/* Decodes varints of at most four bytes, those that end within the next 16 bytes at a time. Writes
+ * up to 15 values too many. pdep and pext turn the mask of ends into a list of start positions, one
+ * nibble each. */
 INLINE void take_narrow(int64_t *values, const uint8_t *data, uint64_t ends) {
     while (ends) {
         uint32_t near = (uint32_t)ends & 0xffff, starts = near << 1 | 1;
@@ -77,7 +78,7 @@ INLINE void take_narrow(int64_t *values, const uint8_t *data, uint64_t ends) {
     }
 }
 
-/* Varints of any length. False for one of more than ten bytes. */
+/* Decodes varints of any length. Returns false if one has more than ten bytes. */
 TARGET static bool take_long(int64_t *values, const uint8_t *data, uint64_t ends, size_t count) {
     size_t start = 0;
     for (size_t i = 0; i < count; i++) {
@@ -94,8 +95,8 @@ TARGET static bool take_long(int64_t *values, const uint8_t *data, uint64_t ends
     return true;
 }
 
-/* The varints that end in the first `size` bytes, at most BLOCK, of ROOM bytes that can be read:
- * how many bytes they have, or 0 when they are bad. */
+/* Decodes the varints that end in the first `size` (at most BLOCK) of ROOM readable bytes. Returns
+ * how many bytes they use, or 0 if they are malformed. */
 INLINE size_t take_block(int64_t *values, size_t *total, size_t capacity, const uint8_t *data,
                          size_t size) {
     uint64_t more = find_more(data), ends = _bzhi_u64(~more, (unsigned)size);

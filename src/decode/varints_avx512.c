@@ -1,5 +1,5 @@
-/* 64 bytes a step: where the varints in them begin becomes a list of positions, and with that the
- * bytes of each varint are brought into a lane of its own. */
+/* Processes 64 bytes per step: the positions where varints start are compressed into a list, and a
+ * byte permutation then moves the bytes of each varint into a lane of its own. */
 #include "decode/varints.h"
 
 #ifdef VARINTS_X86
@@ -9,12 +9,12 @@
     __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt,lzcnt")))
 #define INLINE TARGET static inline __attribute__((always_inline))
 
-/* What a block of bytes holds. */
+/* A block of 64 bytes. */
 struct block {
     __m512i bytes;
-    __m512i starts; /* the position of each varint's first byte, one behind the other */
-    uint64_t more;  /* bit i: byte i is not a varint's last */
-    uint64_t ends;  /* bit i: it is */
+    __m512i starts; /* the position of each varint's first byte */
+    uint64_t more;  /* bit i: byte i is not the last of a varint */
+    uint64_t ends;  /* bit i: byte i is the last of a varint */
 };
 
 INLINE __m512i add_bytes(__m512i a, __m512i b) {
@@ -29,24 +29,24 @@ INLINE __m512i iota(void) {
     return _mm512_load_si512(numbers);
 }
 
-/* `there` has a bit for each byte of the run. */
+/* Bit i of `there` is set if byte i is part of the run. */
 INLINE struct block make_block(__m512i bytes, uint64_t there) {
     struct block b;
     b.bytes = bytes;
     b.more = _mm512_movepi8_mask(bytes);
     b.ends = ~b.more & there;
-    /* To a register: compressing to memory is slow on Zen 4. */
+    /* Compress into a register: compressing to memory is slow on Zen 4. */
     b.starts = _mm512_maskz_compress_epi8(b.ends << 1 | 1, iota());
     return b;
 }
 
-/* Seven bits out of each byte of a lane's 32, brought together. */
+/* Merges seven bits of each byte in a lane of 32. */
 INLINE __m512i fold(__m512i bytes) {
     __m512i pairs = _mm512_maddubs_epi16(_mm512_set1_epi16(0x8001 - 0x10000), bytes);
     return _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x40000001));
 }
 
-/* 16 varints of at most four bytes, from number `first` of the block. */
+/* Decodes 16 varints of at most four bytes, starting with number `first` of the block. */
 INLINE void take_narrow(int64_t *values, const struct block *b, int first) {
     const __m512i lanes = _mm512_set_epi32(0x0f0f0f0f, 0x0e0e0e0e, 0x0d0d0d0d, 0x0c0c0c0c,
                                            0x0b0b0b0b, 0x0a0a0a0a, 0x09090909, 0x08080808,
@@ -64,7 +64,7 @@ INLINE void take_narrow(int64_t *values, const struct block *b, int first) {
     _mm512_storeu_si512(values + 8, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(folded, 1)));
 }
 
-/* What a ninth byte and a tenth one add, where there are any. */
+/* Returns the bits that a ninth and a tenth byte contribute, if there are any. */
 INLINE __m512i take_last_bits(const struct block *b, __m512i at) {
     __m512i bytes = _mm512_permutexvar_epi8(add_bytes(at, _mm512_set1_epi8(8)), b->bytes);
     __m512i ninth = _mm512_srli_epi64(_mm512_slli_epi64(bytes, 57), 1);
@@ -72,7 +72,7 @@ INLINE __m512i take_last_bits(const struct block *b, __m512i at) {
     return _mm512_or_si512(ninth, _mm512_slli_epi64(tenth, 63));
 }
 
-/* Eight varints of any length, from number `first` of the block. */
+/* Decodes eight varints of any length, starting with number `first` of the block. */
 INLINE void take_wide(int64_t *values, const struct block *b, int first, bool has_nine) {
     const __m512i lanes = _mm512_set_epi64(
         0x0707070707070707, 0x0606060606060606, 0x0505050505050505, 0x0404040404040404,
@@ -95,7 +95,7 @@ INLINE void take_wide(int64_t *values, const struct block *b, int first, bool ha
     _mm512_storeu_si512(values, value);
 }
 
-/* More than 16 behind the count would be more than the slack: so no group is taken in vain. */
+/* Stores no group that starts past `count`, since it would exceed the slack. */
 INLINE void take_all_narrow(int64_t *values, const struct block *b, int count) {
     take_narrow(values, b, 0);
     if (count <= 16) return;
@@ -105,7 +105,7 @@ INLINE void take_all_narrow(int64_t *values, const struct block *b, int count) {
     if (count > 48) take_narrow(values + 48, b, 48);
 }
 
-/* False for a varint of more than ten bytes. */
+/* Returns false if a varint has more than ten bytes. */
 INLINE bool take_all_wide(int64_t *values, const struct block *b, int count, uint64_t runs_of_4) {
     uint64_t runs_of_8 = runs_of_4 & runs_of_4 >> 4;
     if (!runs_of_8) {
@@ -117,7 +117,8 @@ INLINE bool take_all_wide(int64_t *values, const struct block *b, int count, uin
     return true;
 }
 
-/* Takes the varints that end in the block: how many bytes they have, 0 when they are bad. */
+/* Decodes the varints that end in the block. Returns how many bytes they use, or 0 if they are
+ * malformed. */
 INLINE size_t take_block(int64_t *values, size_t *total, size_t capacity, const struct block *b) {
     size_t count = (size_t)_mm_popcnt_u64(b->ends);
     if (!count || count > capacity - *total) return 0;

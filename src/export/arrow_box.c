@@ -9,13 +9,13 @@ struct arrow_box *arrow_box_create(struct batch_memory *batch) {
     struct arrow_box *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     atomic_init(&made->users, 0);
-    if (batch) made->batch = batch_memory_use(batch);
+    if (batch) made->batch = batch_memory_retain(batch);
     return made;
 }
 
 void arrow_box_destroy(struct arrow_box *box) {
     if (box->release) box->release(box->owner);
-    if (box->batch) batch_memory_unuse(box->batch);
+    if (box->batch) batch_memory_release(box->batch);
     arena_free(&box->memory);
     free(box);
 }

@@ -263,7 +263,7 @@ bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const rec
     node->name = column->feature.name;
     if (memory) {
         m.column = &memory->columns[column_index];
-        m.is_own = plan->own_parse;
+        m.is_own = plan->custom_parse;
         m.slot = &(column->is_list ? &plan->lists : &plan->features)->slots[column->values_slot];
         m.sink =
             batch_memory_sink((struct batch_memory *)memory, column->is_list, column->values_slot);

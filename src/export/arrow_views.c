@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { INLINE_SIZE = 12, PREFIX_SIZE = 4, FIXED_BUFFERS = 2 };
+enum { INLINE_SIZE = 12, VIEW_PREFIX_SIZE = 4, FIXED_BUFFERS = 2 };
 
 union binary_view {
     struct {
@@ -11,7 +11,7 @@ union binary_view {
     } small;
     struct {
         int32_t size;
-        uint8_t prefix[PREFIX_SIZE];
+        uint8_t prefix[VIEW_PREFIX_SIZE];
         int32_t buffer;
         int32_t offset;
     } large;
@@ -40,7 +40,7 @@ static void write_view(union binary_view *to, const recmap_bytes *view, const st
         if (view->size) memcpy(to->small.bytes, view->data, view->size);
         return;
     }
-    memcpy(to->large.prefix, view->data, PREFIX_SIZE);
+    memcpy(to->large.prefix, view->data, VIEW_PREFIX_SIZE);
     to->large.buffer = buffer;
     to->large.offset = (int32_t)(view->data - extent->begin);
 }

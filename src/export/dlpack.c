@@ -101,7 +101,7 @@ static struct dlpack_export *make_export(DLTensor *tensor, const struct tensor_s
         strides[i - 1] = stride;
         stride *= shape[i - 1] ? shape[i - 1] : 1;
     }
-    made->memory = batch_memory_use(memory);
+    made->memory = batch_memory_retain(memory);
     *tensor = (DLTensor){.data = (void *)(uintptr_t)source->data,
                          .device = {kDLCPU, 0},
                          .ndim = (int32_t)count,
@@ -112,7 +112,7 @@ static struct dlpack_export *make_export(DLTensor *tensor, const struct tensor_s
 }
 
 static void end_export(struct dlpack_export *ended) {
-    batch_memory_unuse(ended->memory);
+    batch_memory_release(ended->memory);
     free(ended);
 }
 

@@ -6,7 +6,7 @@
 
 enum { ARENA_ALIGNMENT = 64 };
 
-/* What was asked for begins ARENA_ALIGNMENT behind it. */
+/* The header of an allocation, which starts ARENA_ALIGNMENT bytes after it. */
 struct arena_block {
     struct arena_block *next;
 };

@@ -1,17 +1,18 @@
-/* An arena: many pieces of memory that end at once. */
+/* An arena: allocations that are freed together. */
 #ifndef RECMAP_PLAN_ARENA_H
 #define RECMAP_PLAN_ARENA_H
 
 #include <stddef.h>
 
-/* All zeros is an empty one. */
+/* Zero-initialized, an arena is empty. */
 struct arena {
     struct arena_block *blocks;
 };
 
-/* 64-byte aligned, and with 64 bytes behind it that may be written to; NULL when memory is out. */
+/* Returns 64-byte aligned memory, followed by 64 bytes that may be overwritten, or NULL if memory
+ * runs out. */
 void *arena_allocate(struct arena *arena, size_t size);
-/* The same for `count` items, all zeros. */
+/* Like arena_allocate, for `count` items, zeroed. */
 void *arena_allocate_zeros(struct arena *arena, size_t count, size_t item_size);
 void *arena_copy(struct arena *arena, const void *data, size_t size);
 char *arena_copy_text(struct arena *arena, const char *text);

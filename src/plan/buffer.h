@@ -1,5 +1,5 @@
-/* A growing piece of memory in Arrow's manner: 64-byte aligned, and never full to the last byte, so
- * that wide stores may run over the end of what they mean to write. */
+/* A growing buffer with Arrow's alignment of 64 bytes. The memory extends past the capacity, so
+ * that wide stores may overrun the end of their values. */
 #ifndef RECMAP_PLAN_BUFFER_H
 #define RECMAP_PLAN_BUFFER_H
 
@@ -7,21 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes behind the capacity that anybody may write to, and nobody reads as values. */
+/* BUFFER_SLACK: bytes past the capacity that may be overwritten and are never read as values. */
 enum { BUFFER_ALIGNMENT = 64, BUFFER_SLACK = 128 };
 
-/* All zeros is an empty buffer. How much of it is used is its user's business. */
+/* Zero-initialized, a buffer is empty. The caller keeps track of the size used. */
 struct buffer {
-    uint8_t *data; /* NULL as long as nothing was reserved */
+    uint8_t *data; /* NULL until memory is reserved */
     size_t capacity;
 };
 
-/* Makes room for `size` bytes, and BUFFER_SLACK more, at least doubling, keeping the first `used`
- * bytes. False when memory is out; the buffer is as it was then. */
+/* Ensures a capacity of at least `size` bytes (plus BUFFER_SLACK) and keeps the first `used` bytes.
+ * The capacity at least doubles when it grows. Returns false if memory runs out; the buffer is then
+ * unchanged. */
 bool buffer_reserve(struct buffer *buffer, size_t used, size_t size);
 void buffer_release(struct buffer *buffer);
 
-/* What it holds as offsets, and as numbers that are no offsets. */
+/* The contents as offsets and as unsigned numbers. */
 static inline int64_t *buffer_int64(const struct buffer *b) {
     return (int64_t *)(void *)b->data;
 }

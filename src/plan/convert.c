@@ -4,10 +4,12 @@
 
 #include "base/bytes.h"
 
-/* Values go through a block of their own: so that source and target may be the same, and a whole
- * block is checked before anything of it is written. */
+/* Values pass through a block on the stack. Source and target may therefore overlap, and a whole
+ * block is checked before any of it is written. */
 enum { BLOCK = 64 };
 
+/* The only switch over element types without a default case, so that the compiler reports a new
+ * type here. */
 recmap_type convert_list_of(recmap_element element) {
     switch (element) {
     case RECMAP_ELEMENT_NONE: return RECMAP_TYPE_NONE;
@@ -43,7 +45,8 @@ struct convert_range convert_range_of(recmap_element element) {
     }
 }
 
-/* The index of the first value outside the range, or `count`. */
+/* Returns the index of the first value out of range, or `count`. The first loop has no branches and
+ * is vectorized; the second one runs only on failure. */
 static size_t first_outside(const struct convert_range *range, const int64_t *values,
                             size_t count) {
     bool is_outside = false;
@@ -55,7 +58,7 @@ static size_t first_outside(const struct convert_range *range, const int64_t *va
     return i;
 }
 
-/* The low bytes of each value; the sign is in them. */
+/* Keeps the low bytes of each value. They include the sign, since the value is in range. */
 static void narrow(void *elements, size_t size, const int64_t *values, size_t count) {
     union {
         uint8_t bytes[BLOCK];
@@ -96,9 +99,10 @@ size_t convert_int64(void *elements, recmap_element element, const int64_t *valu
 
 enum { FLOAT_INFINITE = 0x7f800000, HALF_INFINITE = 0x7c00, BFLOAT_INFINITE = 0x7f80 };
 
-/* Rounds the bits of a float to the nearest float16, ties to even: normal ones by adding half of
- * what is cut, the small ones by the addition of a float whose last bit is worth a float16's last
- * one. What is too large becomes infinite; a NaN stays one, and a quiet one. */
+/* Rounds the bits of a float to the nearest float16, ties to even. Normal values add half of the
+ * last kept bit before shifting. Small ones add a float whose last bit has the value of a float16's
+ * last bit, so that the addition itself rounds. Values that are too large become infinite; a NaN
+ * stays a (quiet) NaN. */
 static inline uint16_t half_of(uint32_t bits) {
     uint32_t sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
     uint32_t rounded = (size + 0xfff + (size >> 13 & 1)) - ((127 - 15) << 23);
@@ -115,13 +119,13 @@ static inline uint16_t half_of(uint32_t bits) {
     return (uint16_t)(sign | made);
 }
 
-/* The same to the nearest bfloat16: the upper half of a float. */
+/* The same for bfloat16, the upper half of a float. */
 static inline uint16_t bfloat_of(uint32_t bits) {
     uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16, quiet = bits >> 16 | 0x40;
     return (uint16_t)((bits & 0x7fffffff) > FLOAT_INFINITE ? quiet : rounded);
 }
 
-/* A finite value may not become infinite. Returns the index of the first that would, or `count`. */
+/* Returns the index of the first finite value that would round to infinity, or `count`. */
 static size_t first_too_large(const uint32_t *bits, uint32_t limit, size_t count) {
     bool is_large = false;
     for (size_t i = 0; i < count; i++) {
@@ -169,7 +173,7 @@ size_t convert_float(void *elements, recmap_element element, const float *values
     return count;
 }
 
-/* Bytes of an element in a bytes value. */
+/* The size of an element in a raw bytes value. */
 static size_t raw_size(recmap_element element) {
     switch (element) {
     case RECMAP_ELEMENT_FLOAT16:

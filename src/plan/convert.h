@@ -1,5 +1,5 @@
-/* From what lists hold to what columns hold: int64 and float into narrower elements, and raw bytes
- * into any. Nothing is cut: what does not fit is found. */
+/* Conversion of list values to column elements: int64 and float to narrower types, and raw bytes to
+ * any type. Nothing is truncated silently: values out of range are reported. */
 #ifndef RECMAP_PLAN_CONVERT_H
 #define RECMAP_PLAN_CONVERT_H
 
@@ -7,27 +7,28 @@
 
 #include <stdbool.h>
 
-/* Whether an element comes from int64_list, float_list or bytes_list, raw aside. */
+/* Returns the kind of list that an element is read from, unless it is raw: int64_list, float_list
+ * or bytes_list. */
 recmap_type convert_list_of(recmap_element element);
 
-/* What an element that comes from int64_list can hold, and its bytes. */
+/* The range of an element read from int64_list, and its size in bytes. */
 struct convert_range {
     int64_t low;
-    uint64_t span; /* the highest less the lowest */
+    uint64_t span; /* the highest value minus the lowest */
     size_t size;
 };
 
 struct convert_range convert_range_of(recmap_element element);
 
-/* Writes `count` elements. Returns `count`, or the index of the first value that the element cannot
- * hold; what is behind it is undefined then. `element` is one that comes from int64_list (floats:
- * from float_list). Works in place where source and target are the same and the element is no
- * wider. */
+/* Converts `count` values. Returns `count`, or the index of the first value out of the element's
+ * range; the elements from there on are then undefined. `element` must be read from int64_list
+ * (convert_float: from float_list). Source and target may be identical if the element is not wider
+ * than the value. */
 size_t convert_int64(void *elements, recmap_element element, const int64_t *values, size_t count);
 size_t convert_float(void *elements, recmap_element element, const float *values, size_t count);
 
-/* The same for the elements of a bytes value, converted to the machine's byte order. Only BOOL can
- * fail. `data` need not be aligned. */
+/* The same for the elements of a bytes value, which are converted to the machine's byte order. Only
+ * BOOL can be out of range. `data` may be unaligned. */
 size_t convert_raw(void *elements, recmap_element element, const uint8_t *data, bool big_endian,
                    size_t count);
 

@@ -9,7 +9,7 @@
 #include "plan/convert.h"
 #include "plan/spec.h"
 
-/* "[2, 3]" */
+/* Formats a shape as "[2, 3]". */
 static const char *shape_text(recmap_parser *plan, const recmap_feature *feature) {
     size_t capacity = feature->dimension_count * 22 + 3, size = 1;
     char *text = arena_allocate(&plan->memory, capacity);
@@ -22,15 +22,15 @@ static const char *shape_text(recmap_parser *plan, const recmap_feature *feature
     return text;
 }
 
-/* Whether one sink serves both: lists of any length, since what is fixed is a column's own values.
- */
+/* Returns whether two columns can share one sink. Slots with a fixed count are never shared,
+ * because the sink's values become the column's own. */
 static bool is_same(const struct slot *a, const struct slot *b) {
     return a->count == 0 && b->count == 0 && a->list == b->list && a->element == b->element &&
            a->multiple == b->multiple && a->steps == b->steps &&
            a->raw_big_endian == b->raw_big_endian && strcmp(a->name, b->name) == 0;
 }
 
-/* The index of the slot in the set, which has room. */
+/* Returns the index of the slot in the set, adding it if needed. The set has room. */
 static size_t add_slot(struct slot_set *set, const struct slot *added) {
     for (size_t i = 0; i < set->count; i++)
         if (is_same(&set->slots[i], added)) return i;
@@ -38,6 +38,8 @@ static size_t add_slot(struct slot_set *set, const struct slot *added) {
     return set->count++;
 }
 
+/* The kind of the feature decides how many values a row must have: a fixed count, a multiple of the
+ * stride, or any number. */
 static recmap_status add_values_slot(struct column_plan *column, recmap_parser *plan,
                                      recmap_error *error) {
     const recmap_feature *feature = &column->feature;
@@ -93,7 +95,7 @@ static recmap_status add_other_slots(struct column_plan *column, recmap_parser *
     return RECMAP_OK;
 }
 
-/* What pads a sequence: its default, or 0, or "". */
+/* Sets what pads a sequence: its default, 0 or "". */
 static recmap_status make_pad(struct column_plan *column, recmap_parser *plan,
                               recmap_error *error) {
     static const uint8_t nothing[1];
@@ -128,7 +130,8 @@ static bool has_no_features(const recmap_feature *features, size_t count) {
     return count && !features;
 }
 
-/* Slots of the features at most: one for the values of each, and one for each key beside it. */
+/* Reserves the maximum number of slots: per feature, one for its values and one for each key it
+ * refers to. */
 static bool make_room(struct slot_set *set, const recmap_feature *features, size_t count) {
     size_t needed = 0;
     for (size_t i = 0; i < count; i++)
@@ -146,11 +149,13 @@ static recmap_status finish_set(struct slot_set *set, recmap_error *error) {
     return status;
 }
 
-static recmap_status add_heads(struct slot_set *set, recmap_error *error) {
-    set->heads = heads_create(set->slots, set->count, set->names);
-    return set->heads ? RECMAP_OK : fail_memory(error);
+static recmap_status add_prefixes(struct slot_set *set, recmap_error *error) {
+    set->prefixes = prefixes_create(set->slots, set->count, set->names);
+    return set->prefixes ? RECMAP_OK : fail_memory(error);
 }
 
+/* Validates and compiles one feature after the other, so that the error names the first invalid
+ * one. Names are checked last, since that needs all of them. */
 recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
                            size_t context_count, const recmap_feature *lists, size_t list_count,
                            recmap_error *error) {
@@ -169,13 +174,13 @@ recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
     if (status == RECMAP_OK) status = spec_check_names(lists, list_count, error);
     if (status == RECMAP_OK) status = finish_set(&plan->features, error);
     if (status == RECMAP_OK) status = finish_set(&plan->lists, error);
-    if (status == RECMAP_OK) status = add_heads(&plan->features, error);
+    if (status == RECMAP_OK) status = add_prefixes(&plan->features, error);
     plan->context_count = context_count;
     return status;
 }
 
 static void free_set(struct slot_set *set) {
-    heads_destroy(set->heads);
+    prefixes_destroy(set->prefixes);
     example_names_destroy(set->names);
     free(set->slots);
 }

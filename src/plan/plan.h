@@ -1,5 +1,5 @@
-/* A plan: what a parser compiled its features into. Slots say what is read out of each record,
- * column plans how columns are put together from the slots' sinks when all rows have been read. */
+/* A plan: what a parser compiles its features into. Slots say what to read from each record; column
+ * plans say how to assemble columns from the slots' sinks after all rows are read. */
 #ifndef RECMAP_PLAN_PLAN_H
 #define RECMAP_PLAN_PLAN_H
 
@@ -9,45 +9,44 @@
 
 #include "example/names.h"
 #include "plan/arena.h"
-#include "plan/heads.h"
+#include "plan/prefixes.h"
 #include "plan/slot.h"
 
-/* How one column is made. */
+/* How to assemble one column. */
 struct column_plan {
-    recmap_feature feature;    /* everything in it is the plan's own; `key` is never NULL */
-    bool is_list;              /* of the feature lists of a SequenceExample */
-    size_t values_slot;        /* in features, or, with is_list, in lists */
-    const size_t *other_slots; /* one a partition (SIZE_MAX for a uniform one) or index key */
+    recmap_feature feature;    /* a copy owned by the plan; `key` is never NULL */
+    bool is_list;              /* of a SequenceExample's feature lists */
+    size_t values_slot;        /* index into `features`, or into `lists` if is_list is set */
+    const size_t *other_slots; /* one per partition (SIZE_MAX if uniform) or index key */
     uint64_t stride;           /* elements in `shape` */
-    const void *pad;           /* FIXED_LEN_SEQUENCE: one element */
+    const void *pad;           /* one element, for FIXED_LEN_SEQUENCE */
 };
 
-/* Slots of one map of features: those of an Example or of a context, or those of feature lists. */
+/* The slots of one feature map: an Example's or a context's features, or the feature lists. */
 struct slot_set {
     struct slot *slots;
     size_t count;
-    struct example_names
-        *names;          /* their names, in the same order; several slots may have one name */
-    struct heads *heads; /* for the fast path; NULL for feature lists */
+    struct example_names *names; /* in slot order; several slots may share a name */
+    struct prefixes *prefixes;   /* for the fast path; NULL for feature lists */
 };
 
 struct recmap_parser {
     atomic_uint users;
     bool is_sequence;
-    recmap_parse_fn own_parse; /* a function of the user's that reads records, or NULL */
-    void *own_context;
-    struct slot_set features; /* of the Example or the context */
+    recmap_parse_fn custom_parse; /* the user's function that reads records, or NULL */
+    void *custom_context;
+    struct slot_set features; /* of the Example or of the context */
     struct slot_set lists;    /* of a SequenceExample */
     struct column_plan *columns;
     size_t column_count;
-    size_t context_count; /* columns of the features; those of lists follow */
-    bool needs_checks;    /* there are RAGGED or SPARSE columns */
-    size_t part_stride;   /* what a column may need of parts, see batch_memory.h */
-    struct arena memory;  /* all that is not named above */
+    size_t context_count; /* columns of the context features; those of feature lists follow */
+    bool needs_checks;    /* true if there are RAGGED or SPARSE columns */
+    size_t part_stride;   /* the number of parts a column may need; see batch_memory.h */
+    struct arena memory;  /* everything not named above */
 };
 
-/* Makes the plan of the features, `list_count` of them of feature lists, which stand behind the
- * others. The whole is freed with plan_free, after a failure too. */
+/* Compiles the features: `context_count` of an Example or a context, then `list_count` feature
+ * lists. Call plan_free afterwards, even on failure. */
 recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
                            size_t context_count, const recmap_feature *lists, size_t list_count,
                            recmap_error *error);

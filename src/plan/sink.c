@@ -8,7 +8,9 @@ static bool has_rows(const struct slot *slot) {
     return slot->count == 0 || slot->is_list;
 }
 
-bool sink_begin(struct sink *sink, const struct slot *slot, size_t row_count) {
+/* Sizes are checked for overflow before anything is reserved, because row counts come from the
+ * caller. Fixed counts need no offsets; feature lists always do. */
+bool sink_init(struct sink *sink, const struct slot *slot, size_t row_count) {
     static const int64_t zero = 0;
     size_t fixed = 0, offsets, bits = row_count / 8 + 1;
     sink->value_count = sink->step_count = sink->null_count = 0;
@@ -30,7 +32,7 @@ bool sink_begin(struct sink *sink, const struct slot *slot, size_t row_count) {
     return true;
 }
 
-void sink_free(struct sink *sink) {
+void sink_deinit(struct sink *sink) {
     buffer_release(&sink->values);
     buffer_release(&sink->rows);
     buffer_release(&sink->steps);
@@ -64,7 +66,7 @@ static void put_zeros(struct sink *sink, const struct slot *slot, size_t row) {
     for (uint64_t i = 0; i < slot->count; i++) views[i] = (recmap_bytes){nothing, 0};
 }
 
-void sink_put_nothing(struct sink *sink, const struct slot *slot, size_t row) {
+void sink_put_null(struct sink *sink, const struct slot *slot, size_t row) {
     sink_set_null(sink, row);
     if (!has_rows(slot)) {
         put_zeros(sink, slot, row);

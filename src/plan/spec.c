@@ -36,7 +36,7 @@ static recmap_status check_values(const recmap_feature *feature, recmap_error *e
     for (size_t i = 0; i < feature->default_count; i++) {
         const recmap_value *value = &feature->defaults[i];
         if (value->type != convert_list_of(feature->element))
-            return refuse(error, feature, "a default is of another type than the feature");
+            return refuse(error, feature, "a default has another type than the feature");
         if (value->type != RECMAP_TYPE_BYTES) continue;
         if (!value->as.bytes.data && value->as.bytes.size)
             return refuse(error, feature, "the bytes of a default are NULL");
@@ -54,9 +54,9 @@ static recmap_status check_defaults(const recmap_feature *feature, recmap_error 
     if (!is_sequence && feature->kind != RECMAP_FEATURE_FIXED_LEN)
         return refuse(error, feature, "only FIXED_LEN and FIXED_LEN_SEQUENCE have a default");
     if (is_sequence && feature->unpadded)
-        return refuse(error, feature, "nothing is padded, so there is no default");
+        return refuse(error, feature, "an unpadded sequence cannot have a default");
     if (is_sequence && feature->default_count != 1)
-        return refuse(error, feature, "one default pads a sequence");
+        return refuse(error, feature, "a sequence must have exactly one default, for padding");
     if (feature->default_count != 1 && feature->default_count != spec_stride(feature))
         return fail(error, RECMAP_INVALID, "feature '%s': %zu defaults for %llu elements",
                     feature->name, feature->default_count,
@@ -64,6 +64,8 @@ static recmap_status check_defaults(const recmap_feature *feature, recmap_error 
     return check_values(feature, error);
 }
 
+/* Rejects partitions on other kinds and partitions without a key, and bounds the product of all
+ * uniform lengths so that later multiplications cannot overflow. */
 static recmap_status check_partitions(const recmap_feature *feature, recmap_error *error) {
     uint64_t count = 1;
     if (feature->kind != RECMAP_FEATURE_RAGGED) {
@@ -76,7 +78,7 @@ static recmap_status check_partitions(const recmap_feature *feature, recmap_erro
         const recmap_partition *partition = &feature->partitions[i];
         if (partition->kind < RECMAP_PARTITION_ROW_SPLITS ||
             partition->kind > RECMAP_PARTITION_UNIFORM)
-            return refuse(error, feature, "a partition is of no known kind");
+            return refuse(error, feature, "the kind of a partition is unknown");
         if (partition->kind != RECMAP_PARTITION_UNIFORM) {
             if (!partition->key) return refuse(error, feature, "a partition has no key");
             if (!is_text(partition->key))
@@ -104,25 +106,25 @@ static recmap_status check_indices(const recmap_feature *feature, recmap_error *
         if (!is_text(feature->index_keys[i]))
             return refuse(error, feature, "an index key is not UTF-8");
         if (feature->sizes[i] == 0 || feature->sizes[i] > INT64_MAX)
-            return refuse(error, feature, "a size is not in 1 to 2^63 - 1");
+            return refuse(error, feature, "a size is not between 1 and 2^63 - 1");
     }
     return RECMAP_OK;
 }
 
 static recmap_status check_element(const recmap_feature *feature, recmap_error *error) {
     if (recmap_element_size(feature->element) == 0)
-        return refuse(error, feature, "the element is of no known type");
+        return refuse(error, feature, "the element type is unknown");
     bool is_bytes = feature->element == RECMAP_ELEMENT_BYTES;
     if (feature->bytes_mode != RECMAP_BYTES_VIEW && feature->bytes_mode != RECMAP_BYTES_COPY)
         return refuse(error, feature, "bytes_mode is neither VIEW nor COPY");
     if (feature->bytes_mode != RECMAP_BYTES_VIEW && !is_bytes)
-        return refuse(error, feature, "bytes_mode is for BYTES");
+        return refuse(error, feature, "bytes_mode requires BYTES elements");
     if (feature->raw < RECMAP_RAW_NONE || feature->raw > RECMAP_RAW_BIG_ENDIAN)
         return refuse(error, feature, "raw is not a value of recmap_raw");
     if (feature->raw_resize && (!feature->raw || feature->kind != RECMAP_FEATURE_FIXED_LEN))
-        return refuse(error, feature, "raw_resize needs a raw FIXED_LEN");
+        return refuse(error, feature, "raw_resize requires a raw FIXED_LEN feature");
     if (!feature->raw) return RECMAP_OK;
-    if (is_bytes) return refuse(error, feature, "raw bytes need another element than BYTES");
+    if (is_bytes) return refuse(error, feature, "raw requires an element type other than BYTES");
     if (feature->kind == RECMAP_FEATURE_RAGGED || feature->kind == RECMAP_FEATURE_SPARSE)
         return refuse(error, feature, "RAGGED and SPARSE cannot be raw");
     return RECMAP_OK;
@@ -130,12 +132,12 @@ static recmap_status check_element(const recmap_feature *feature, recmap_error *
 
 static recmap_status check_kind(const recmap_feature *feature, bool is_list, recmap_error *error) {
     if (feature->kind < RECMAP_FEATURE_FIXED_LEN || feature->kind > RECMAP_FEATURE_SPARSE)
-        return refuse(error, feature, "the kind is not known");
+        return refuse(error, feature, "the kind is unknown");
     if (is_list && feature->kind != RECMAP_FEATURE_VAR_LEN &&
         feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
-        return refuse(error, feature, "a feature list is VAR_LEN or FIXED_LEN_SEQUENCE");
+        return refuse(error, feature, "a feature list must be VAR_LEN or FIXED_LEN_SEQUENCE");
     if (feature->unpadded && feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
-        return refuse(error, feature, "only FIXED_LEN_SEQUENCE is padded or not");
+        return refuse(error, feature, "unpadded requires FIXED_LEN_SEQUENCE");
     return RECMAP_OK;
 }
 
@@ -173,7 +175,7 @@ uint64_t spec_stride(const recmap_feature *feature) {
     return count;
 }
 
-/* Bytes lie one behind the other in one piece of memory. */
+/* Copies all bytes values into one allocation. */
 static bool copy_defaults(recmap_feature *copy, recmap_parser *plan) {
     size_t size = 0;
     recmap_value *defaults =
@@ -229,7 +231,7 @@ bool spec_copy(recmap_feature *copy, recmap_parser *plan, const recmap_feature *
            copy_partitions(copy, plan) && copy_indices(copy, plan);
 }
 
-/* One default as an element. */
+/* Converts one default to an element. */
 static bool convert_default(void *element, const recmap_feature *feature,
                             const recmap_value *value) {
     if (value->type == RECMAP_TYPE_INT64)

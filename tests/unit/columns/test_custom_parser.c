@@ -151,14 +151,14 @@ static void test_what_is_set_wrongly(void **state) {
         recmap_status status;
     } cases[] = {
         {"sA", "feature 'id' is missing and has no default", RECMAP_FEATURE},
-        {"nA", "feature 'id' is given 2 values, which do not fit []", RECMAP_FEATURE},
-        {"iAoA", "feature 'pairs' is given 3 values, which do not fit [2]", RECMAP_FEATURE},
-        {"iAtA", "feature 'scale' is given values of another type than its own", RECMAP_FEATURE},
+        {"nA", "feature 'id' was set to 2 values, which do not fit []", RECMAP_FEATURE},
+        {"iAoA", "feature 'pairs' was set to 3 values, which do not fit [2]", RECMAP_FEATURE},
+        {"iAtA", "feature 'scale' was set to values of another type", RECMAP_FEATURE},
         {"iAcA", "there is no column 4", RECMAP_FEATURE},
-        {"bA", "feature 'id': value 0 is one that int16 cannot hold", RECMAP_FEATURE},
+        {"bA", "feature 'id': int16 cannot hold value 0", RECMAP_FEATURE},
         {"iAlA", "feature 'words': value 0 has 2 GiB or more, too much for a view", RECMAP_FEATURE},
         {"fA", "a bad letter", RECMAP_CORRUPT},
-        {"iAqA", "the parser's function refuses the record", RECMAP_CORRUPT},
+        {"iAqA", "the parser's function rejected the record", RECMAP_CORRUPT},
         {"iAhA", "and goes on", RECMAP_CORRUPT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -54,7 +54,7 @@ static void test_failures_are_collected(void **state) {
         uint64_t row;
         const char *message;
     } expected[] = {
-        {0, "feature 'id' holds float where int64 is asked for"},
+        {0, "feature 'id' holds float, but int64 was requested"},
         {2, "feature 'id' is missing and has no default"},
         {3, "feature 'r': its partition 'n' has more than the 3 that there are to cut"},
         {4, "feature 'p': index 9 in 'x' is not in [0, 9)"},
@@ -369,8 +369,9 @@ static void test_lists_that_are_none(void **state) {
     assert_int_equal(parse_sequences(&p, NULL, 0, lists, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
                      RECMAP_OK);
     expect_no_sequence("120e0a070a016112020a050a030a0161",
-                       "no tf.SequenceExample: feature list 'a': length reaches past the end");
-    expect_no_sequence("12050a030a01ff", "no tf.SequenceExample: feature list name is not UTF-8");
+                       "not a tf.SequenceExample: feature list 'a': length reaches past the end");
+    expect_no_sequence("12050a030a01ff",
+                       "not a tf.SequenceExample: feature list name is not UTF-8");
     message m;
     m.size = 0;
     put_hex(&m, "12090a070a016212020a05"); /* the same in list 'b' */

@@ -12,7 +12,7 @@
 
 #include <recmap/parser.h>
 
-#include "decode/read_ways.h"
+#include "decode/read_paths.h"
 #include "unit/columns/row_model.h"
 #include "unit/example/build.h"
 #include "unit/example/cases.h"
@@ -41,7 +41,7 @@ static void begin_batch(fixture *f) {
     const struct slot_set *set = &f->parser->features;
     for (size_t w = 0; w < f->way_count; w++)
         for (size_t i = 0; i < set->count; i++)
-            assert_true(sink_begin(&f->ways[w].sinks[i], &set->slots[i], ROWS));
+            assert_true(sink_init(&f->ways[w].sinks[i], &set->slots[i], ROWS));
     f->row = 0;
 }
 
@@ -84,7 +84,7 @@ static void end_batch(fixture *f) {
 static void end(fixture *f) {
     end_batch(f);
     for (size_t w = 0; w < f->way_count; w++) {
-        for (size_t i = 0; i < f->parser->features.count; i++) sink_free(&f->ways[w].sinks[i]);
+        for (size_t i = 0; i < f->parser->features.count; i++) sink_deinit(&f->ways[w].sinks[i]);
         read_scratch_destroy(f->ways[w].scratch);
     }
     recmap_parser_release(f->parser);
@@ -712,18 +712,18 @@ static void test_messages(void **state) {
     expect_fault(&steps, "0a0e0a0c0a016b12071a050a03010203", RECMAP_FEATURE, 4,
                  "feature 'k': 3 values where steps of [2] need a multiple of 2");
     expect_fault(&k, "0a0f0a0d0a016b120812060a040000803f", RECMAP_FEATURE, 4,
-                 "feature 'k' holds float where int64 is asked for");
+                 "feature 'k' holds float, but int64 was requested");
     expect_fault(&small, "0a0d0a0b0a016b12061a040a02ac02", RECMAP_FEATURE, 13,
                  "feature 'k': value 0 is 300, which uint8 cannot hold");
     expect_fault(&raw, "0a0e0a0c0a016b12070a050a03010203", RECMAP_FEATURE, 4,
-                 "feature 'k': 3 bytes are no whole number of raw int16");
+                 "feature 'k': 3 bytes are not a whole number of raw int16");
     expect_fault(&raw, "0a0d0a0b0a016b12060a040a000a00", RECMAP_FEATURE, 4,
                  "feature 'k': 2 bytes values where one is needed that holds raw int16");
     expect_fault(&k, "0a0c0a0a0a016b12051a030a0180", RECMAP_CORRUPT, 13,
-                 "no tf.Example: feature 'k': varint runs past the end");
+                 "not a tf.Example: feature 'k': varint runs past the end");
     expect_fault(&k, "0a0c0a0a0a01ff12051a030a0180", RECMAP_CORRUPT, 6,
-                 "no tf.Example: feature name is not UTF-8");
-    expect_fault(&k, "0a0c0a", RECMAP_CORRUPT, 1, "no tf.Example: length reaches past the end");
+                 "not a tf.Example: feature name is not UTF-8");
+    expect_fault(&k, "0a0c0a", RECMAP_CORRUPT, 1, "not a tf.Example: length reaches past the end");
 }
 
 int main(void) {

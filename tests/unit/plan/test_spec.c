@@ -27,15 +27,15 @@ static void test_features_that_cannot_be(void **state) {
     f = a, f.key = "\xff";
     expect_refused(f, "feature 'a': its name is not UTF-8");
     f = a, f.kind = (recmap_feature_kind)9;
-    expect_refused(f, "feature 'a': the kind is not known");
+    expect_refused(f, "feature 'a': the kind is unknown");
     f = a, f.element = RECMAP_ELEMENT_NONE;
-    expect_refused(f, "feature 'a': the element is of no known type");
+    expect_refused(f, "feature 'a': the element type is unknown");
     f = a, f.bytes_mode = RECMAP_BYTES_COPY;
-    expect_refused(f, "feature 'a': bytes_mode is for BYTES");
+    expect_refused(f, "feature 'a': bytes_mode requires BYTES elements");
     f = a, f.unpadded = 1;
-    expect_refused(f, "feature 'a': only FIXED_LEN_SEQUENCE is padded or not");
+    expect_refused(f, "feature 'a': unpadded requires FIXED_LEN_SEQUENCE");
     f = a, f.raw = 1, f.element = STR;
-    expect_refused(f, "feature 'a': raw bytes need another element than BYTES");
+    expect_refused(f, "feature 'a': raw requires an element type other than BYTES");
     f = a, f.dimension_count = 1;
     expect_refused(f, "feature 'a': the shape is NULL");
     f = (recmap_feature){.name = "a", .kind = FIXED, .element = I64, SHAPE(3, 0)};
@@ -53,7 +53,7 @@ static void test_features_that_cannot_be(void **state) {
 static void test_defaults_that_cannot_be(void **state) {
     (void)state;
     expect_refused((recmap_feature){.name = "a", .kind = FIXED, .element = I64, DEFAULTS(FLOAT(1))},
-                   "feature 'a': a default is of another type than the feature");
+                   "feature 'a': a default has another type than the feature");
     expect_refused(
         (recmap_feature){
             .name = "a", .kind = FIXED, .element = I64, SHAPE(3), DEFAULTS(INT64(1), INT64(2))},
@@ -67,11 +67,11 @@ static void test_defaults_that_cannot_be(void **state) {
     expect_refused(
         (recmap_feature){
             .name = "a", .kind = SEQUENCE, .element = I64, .unpadded = 1, DEFAULTS(INT64(1))},
-        "feature 'a': nothing is padded, so there is no default");
+        "feature 'a': an unpadded sequence cannot have a default");
     expect_refused(
         (recmap_feature){
             .name = "a", .kind = SEQUENCE, .element = I64, SHAPE(2), DEFAULTS(INT64(1), INT64(2))},
-        "feature 'a': one default pads a sequence");
+        "feature 'a': a sequence must have exactly one default, for padding");
 }
 
 /* All of them must lie within the reach of Arrow's views, 2 GiB. Sizes alone are looked at. */
@@ -101,9 +101,9 @@ static void test_partitions_that_cannot_be(void **state) {
                          .kind = RAGGED,
                          .element = I64,
                          PARTITIONS({(recmap_partition_kind)7, "b", 0})};
-    expect_refused(f, "feature 'a': a partition is of no known kind");
+    expect_refused(f, "feature 'a': the kind of a partition is unknown");
     f = (recmap_feature){.name = "a", .kind = SPARSE, .element = I64, INDICES("i"), SIZES(0)};
-    expect_refused(f, "feature 'a': a size is not in 1 to 2^63 - 1");
+    expect_refused(f, "feature 'a': a size is not between 1 and 2^63 - 1");
     f = (recmap_feature){.name = "a", .kind = FIXED, .element = I64, INDICES("i"), SIZES(3)};
     expect_refused(f, "feature 'a': only SPARSE has index keys");
 }
@@ -124,7 +124,7 @@ static void test_names_that_repeat(void **state) {
     assert_int_equal(recmap_parser_create_sequence(&parser, NULL, 0, features, 1, &error),
                      RECMAP_INVALID);
     assert_string_equal(error.message,
-                        "feature 'a': a feature list is VAR_LEN or FIXED_LEN_SEQUENCE");
+                        "feature 'a': a feature list must be VAR_LEN or FIXED_LEN_SEQUENCE");
     assert_int_equal(recmap_parser_create(&parser, NULL, 1, &error), RECMAP_INVALID);
 }
 
