@@ -97,7 +97,7 @@ static size_t sort_by(recmap_batch *batch, size_t count, unsigned shift) {
     return largest;
 }
 
-/* Stable too, for requests that are nearly sorted. */
+/* A stable insertion sort, for requests that are nearly sorted. */
 static void insert_each(struct batch_request *requests, size_t count) {
     for (size_t i = 1; i < count; i++) {
         struct batch_request moved = requests[i];
@@ -116,7 +116,7 @@ void batch_sort_requests(recmap_batch *batch, size_t count) {
         is_sorted &= batch->requests[i - 1].number <= batch->requests[i].number;
     }
     if (is_sorted) return;
-    /* Of a shuffled batch of hundreds the highest bits nearly tell the order. */
+    /* In a shuffled batch of hundreds, the highest bits determine the order almost completely. */
     unsigned width = bit_length(differing);
     if (sort_by(batch, count, width > 8 ? width - 8 : 0) <= FEW_IN_GROUP) {
         insert_each(batch->requests, count);

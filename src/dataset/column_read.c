@@ -1,4 +1,4 @@
-/* Columns of a data set: "@length", out of the offsets, then those that were lifted. */
+/* Columns of a data set: "@length", computed from the offsets, then the lifted columns. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static recmap_status check_read(const recmap_dataset *dataset, size_t column_ind
     return dataset_check_range(dataset, first, count, error);
 }
 
-/* Walks over the chunks that hold [first, first + count) of a lifted column. */
+/* Iterates over the chunks with values [first, first + count) of a lifted column. */
 struct column_cursor {
     recmap_dataset *dataset;
     size_t column;

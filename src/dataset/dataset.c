@@ -61,6 +61,7 @@ static recmap_status open_parts(recmap_dataset *dataset, const char *path,
  * MB faster when they leave that level to the index. */
 enum { CACHES_MAX = 64 << 20 };
 
+/* Opens the index first and the cache of shards after it; shards are opened on first use. */
 recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
                                   const recmap_dataset_options *options, recmap_error *error) {
     static const recmap_dataset_options defaults = RECMAP_DATASET_OPTIONS_INIT;

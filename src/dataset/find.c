@@ -48,6 +48,8 @@ static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t num
     return status;
 }
 
+/* The index stores hashes of ids only, so each candidate is read and its id compared. All matches
+ * are counted, also those beyond the capacity. */
 recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t *count,
                                       recmap_dataset *dataset, const recmap_value *id,
                                       recmap_error *error) {

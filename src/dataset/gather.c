@@ -10,8 +10,8 @@
 #include "dataset/dataset.h"
 
 enum {
-    /* The stages, each as the number of records that it lags behind the first stage (the entry in
-     * the index): the packed offset, locating the frame, its bytes in the first-level cache, and
+    /* The stages, each as the number of records between it and the first stage (the entry in the
+     * index): the packed offset, locating the frame, its bytes in the first-level cache, and
      * checking it. */
     LAG_OFFSET = 6,
     LAG_LOCATE = 24,

@@ -5,7 +5,8 @@
 #include "dataset/batch.h"
 #include "dataset/dataset.h"
 
-/* A parser knows records, not where they lie: the byte in the record becomes one in the shard. */
+/* Adds the shard to a parser's error and converts the byte in the record to the byte in the shard.
+ */
 static void place_error(recmap_dataset *dataset, recmap_error *error) {
     struct index_place place;
     if (!error || error->record == RECMAP_NO_RECORD ||

@@ -1,8 +1,9 @@
-/* One record in two halves: where it will be, and whether it holds. */
+/* Reading one record in two steps: its address now, its check later. */
 #include "dataset/dataset.h"
 #include "format/tfrecord.h"
 
-/* The shard's bytes, if its records need no pin and what stands before a payload is known. */
+/* The shard's mapped bytes, if its records need no pin and its frames have headers of fixed size.
+ */
 static const uint8_t *bytes_of(struct open_shard **shard, const recmap_dataset *dataset,
                                uint32_t shard_index) {
     if (shard_cache_evicts(dataset->shards) || !framing_is_tfrecord(dataset->framings[shard_index]))

@@ -2,7 +2,7 @@
 
 #include "dataset/dataset.h"
 
-/* Whether the index knows the record's place and its shard opens. */
+/* Whether the index can locate the record and its shard can be opened. */
 static recmap_status reach(recmap_dataset *dataset, uint64_t number) {
     struct index_place place;
     recmap_status status = index_locate(&place, dataset->index, number, NULL);

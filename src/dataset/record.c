@@ -172,6 +172,8 @@ void dataset_prefetch_page(const recmap_dataset *dataset, uint64_t number) {
     shard_cache_unpin(shard);
 }
 
+/* The page of the record is prefetched before the index is read, so that both waits overlap. A
+ * mapped shard gives a view that holds the pin; any other shard gives a copy. */
 recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset, uint64_t number,
                                  recmap_error *error) {
     if (__builtin_expect(number >= dataset->info.record_count, 0))

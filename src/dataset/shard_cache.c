@@ -391,6 +391,8 @@ static bool is_passing(const struct open_shard *shard) {
     return shard->fd >= 0 && !cache->evicts && cache->options.access == RECMAP_ACCESS_MAP;
 }
 
+/* The shard is opened without holding the lock. Two threads may open the same one; `publish` keeps
+ * the first and returns the other to be closed. */
 recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cache,
                               uint32_t shard_index, recmap_error *error) {
     if (pin_if_open(shard, cache, shard_index)) return RECMAP_OK;

@@ -42,6 +42,8 @@ static recmap_status read_file(void *context, void *data, size_t size, uint64_t 
     return file_read_at(source->fd, data, size, offset, source->entry->path, error);
 }
 
+/* Reports why a span is shorter than the index says: the file could not be read, was truncated, or
+ * its stream is damaged. */
 static recmap_status fail_span(const struct span_source *source, inflate_verdict verdict,
                                const struct inflate_fault *fault, recmap_error *error) {
     const struct shard_entry *entry = source->entry;

@@ -1,4 +1,4 @@
-/* Verifying: the shards are scanned again, and what is found is held against the index. */
+/* Verifying: scans the shards again and compares the result with the index. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,22 +25,23 @@ struct recmap_report {
     uint64_t good_count;
 };
 
-/* Records that follow each other, up to `end`. */
+/* The records [begin, end). */
 struct record_range {
     uint64_t begin, end;
 };
 
-/* The scan at a shard. */
+/* The state of the scan within one shard. */
 struct verification {
     recmap_report *report;
     recmap_dataset *dataset;
     struct identity_builder *identity;
     uint64_t shard_index;
-    uint64_t next;          /* the record that the index has next */
-    size_t findings_before; /* of other shards */
+    uint64_t next;          /* the next record of the index */
+    size_t findings_before; /* findings in earlier shards */
     uint64_t good_before;
     bool is_first;
-    struct record_range *lost; /* of a compressed shard: what the index has and the scan has not */
+    struct record_range
+        *lost; /* of a compressed shard: records of the index that the scan did not find */
     size_t lost_count, lost_capacity;
 };
 
@@ -61,8 +62,8 @@ static recmap_status add_finding(struct verification *verification, uint64_t rec
     return RECMAP_OK;
 }
 
-/* The first record of the shard that the index has at `offset` or behind; RECMAP_NO_RECORD where
- * there is none before `limit`. */
+/* The shard's first record whose offset in the index is in [offset, limit), or RECMAP_NO_RECORD. A
+ * binary search over the records, because the index locates them by number only. */
 static recmap_status record_between(uint64_t *record, const struct verification *verification,
                                     uint64_t offset, uint64_t limit, recmap_error *error) {
     const struct index_shard *shard = shard_at(verification);
@@ -96,7 +97,8 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
     return RECMAP_OK;
 }
 
-/* In a plain shard the scan finds back to the frames of the index: its stretches say all. */
+/* Notes lost records of a compressed shard. In an uncompressed shard the scan resynchronises at a
+ * frame of the index, so its stretches of damage are complete. */
 static recmap_status add_lost(struct verification *verification, uint64_t begin, uint64_t end,
                               recmap_error *error) {
     if (shard_at(verification)->entry.compression == COMPRESSION_NONE || begin == end)
@@ -114,7 +116,8 @@ static recmap_status add_lost(struct verification *verification, uint64_t begin,
     return RECMAP_OK;
 }
 
-/* Counts the records that stand where the index has them. */
+/* Counts the records that are where the index has them. Both lists are ordered by offset, so they
+ * are merged. */
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
     struct verification *at = context;
     const struct index_shard *shard = shard_at(at);
@@ -139,7 +142,7 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
     return RECMAP_OK;
 }
 
-/* The list is in the order of offsets. */
+/* Whether the index lists this damage; its list is ordered by offset. */
 static bool is_listed(const struct verification *verification, uint64_t offset, uint64_t length) {
     const struct index_shard *shard = shard_at(verification);
     const struct damage_entry *damages = index_damages(verification->dataset->index) +
@@ -170,8 +173,9 @@ static int compare_findings(const void *a, const void *b) {
     return (first->length > second->length) - (first->length < second->length);
 }
 
-/* Lists a lost record that no stretch of the scan touches, joined to the one in front of it.
- * `*stretch` is the first of the scan's that may lie behind, `end` where they end. */
+/* Reports a lost record that no stretch of the scan covers, joined to the preceding one if they are
+ * adjacent. `*stretch` is the scan's first stretch that may follow the record, `end` the end of the
+ * scan's stretches. */
 static recmap_status list_lost(size_t *stretch, struct verification *verification, size_t end,
                                uint64_t record, recmap_error *error) {
     recmap_report *report = verification->report;
@@ -192,8 +196,9 @@ static recmap_status list_lost(size_t *stretch, struct verification *verificatio
     return RECMAP_OK;
 }
 
-/* Behind damage that makes an image longer or shorter, good frames lie at other places than those
- * of the index. The scan has no fault to find there, but what the index has there is lost. */
+/* Reports all records that the scan did not find. After damage that makes an inflated image longer
+ * or shorter, good frames are at other places than in the index. The scan finds no fault there, but
+ * the records of the index are lost. */
 static recmap_status list_all_lost(struct verification *verification, recmap_error *error) {
     recmap_report *report = verification->report;
     size_t before = verification->findings_before, end = report->count, stretch = before;
@@ -208,6 +213,8 @@ static recmap_status list_all_lost(struct verification *verification, recmap_err
     return status;
 }
 
+/* If the scan found no damage, the identity decides: it also differs if another valid shard of the
+ * same size took the place of the indexed one. */
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
     struct verification *at = context;
     const struct shard_entry *entry = &shard_at(at)->entry;
@@ -232,7 +239,8 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
                        error);
 }
 
-/* That this process lacks memory or descriptors says nothing about a shard. */
+/* Whether the error is the shard's fault: a lack of memory or descriptors in this process is not.
+ */
 static bool is_own_lack(const recmap_error *why) {
     return why->status == RECMAP_NO_MEMORY || why->system_errno == EMFILE ||
            why->system_errno == ENFILE;
@@ -269,7 +277,8 @@ static recmap_status scan_all(struct verification *verification,
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         const struct index_shard *shard = &index_shards(verification->dataset->index)[i];
         names[i] = shard->entry.path;
-        /* As readers inflate it, whatever its first bytes have become. */
+        /* Inflate as readers do, even if damage changed the first bytes, by which files are
+         * recognised. */
         forms[i] = (struct scan_form){
             shard->framing,
             (recmap_compression)(RECMAP_COMPRESSION_NONE + shard->entry.compression)};
@@ -295,6 +304,8 @@ static recmap_status scan_all(struct verification *verification,
     return status;
 }
 
+/* Checks the index itself first; a scan of the shards is compared with an index that is known good.
+ */
 recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                                     const recmap_verify_options *options, recmap_error *error) {
     static const recmap_verify_options defaults = RECMAP_VERIFY_OPTIONS_INIT;

@@ -33,6 +33,7 @@ void loader_clear_slot(recmap_loader *loader, struct loader_slot *slot) {
     *slot = (struct loader_slot){.is_ready = false};
 }
 
+/* Rejects options that are out of range. */
 static recmap_status check_options(const recmap_loader_options *options, recmap_error *error) {
     if (options->version != RECMAP_LOADER_OPTIONS_VERSION)
         return fail(error, RECMAP_INVALID, "recmap_loader_options has version %u, expected %d",
@@ -92,6 +93,7 @@ static recmap_status allocate(recmap_loader *loader, recmap_error *error) {
     return recmap_order_describe(&loader->order_text, loader->order, error);
 }
 
+/* Workers start with the first batch, not here, so that a loader can be created before fork. */
 recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *dataset,
                                    recmap_order *order, const recmap_loader_options *options,
                                    recmap_error *error) {

@@ -56,6 +56,8 @@ static uint64_t samples_of(const struct readahead_state *readahead, uint64_t ste
     return min_u64((end + step - 1) / step - (first + step - 1) / step, SAMPLES_MAX);
 }
 
+/* Moves the readahead cursor up to the window after `step_number`, and puts the steps that it
+ * passes into the plan. */
 void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *readahead,
                         uint64_t step_number) {
     plan->step_count = 0;

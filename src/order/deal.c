@@ -46,6 +46,8 @@ static void count_steps(recmap_deal *deal) {
     deal->step_count = left / u.step + has_rest;
 }
 
+/* An order that forms batches is divided batch by batch, from the one that contains the position.
+ */
 recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uint64_t epoch,
                                uint64_t position, const recmap_deal_options *options,
                                recmap_error *error) {

@@ -14,7 +14,7 @@ typedef unsigned long long ull; /* for printf */
 struct mixture_order {
     recmap_order base;
     recmap_order **sources;
-    uint64_t *first_number; /* of each source, and of all behind the last */
+    uint64_t *first_number; /* of each source; the last entry is their total */
     struct schedule schedule;
     recmap_stop stop;
 };
@@ -268,6 +268,7 @@ static recmap_status set_schedule(struct mixture_order *mixture, const double *w
     return status;
 }
 
+/* Weights become integers, then proportions with a small total: the period of the schedule. */
 recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *sources,
                                    const double *weights, size_t source_count, recmap_stop stop,
                                    recmap_error *error) {

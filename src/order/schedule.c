@@ -53,7 +53,8 @@ static void fill(struct schedule *schedule, struct slack_tree *tree, uint32_t *t
         uint32_t turn = turns[source]++;
         schedule->slots[slot] = (struct schedule_slot){(uint32_t)source, turn};
         schedule->places[schedule->first_turn[source] + turn] = slot;
-        /* A slot is gone for all deadlines behind it, a turn for those from its own on. */
+        /* A used slot is missing for all later deadlines; a placed turn is not needed from its
+         * deadline on. */
         slack_add(tree, slot + 2, deadline_of(schedule, source, turn), -1);
         slack_add(tree, slot + 1, slot + 2, schedule->period + 1);
     }

@@ -80,7 +80,7 @@ static void window_numbers(uint64_t *numbers, const struct windowed_epoch *windo
     permutation_at(&window->records, records, records, count);
     for (size_t i = 0; i < count; i++) {
         uint64_t whole = records[i];
-        /* Behind the short block all is as if that one were whole. */
+        /* After the short block, continue as if it were complete. */
         if (whole >= window->short_start + order->block_size - order->missing)
             whole += order->missing;
         places[i] = window->first_place + whole / order->block_size;

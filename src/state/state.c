@@ -17,15 +17,15 @@ const char *state_fault(const recmap_state_info *info) {
     if (info->record_count > RECMAP_STATE_NUMBER_MAX) return "record_count is above 2^62";
     if (info->position_count > RECMAP_STATE_NUMBER_MAX) return "position_count is above 2^62";
     if (info->epoch > RECMAP_STATE_NUMBER_MAX) return "epoch is above 2^62";
-    if (info->position > info->position_count) return "position lies behind the end of the epoch";
-    if (!order_is_sound(info->order)) return "order is no description of an order";
+    if (info->position > info->position_count) return "position is after the end of the epoch";
+    if (!order_is_sound(info->order)) return "order is not the description of an order";
     return NULL;
 }
 
 recmap_status recmap_state_create(recmap_state **state, const recmap_state_info *info,
                                   recmap_error *error) {
     const char *fault = state_fault(info);
-    if (fault) return fail(error, RECMAP_INVALID, "this can be no state: %s", fault);
+    if (fault) return fail(error, RECMAP_INVALID, "invalid values for a state: %s", fault);
     recmap_state *made = malloc(sizeof *made);
     char *order = strdup(info->order);
     if (!made || !order) {

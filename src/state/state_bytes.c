@@ -97,7 +97,7 @@ recmap_status recmap_state_from_bytes(recmap_state **state, const void *bytes, s
     bool out_of_memory;
     Recmap__State *message = proto_unpack(&out_of_memory, &recmap__state__descriptor, bytes, size);
     if (!message && out_of_memory) return fail_memory(error);
-    if (!message) return state_fail(error, "it is no protobuf message");
+    if (!message) return state_fail(error, "it is not a protobuf message");
     recmap_state *made = NULL;
     recmap_status status = create_from(&made, message, error);
     recmap__state__free_unpacked(message, NULL);

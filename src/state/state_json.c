@@ -169,7 +169,7 @@ recmap_status recmap_state_from_json(recmap_state **state, const char *text, siz
     at.order = malloc(at.capacity);
     if (!at.order) return fail_memory(error);
     recmap_status status = RECMAP_OK;
-    if (!read_object(&at)) status = state_fail(error, "it is no JSON object of a state");
+    if (!read_object(&at)) status = state_fail(error, "it is not the JSON object of a state");
     if (status == RECMAP_OK) status = check_members(&at, error);
     if (status == RECMAP_OK) status = create_from(state, &at, error);
     free(at.order);

@@ -394,7 +394,7 @@ static void test_end_of_epochs(void **unused) {
     ASSERT_OK(recmap_loader_tell(&epoch, &position, loader, &error), &error);
     assert_true(epoch == RECMAP_STATE_NUMBER_MAX + 1 && position == 0);
     assert_int_equal(recmap_loader_save(&state, loader, &error), RECMAP_INVALID);
-    assert_string_equal(error.message, "this can be no state: epoch is above 2^62");
+    assert_string_equal(error.message, "invalid values for a state: epoch is above 2^62");
     ASSERT_OK(recmap_loader_seek(loader, 0, 0, &error), &error);
     next_batch(&batch, loader);
     assert_non_null(batch);
