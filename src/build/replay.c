@@ -122,6 +122,6 @@ recmap_status replay_index(struct packer *packer, struct index_file *index, cons
     if (!run_init(&run, false, described->column_count)) status = fail_memory(error);
     for (size_t i = 0; status == RECMAP_OK && i < described->shard_count; i++)
         status = add_shard(packer, &run, index, &index_shards(index)[i], folder, error);
-    run_free(&run);
+    run_deinit(&run);
     return status == RECMAP_OK ? add_ids(packer, index, first_number, error) : status;
 }

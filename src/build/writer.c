@@ -102,7 +102,7 @@ void recmap_writer_destroy(recmap_writer *writer) {
     if (!writer) return;
     packer_destroy(writer->packer);
     extractor_destroy(writer->extractor);
-    run_free(&writer->run);
+    run_deinit(&writer->run);
     temporary_discard(&writer->file);
     free(writer->buffer);
     free(writer->path);

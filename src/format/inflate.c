@@ -437,8 +437,6 @@ static void read_trailer(struct inflater *inflater, bool *is_wrong) {
     else if (inflater->checks) *is_wrong = __builtin_bswap32(load32(at)) != inflater->sum;
     if (!*is_wrong) inflater->unsure_from = inflater->offset;
     if (*is_wrong) {
-        inflater->fault.has_size = inflater->kind == COMPRESSION_GZIP &&
-                                   load32(at + 4) == (uint32_t)inflater->member_size;
         inflater->fault.at = inflater_position(inflater);
         inflater->fault.reason = "its checksum is wrong";
     }

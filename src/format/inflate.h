@@ -83,7 +83,6 @@ struct inflate_fault {
     uint64_t at;
     bool is_cut;   /* the file ends early, and not in zeros; the output so far is not known to be
                        damaged */
-    bool has_size; /* after INFLATE_WRONG_SUM: the output has the size that the trailer states */
     recmap_error error; /* from the source */
 };
 const struct inflate_fault *inflater_fault(const struct inflater *inflater);

@@ -1,5 +1,6 @@
 #include "scan/inflate_scan.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,355 +8,401 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/tfrecord.h"
-#include "scan/unsure.h"
 
 enum {
-    CHUNK = 256 << 10,       /* inflated at once: what is walked over is still in the cache */
-    ASKED_APART = 4 * CHUNK, /* whether a point is due: it settles where points lie */
-    SURE_SIZE = 64,          /* bytes with which a bad length is known to be one */
+    CHUNK_SIZE = 256 << 10, /* inflated per read, so that it is still in the cache when scanned */
+    POINT_INTERVAL = 4 * CHUNK_SIZE, /* how often to decide whether a point is due. Points are the
+                                        same for the same file only if this never changes */
+    CERTAIN_SIZE = 64, /* with this many bytes present, a bad length is known to be damage */
     SEARCH_BACK = 64 << 10,
 };
 
-/* Points are this far apart in what is inflated, if the index can afford them: a 64th of the
- * compressed bytes. Never further, so that what one record costs is bounded. */
-#define APART_MIN ((uint64_t)1 << 20)
-#define APART_MAX ((uint64_t)4 << 20)
-enum { SHARE_OF_FILE = 64 };
+/* Distance of points in the image: as close as the index can afford, which is a 64th of the
+ * compressed size, but never beyond the maximum, so that the cost of reading a record is bounded.
+ */
+#define POINT_DISTANCE_MIN ((uint64_t)1 << 20)
+#define POINT_DISTANCE_MAX ((uint64_t)4 << 20)
+enum { POINTS_SHARE = 64 };
 
-static const char wrong_sum[] = "the checksum of a compressed member does not hold";
+static const char wrong_sum[] = "the checksum of a compressed member does not match";
 
-/* A walk under way. */
-struct inflate_pass {
-    struct inflate_scan *walk;
+/* A scan in progress. The image is inflated into `bytes`; the cursor follows as far as frames are
+ * good and complete. */
+struct stream_scan {
+    struct inflate_scan *scan;
     struct scan_findings *findings;
-    struct scan_cursor state;
-    struct inflater *in;
+    struct scan_cursor cursor;
+    struct inflater *inflater;
     uint8_t *bytes; /* of the image, from `origin` on */
     size_t size, capacity;
-    size_t wait_size; /* bytes from the walk's position on with which it is tried again */
     uint64_t origin;
-    uint64_t apart_from;   /* the last point */
-    size_t unasked_size;   /* bytes to come until it is asked again whether a point is due */
-    bool is_point_due;     /* when it was asked */
-    uint64_t tried_from;   /* members before were tried */
-    uint64_t wrong_sum_at; /* byte of the file: the first checksum that does not hold; 0: none */
-    struct unsure_list unsure; /* of records without a check of their own */
-    bool needs_point;          /* behind damage nothing else leads there */
-    size_t next_known;         /* the point of the index that comes next */
+    size_t retry_size;         /* the frame at the cursor is parsed again with this many bytes */
+    uint64_t last_point;       /* offset of the last point */
+    size_t undecided_size;     /* bytes until it is decided again whether a point is due */
+    bool is_point_due;         /* the last decision */
+    bool needs_point;          /* after damage, no other point leads to what follows */
+    size_t next_known;         /* the index's next point */
+    uint64_t search_start;     /* members before this byte of the file were tried */
+    uint64_t wrong_sum_offset; /* in the file: the first checksum that does not match; 0: none */
 };
 
-static recmap_status fail_stream(const struct inflate_pass *at, const struct inflate_fault *fault,
-                                 recmap_error *error) {
-    fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", compression_name(at->walk->kind),
-         fault->reason);
-    fail_at(error, at->walk->path, RECMAP_NO_RECORD, fault->at);
-    bool has_begun = at->origin + at->size > 0;
+static uint64_t image_end(const struct stream_scan *stream) {
+    return stream->origin + stream->size;
+}
+
+static const struct framing *framing_of(const struct stream_scan *stream) {
+    return stream->scan->scanner->framing;
+}
+
+static bool skips_damage(const struct stream_scan *stream) {
+    return stream->scan->scanner->on_corrupt != RECMAP_ON_CORRUPT_RAISE;
+}
+
+static recmap_status fail_stream(const struct stream_scan *stream,
+                                 const struct inflate_fault *fault, recmap_error *error) {
+    fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s",
+         compression_name(stream->scan->kind), fault->reason);
+    fail_at(error, stream->scan->path, RECMAP_NO_RECORD, fault->at);
+    bool has_begun = image_end(stream) > 0;
     fail_advise(error,
-                "bring the file back from its source, or index with `--on-corrupt skip` to number "
-                "the records that can be read%s",
-                has_begun ? "" : "; a file that only begins so needs `--compression none`");
+                "restore the file from its source, or index with `--on-corrupt skip` to number "
+                "the readable records%s",
+                has_begun ? ""
+                          : "; if only its first bytes look compressed, use `--compression none`");
     return RECMAP_CORRUPT;
 }
 
-static recmap_status fail_point(const struct inflate_pass *at, recmap_error *error) {
+static recmap_status fail_point(const struct stream_scan *stream, recmap_error *error) {
     fail(error, RECMAP_CORRUPT,
-         "the index is damaged or forged: a point of this shard cannot be used");
-    fail_file(error, at->walk->path);
+         "the index is damaged or forged: a seek point of this shard is invalid");
+    fail_file(error, stream->scan->path);
     fail_advise(error, "build the index again with `recmap index`");
     return RECMAP_CORRUPT;
 }
 
-static recmap_status fail_limit(const struct inflate_pass *at, const char *what,
+static recmap_status fail_limit(const struct stream_scan *stream, const char *what,
                                 recmap_error *error) {
-    fail(error, RECMAP_UNSUPPORTED, "the %s stream %s", compression_name(at->walk->kind), what);
-    fail_file(error, at->walk->path);
+    fail(error, RECMAP_UNSUPPORTED, "the %s stream %s", compression_name(stream->scan->kind), what);
+    fail_file(error, stream->scan->path);
     fail_advise(error, "decompress the file and index the result");
     return RECMAP_UNSUPPORTED;
 }
 
-/* Room for one more chunk: what was walked over goes, and only if that is not enough the memory
- * grows. */
-static recmap_status make_room(struct inflate_pass *at, recmap_error *error) {
-    size_t done = (size_t)(at->state.position - at->origin);
-    if (at->state.is_lost) done = 0;
-    if (at->capacity - at->size >= CHUNK) return RECMAP_OK;
-    if (done >= at->size / 2 && done) {
-        memmove(at->bytes, at->bytes + done, at->size - done);
-        at->size -= done;
-        at->origin += done;
+/* Makes room for one more chunk. Bytes before the cursor are discarded first; memory grows only if
+ * that is not enough. A lost cursor needs all bytes, since it will be searched from where it got
+ * lost. */
+static recmap_status make_room(struct stream_scan *stream, recmap_error *error) {
+    assert(stream->cursor.position >= stream->origin);
+    size_t scanned = stream->cursor.is_lost ? 0
+                                            : (size_t)(stream->cursor.position - stream->origin);
+    if (stream->capacity - stream->size >= CHUNK_SIZE) return RECMAP_OK;
+    if (scanned >= stream->size / 2 && scanned) {
+        memmove(stream->bytes, stream->bytes + scanned, stream->size - scanned);
+        stream->size -= scanned;
+        stream->origin += scanned;
     }
-    if (at->capacity - at->size >= CHUNK) return RECMAP_OK;
-    if (at->capacity >= INFLATED_HELD_MAX)
-        return fail_limit(at, "has a record, or damage, that takes over 8 GiB of memory", error);
-    size_t capacity = at->capacity ? at->capacity * 2 : 2 * CHUNK;
-    uint8_t *bytes = realloc(at->bytes, capacity);
+    if (stream->capacity - stream->size >= CHUNK_SIZE) return RECMAP_OK;
+    if (stream->capacity >= INFLATED_HELD_MAX)
+        return fail_limit(stream, "has a record, or damage, that takes over 8 GiB of memory",
+                          error);
+    size_t capacity = stream->capacity ? stream->capacity * 2 : 2 * CHUNK_SIZE;
+    uint8_t *bytes = realloc(stream->bytes, capacity);
     if (!bytes) return fail_memory(error);
-    at->bytes = bytes;
-    at->capacity = capacity;
+    stream->bytes = bytes;
+    stream->capacity = capacity;
     return RECMAP_OK;
 }
 
-static bool point_is_due(const struct inflate_pass *at) {
-    if (at->walk->known) return false;
-    if (at->needs_point) return true;
-    /* The last point may lie ahead of what has come out. */
-    uint64_t end = at->origin + at->size, apart = end > at->apart_from ? end - at->apart_from : 0;
-    if (apart < APART_MIN) return false;
-    if (apart >= APART_MAX) return true;
-    const struct point_list *points = &at->walk->points;
+static bool point_is_due(const struct stream_scan *stream) {
+    if (stream->scan->known) return false;
+    if (stream->needs_point) return true;
+    /* The last point may lie past what has been inflated so far. */
+    uint64_t end = image_end(stream);
+    uint64_t distance = end > stream->last_point ? end - stream->last_point : 0;
+    if (distance < POINT_DISTANCE_MIN) return false;
+    if (distance >= POINT_DISTANCE_MAX) return true;
+    const struct point_list *points = &stream->scan->points;
     uint64_t next = points->count ? points_size(points) / points->count : INFLATE_WINDOW_MAX / 2;
-    return (points_size(points) + next) * SHARE_OF_FILE <= inflater_position(at->in);
+    return (points_size(points) + next) * POINTS_SHARE <= inflater_position(stream->inflater);
 }
 
-static void ask_for_point(struct inflate_pass *at) {
-    if (at->unasked_size) return;
-    at->unasked_size = ASKED_APART;
-    at->is_point_due = point_is_due(at);
+static void decide_point(struct stream_scan *stream) {
+    if (stream->undecided_size) return;
+    stream->undecided_size = POINT_INTERVAL;
+    stream->is_point_due = point_is_due(stream);
 }
 
-static recmap_status take_point(struct inflate_pass *at, recmap_error *error) {
-    struct seek_point point = inflater_point(at->in);
-    at->apart_from = point.offset;
-    at->needs_point = false;
-    /* Two members may meet without a byte between them. */
-    const struct point_list *points = &at->walk->points;
+static recmap_status take_point(struct stream_scan *stream, recmap_error *error) {
+    struct seek_point point = inflater_point(stream->inflater);
+    stream->last_point = point.offset;
+    stream->needs_point = false;
+    /* An empty member puts two points at the same offset: one is enough. */
+    const struct point_list *points = &stream->scan->points;
     if (!point.offset || (points->count && points->at[points->count - 1].offset == point.offset))
         return RECMAP_OK;
-    return points_add(&at->walk->points, &point) ? RECMAP_OK : fail_memory(error);
+    return points_add(&stream->scan->points, &point) ? RECMAP_OK : fail_memory(error);
 }
 
-static void keep_head(struct inflate_pass *at) {
-    struct inflate_scan *walk = at->walk;
-    if (at->origin || walk->head_size == INFLATED_HEAD) return;
-    walk->head_size = at->size < INFLATED_HEAD ? at->size : INFLATED_HEAD;
-    memcpy(walk->head, at->bytes, walk->head_size);
+static void copy_prefix(struct stream_scan *stream) {
+    struct inflate_scan *scan = stream->scan;
+    if (stream->origin || scan->prefix_size == INFLATED_PREFIX) return;
+    scan->prefix_size = stream->size < INFLATED_PREFIX ? stream->size : INFLATED_PREFIX;
+    memcpy(scan->prefix, stream->bytes, scan->prefix_size);
 }
 
-/* Steps over the bytes that a file begins with. False: they, or those that it ends with, may not be
- * all there. */
-static bool enter_file(struct inflate_pass *at) {
-    const struct framing *by = at->walk->scanner->framing;
-    uint64_t header = by->file_header_size, end = at->origin + at->size;
-    if (!bytes_fit(header, by->file_footer_size, end)) return false;
-    if (!at->state.is_lost && at->state.position < header) at->state.position = header;
+/* Moves the cursor past the file's header. False if header and footer may not be complete yet. */
+static bool enter_file(struct stream_scan *stream) {
+    const struct framing *framing = framing_of(stream);
+    uint64_t header = framing->file_header_size;
+    if (!bytes_fit(header, framing->file_footer_size, image_end(stream))) return false;
+    if (!stream->cursor.is_lost && stream->cursor.position < header)
+        stream->cursor.position = header;
     return true;
 }
 
-static void walk_to_end(struct inflate_pass *at) {
-    const struct scanner *scanner = at->walk->scanner;
-    if (enter_file(at))
-        scan_rest(scanner, at->findings, &at->state, at->bytes,
-                  at->size - (size_t)scanner->framing->file_footer_size, at->origin);
-    else scan_from(scanner, at->findings, &at->state, at->bytes, at->size, at->size);
+/* Scans the bytes in memory to their end, which is that of the image or of a stretch before damage:
+ * whatever is incomplete now is damage. */
+static void scan_to_end(struct stream_scan *stream) {
+    const struct scanner *scanner = stream->scan->scanner;
+    if (enter_file(stream))
+        scan_rest(scanner, stream->findings, &stream->cursor, stream->bytes,
+                  stream->size - (size_t)scanner->framing->file_footer_size, stream->origin);
+    else
+        scan_from(scanner, stream->findings, &stream->cursor, stream->bytes, stream->size,
+                  stream->size);
 }
 
-/* Walks as far as frames are good and all there. What is not good is damaged, or not all there: to
- * tell, more bytes are waited for, at last all of them. */
-static void walk_some(struct inflate_pass *at) {
-    const struct scanner *scanner = at->walk->scanner;
-    if (at->state.is_lost || !enter_file(at)) return;
-    /* What comes last may be what the file ends with. */
-    size_t size = at->size - (size_t)scanner->framing->file_footer_size;
-    size_t left = (size_t)(at->origin + size - at->state.position);
-    if (left < at->wait_size) return;
+/* Scans as far as frames are good and complete. A frame that is not may be damaged or may continue
+ * in bytes still to be inflated, so the scan waits: for twice the bytes each time, which keeps the
+ * cost of parsing a large record again proportional to its size. With RAISE, a TFRecord header
+ * whose checksum is wrong is reported at once instead. */
+static void scan_available(struct stream_scan *stream) {
+    const struct scanner *scanner = stream->scan->scanner;
+    const struct framing *framing = scanner->framing;
+    if (stream->cursor.is_lost || !enter_file(stream)) return;
+    /* The last bytes may turn out to be the file's footer. */
+    size_t size = stream->size - (size_t)framing->file_footer_size;
+    size_t left = (size_t)(stream->origin + size - stream->cursor.position);
+    if (left < stream->retry_size) return;
     frame_verdict verdict =
-        scan_good(scanner, at->findings, &at->state, at->bytes, size, at->origin);
-    left = (size_t)(at->origin + size - at->state.position);
-    at->wait_size = left > CHUNK ? 2 * left : 0;
-    if (scanner->on_corrupt != RECMAP_ON_CORRUPT_RAISE || left < SURE_SIZE) return;
-    const struct framing *by = scanner->framing;
-    const uint8_t *bytes = at->bytes + (at->size - left);
-    if (framing_is_tfrecord(by) &&
-        (verdict == FRAME_BAD_DATA ||
-         (verdict == FRAME_BAD_LENGTH && !by->begins_frame(by, bytes, left))))
-        walk_to_end(at);
+        scan_good(scanner, stream->findings, &stream->cursor, stream->bytes, size, stream->origin);
+    left = (size_t)(stream->origin + size - stream->cursor.position);
+    stream->retry_size = left > CHUNK_SIZE ? 2 * left : 0;
+    if (skips_damage(stream) || left < CERTAIN_SIZE || !framing_is_tfrecord(framing)) return;
+    const uint8_t *bytes = stream->bytes + (stream->size - left);
+    if (verdict == FRAME_BAD_DATA ||
+        (verdict == FRAME_BAD_LENGTH && !framing->begins_frame(framing, bytes, left)))
+        scan_to_end(stream);
 }
 
-static bool has_known_point(const struct inflate_pass *at) {
-    const struct point_list *known = at->walk->known;
-    return known && at->next_known < known->count;
+static bool has_known_point(const struct stream_scan *stream) {
+    const struct point_list *known = stream->scan->known;
+    return known && stream->next_known < known->count;
 }
 
-/* Where the next read ends: at the point that comes next. Whether the inflater is right where a
- * member begins can be told by one byte more. */
-static uint64_t read_limit(const struct inflate_pass *at) {
-    const struct stored_point *next = &at->walk->known->at[at->next_known];
+/* Reads stop at the next known point; one byte further if a member begins there, since only that
+ * byte tells whether the inflater began the member at the same place. */
+static uint64_t read_limit(const struct stream_scan *stream) {
+    const struct stored_point *next = &stream->scan->known->at[stream->next_known];
     return next->offset + !next->window_size;
 }
 
-static size_t room_to_read(const struct inflate_pass *at) {
-    uint64_t end = at->origin + at->size;
-    return has_known_point(at) ? (size_t)min_u64(CHUNK, read_limit(at) - end) : CHUNK;
+static size_t read_size(const struct stream_scan *stream) {
+    if (!has_known_point(stream)) return CHUNK_SIZE;
+    return (size_t)min_u64(CHUNK_SIZE, read_limit(stream) - image_end(stream));
 }
 
-/* Starts at a point of the index. False where it cannot be used. */
-static bool start_at_known(struct inflate_pass *at, const struct stored_point *point,
-                           bool goes_on) {
+/* Starts inflating at a point of the index. False if the point is invalid or memory is out; the
+ * latter is in the findings' status. */
+static bool start_at_known(struct stream_scan *stream, const struct stored_point *point,
+                           bool keeps_member) {
     uint8_t window[INFLATE_WINDOW_MAX];
-    struct seek_point from = {point->bit, point->offset, window, point->window_size};
+    struct seek_point seek = {point->bit, point->offset, window, point->window_size};
     points_verdict verdict = points_unpack(window, point);
-    if (verdict == POINTS_NO_MEMORY) at->findings->status = fail_memory(&at->findings->error);
+    if (verdict == POINTS_NO_MEMORY)
+        stream->findings->status = fail_memory(&stream->findings->error);
     if (verdict != POINTS_OK) return false;
-    return goes_on ? inflater_go_on_at(at->in, &from) : inflater_start_at(at->in, &from);
+    return keeps_member ? inflater_go_on_at(stream->inflater, &seek)
+                        : inflater_start_at(stream->inflater, &seek);
 }
 
-/* Records without a check of their own are only as good as the checksum of their member: what came
- * out of a damaged one may have been wrong before that was seen. */
-static void doubt(struct inflate_pass *at, uint64_t from, uint64_t end, const char *reason) {
-    if (at->walk->scanner->framing->check_payload) return;
-    if (!unsure_add(&at->unsure, from, end, reason))
-        at->findings->status = fail_memory(&at->findings->error);
-}
-
-/* Damage can leave a stream that inflates on, to other bytes or to another number of them. Readers
- * begin at points, and so does this: what holds in the end, check by check or by the checksum of a
- * member, is what they get. Where one begins, that before was checked, unless its end was not met.
- */
-static recmap_status meet_known_point(struct inflate_pass *at, recmap_error *error) {
-    if (!has_known_point(at) || at->origin + at->size < read_limit(at)) return RECMAP_OK;
-    const struct stored_point *point = &at->walk->known->at[at->next_known++];
-    bool begins_here = inflater_member_size(at->in) == 1;
-    if (!point->window_size && !begins_here)
-        doubt(at, inflater_unsure_from(at->in), point->offset, wrong_sum);
-    at->size = (size_t)(point->offset - at->origin);
-    return start_at_known(at, point, true) || at->findings->status != RECMAP_OK
-               ? RECMAP_OK
-               : fail_point(at, error);
-}
-
-/* Where the index has the next point behind damage, everything that lies behind it is known. */
-static bool resume_at_point(struct inflate_pass *at, uint64_t end) {
-    const struct point_list *known = at->walk->known;
-    while (at->next_known < known->count) {
-        const struct stored_point *point = &known->at[at->next_known++];
-        if (point->offset < end || !start_at_known(at, point, false)) continue;
-        at->origin = point->offset;
+/* The next point of the index at or after `end` of the image. Everything from there on is known. */
+static bool resume_at_point(struct stream_scan *stream, uint64_t end) {
+    const struct point_list *known = stream->scan->known;
+    while (stream->next_known < known->count) {
+        const struct stored_point *point = &known->at[stream->next_known++];
+        if (point->offset < end || !start_at_known(stream, point, false)) continue;
+        stream->origin = point->offset;
         return true;
     }
     return false;
 }
 
-/* The next member behind damage, which may have run over its beginning. */
-static uint64_t find_member(struct inflate_pass *at, uint64_t bad_at) {
-    uint64_t from = bad_at > SEARCH_BACK ? bad_at - SEARCH_BACK : 0;
-    /* Members before this one were read. */
-    if (from <= inflater_member_at(at->in)) from = inflater_member_at(at->in) + 1;
-    if (from < at->tried_from) from = at->tried_from;
-    return inflater_find_member(at->in, from);
+/* The first member after damage at `fault_offset` of the file; UINT64_MAX if there is none. The
+ * damaged stream may have run past its beginning, so the search starts earlier, but never at a
+ * member that was read. */
+static uint64_t find_member(struct stream_scan *stream, uint64_t fault_offset) {
+    uint64_t start = fault_offset > SEARCH_BACK ? fault_offset - SEARCH_BACK : 0;
+    uint64_t current = inflater_member_at(stream->inflater);
+    if (start <= current) start = current + 1;
+    if (start < stream->search_start) start = stream->search_start;
+    return inflater_find_member(stream->inflater, start);
 }
 
-static bool resume_at_member(struct inflate_pass *at, uint64_t end, uint64_t bad_at) {
-    uint64_t found = find_member(at, bad_at);
-    if (found == UINT64_MAX) return false;
-    at->tried_from = found + 1;
-    at->origin = end + (found > bad_at ? found - bad_at : 1);
-    inflater_start(at->in, found, at->origin);
+static bool resume_at_member(struct stream_scan *stream, uint64_t end, uint64_t fault_offset) {
+    uint64_t member = find_member(stream, fault_offset);
+    if (member == UINT64_MAX) return false;
+    stream->search_start = member + 1;
+    stream->origin = end + (member > fault_offset ? member - fault_offset : 1);
+    inflater_start(stream->inflater, member, stream->origin);
     return true;
 }
 
-/* Whether records can be found behind a lost stretch of unknown length: not where they lie by
- * arithmetic, or where a user's function would look at what was lost. */
-static bool can_find_back(const struct framing *framing) {
-    return framing->find && !framing->record_size && !framing->custom;
+/* Ends the image, with everything from `start` on lost. How much the rest would have inflated to is
+ * unknown: it takes as many bytes of the image as it has compressed ones. */
+static void lose_rest(struct stream_scan *stream, uint64_t start, const char *reason) {
+    uint64_t file_size = stream->scan->source.size, fault = inflater_fault(stream->inflater)->at;
+    uint64_t end = image_end(stream) + (file_size > fault ? file_size - fault : 1);
+    if (stream->scan->known) end = stream->scan->known_size;
+    stream->origin = end;
+    stream->size = 0;
+    stream->cursor = (struct scan_cursor){.position = end};
+    if (end > start) scan_add_damage(stream->findings, start, end - start, reason);
 }
 
-/* From where on what came out before damage cannot be believed. Where only what follows is missing,
- * that is a record that reaches to there; and no footer stood there. */
-static uint64_t doubtful_from(const struct inflate_pass *at) {
-    uint64_t end = at->origin + at->size, from = inflater_unsure_from(at->in);
-    uint64_t footer = at->walk->scanner->framing->file_footer_size;
-    if (!inflater_fault(at->in)->is_cut && from < end) return from;
-    return end > footer ? end - footer : 0;
+/* Records without checks: what a damaged member inflated to may have been wrong long before the
+ * inflater noticed, and nothing in the records tells. So everything from `start` on is lost, where
+ * the last checksum that matched ends, and with it the records that reach past it.
+ *
+ * The scan of such a shard ends here. Resuming at a later member would number records whose
+ * neighbours are unknown, for little gain. */
+static void lose_unverified(struct stream_scan *stream, uint64_t start, const char *reason) {
+    assert(!framing_of(stream)->check_payload && !stream->findings->damage_count);
+    stream->retry_size = 0;
+    scan_available(stream);
+    if (stream->findings->status != RECMAP_OK) return;
+    start = findings_truncate(stream->findings, start, stream->cursor.position);
+    lose_rest(stream, start, reason);
 }
 
-/* Behind a wrong checksum lines are lines again, but for one that begins there by an LF that may be
- * wrong; and records of one size where the size held. */
-static void doubt_sum(struct inflate_pass *at) {
-    const struct framing *by = at->walk->scanner->framing;
-    uint64_t end = at->origin + at->size;
-    if (by->begins_behind) end++;
-    else if (!by->record_size || !inflater_fault(at->in)->has_size) end = UINT64_MAX;
-    doubt(at, inflater_unsure_from(at->in), end, wrong_sum);
+/* Whether the stream merely ends too early. A damaged stream can look so too, if it ran over the
+ * members that follow: then one of them is found. */
+static bool is_truncated(struct stream_scan *stream, const struct inflate_fault *fault) {
+    return fault->is_cut && find_member(stream, fault->at) == UINT64_MAX;
 }
 
-/* The stream is damaged here: what came before it is walked to its end, and what follows is looked
- * for. The lost stretch takes as many bytes of the image as it has compressed ones, since what it
- * was cannot be known. */
-static bool pass_damage(struct inflate_pass *at) {
-    const struct inflate_fault fault = *inflater_fault(at->in);
-    uint64_t end = at->origin + at->size;
+/* The stream cannot be inflated any further. What it inflated to so far is scanned to its end.
+ * Then, if the records have checks of their own, the scan resumes at the next point of the index
+ * or the next member. Returns false if the scan ends here. */
+static bool pass_damage(struct stream_scan *stream) {
+    const struct inflate_fault fault = *inflater_fault(stream->inflater);
+    const struct framing *framing = framing_of(stream);
+    uint64_t end = image_end(stream), verified_end = inflater_unsure_from(stream->inflater);
     char reason[REASON_MAX];
     snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %llu: %s",
-             compression_name(at->walk->kind), (unsigned long long)fault.at, fault.reason);
-    walk_to_end(at);
-    if (at->findings->status != RECMAP_OK) return false;
-    /* What ended the records, an archive's zeros for one, would be its last bytes, but is not. */
-    uint64_t lost_since = min_u64(at->state.position, end);
-    uint64_t from = doubtful_from(at), member_from = inflater_unsure_from(at->in);
-    const struct framing *by = at->walk->scanner->framing;
-    bool resumed = false, ran_over;
-    if (can_find_back(by)) {
-        resumed = at->walk->known ? resume_at_point(at, end) : resume_at_member(at, end, fault.at);
-        ran_over = resumed;
-    } else {
-        ran_over = fault.is_cut && find_member(at, fault.at) != UINT64_MAX;
+             compression_name(stream->scan->kind), (unsigned long long)fault.at, fault.reason);
+    if (!framing->check_payload) {
+        lose_unverified(stream, is_truncated(stream, &fault) ? end : verified_end, reason);
+        return false;
     }
-    /* A stream that ran over the next member was not cut, but went wrong. */
-    doubt(at, ran_over && fault.is_cut ? member_from : from, end, reason);
-    at->size = 0;
-    at->wait_size = 0;
-    if (resumed) {
-        at->state = (struct scan_cursor){
-            .position = at->origin + by->begins_behind, .is_lost = true, .lost_since = lost_since};
-        snprintf(at->state.reason, sizeof at->state.reason, "%s", reason);
-        at->needs_point = true;
-        return true;
+    scan_to_end(stream);
+    if (stream->findings->status != RECMAP_OK) return false;
+    /* The scan may have stopped at bytes that would be padding at the end of a file. Here they are
+     * not at its end, so they are damage too. */
+    uint64_t lost_since = min_u64(stream->cursor.position, end);
+    bool is_resumed = framing->find &&
+                      (stream->scan->known ? resume_at_point(stream, end)
+                                           : resume_at_member(stream, end, fault.at));
+    if (!is_resumed) {
+        lose_rest(stream, lost_since, reason);
+        return false;
     }
-    uint64_t behind = at->walk->source.size > fault.at ? at->walk->source.size - fault.at : 1;
-    at->origin = end + behind;
-    if (at->walk->known) at->origin = at->walk->known_size;
-    at->state = (struct scan_cursor){.position = at->origin};
-    if (at->origin > lost_since)
-        scan_add_damage(at->findings, lost_since, at->origin - lost_since, reason);
+    stream->size = 0;
+    stream->retry_size = 0;
+    stream->needs_point = true;
+    stream->cursor =
+        (struct scan_cursor){.position = stream->origin, .is_lost = true, .lost_since = lost_since};
+    snprintf(stream->cursor.reason, sizeof stream->cursor.reason, "%s", reason);
+    return true;
+}
+
+static void format_wrong_sum(char reason[REASON_MAX], uint64_t offset) {
+    snprintf(reason, REASON_MAX, "%s (byte %llu of the file)", wrong_sum,
+             (unsigned long long)offset);
+}
+
+/* Continues at the known point that the image has reached.
+ *
+ * Damage can leave a stream that inflates without an error, but to other bytes, or to another
+ * number of them. Readers start at points and are not affected by what lies before. To find what
+ * readers find, this scan starts at every point too, and discards what the stream inflated to past
+ * it.
+ *
+ * If a member begins at the point, the checksum of the previous member should have been verified.
+ * If the inflater has not met the member's beginning, it was not: records without checks are lost
+ * from there on. Returns false if the scan ends here, or on an error. */
+static bool pass_known_point(struct stream_scan *stream, recmap_status *status,
+                             recmap_error *error) {
+    if (!has_known_point(stream) || image_end(stream) < read_limit(stream)) return true;
+    const struct stored_point *point = &stream->scan->known->at[stream->next_known++];
+    bool member_begins = inflater_member_size(stream->inflater) == 1;
+    stream->size = (size_t)(point->offset - stream->origin);
+    if (!point->window_size && !member_begins && !framing_of(stream)->check_payload) {
+        lose_unverified(stream, inflater_unsure_from(stream->inflater), wrong_sum);
+        return false;
+    }
+    if (start_at_known(stream, point, true)) return true;
+    if (stream->findings->status == RECMAP_OK) *status = fail_point(stream, error);
     return false;
 }
 
-/* It takes nothing, and stands at the end, where it lies within no frame. */
-static void add_wrong_sum(struct inflate_pass *at) {
+/* Lists a wrong checksum if no other damage explains it. It takes no bytes and is listed at the end
+ * of the image, where it lies in no frame. */
+static void add_wrong_sum(struct stream_scan *stream) {
+    if (!stream->wrong_sum_offset || stream->findings->damage_count) return;
     char reason[REASON_MAX];
-    snprintf(reason, sizeof reason, "%s (byte %llu of the file)", wrong_sum,
-             (unsigned long long)at->wrong_sum_at);
-    scan_add_damage(at->findings, at->origin + at->size, 0, reason);
+    format_wrong_sum(reason, stream->wrong_sum_offset);
+    scan_add_damage(stream->findings, image_end(stream), 0, reason);
 }
 
-/* Takes what one read came to. False: the walk is at its end. */
-static bool take(struct inflate_pass *at, inflate_verdict verdict, recmap_status *status,
-                 recmap_error *error) {
-    bool skips = at->walk->scanner->on_corrupt != RECMAP_ON_CORRUPT_RAISE;
-    const struct inflate_fault *fault = inflater_fault(at->in);
-    keep_head(at);
-    if (at->findings->run.count > INFLATED_RECORDS_MAX) {
-        *status = fail_limit(at, "holds more than 2^28 records", error);
+/* The checksum of a member does not match. Returns false if the scan ends here. */
+static bool pass_wrong_sum(struct stream_scan *stream, recmap_status *status, recmap_error *error) {
+    const struct inflate_fault *fault = inflater_fault(stream->inflater);
+    scan_available(stream);
+    if (!stream->wrong_sum_offset) stream->wrong_sum_offset = fault->at;
+    if (stream->findings->status != RECMAP_OK) return false;
+    if (!skips_damage(stream)) {
+        *status = fail_stream(stream, fault, error);
+        return false;
+    }
+    if (framing_of(stream)->check_payload) return true;
+    char reason[REASON_MAX];
+    format_wrong_sum(reason, fault->at);
+    lose_unverified(stream, inflater_unsure_from(stream->inflater), reason);
+    return false;
+}
+
+/* Handles the result of one read. Returns false if the scan ends here, or on an error. */
+static bool take_read(struct stream_scan *stream, inflate_verdict verdict, recmap_status *status,
+                      recmap_error *error) {
+    const struct inflate_fault *fault = inflater_fault(stream->inflater);
+    copy_prefix(stream);
+    if (stream->findings->run.count > INFLATED_RECORDS_MAX) {
+        *status = fail_limit(stream, "holds more than 2^28 records", error);
         return false;
     }
     switch (verdict) {
-    case INFLATE_OK: walk_some(at); return true;
-    case INFLATE_AT_POINT: *status = take_point(at, error); return *status == RECMAP_OK;
+    case INFLATE_OK: scan_available(stream); return true;
+    case INFLATE_AT_POINT: *status = take_point(stream, error); return *status == RECMAP_OK;
     case INFLATE_END:
-        walk_to_end(at);
-        /* Damage that was found says more. */
-        if (skips && at->wrong_sum_at && !at->findings->damage_count) add_wrong_sum(at);
+        scan_to_end(stream);
+        if (skips_damage(stream)) add_wrong_sum(stream);
         return false;
-    case INFLATE_WRONG_SUM:
-        walk_some(at);
-        if (!at->wrong_sum_at) at->wrong_sum_at = fault->at;
-        if (skips) doubt_sum(at);
-        else if (at->findings->status == RECMAP_OK) *status = fail_stream(at, fault, error);
-        return *status == RECMAP_OK;
+    case INFLATE_WRONG_SUM: return pass_wrong_sum(stream, status, error);
     case INFLATE_BAD:
-        if (skips) return pass_damage(at);
-        walk_some(at);
-        if (at->findings->status == RECMAP_OK) *status = fail_stream(at, fault, error);
+        if (skips_damage(stream)) return pass_damage(stream);
+        scan_available(stream);
+        if (stream->findings->status == RECMAP_OK) *status = fail_stream(stream, fault, error);
         return false;
     case INFLATE_UNREADABLE: break;
     }
@@ -364,32 +411,34 @@ static bool take(struct inflate_pass *at, inflate_verdict verdict, recmap_status
     return false;
 }
 
-recmap_status inflate_walk_shard(struct inflate_scan *walk, struct scan_findings *findings,
+/* Reads and scans one chunk. Returns false if the scan ends here, or on an error. */
+static bool scan_chunk(struct stream_scan *stream, recmap_status *status, recmap_error *error) {
+    *status = make_room(stream, error);
+    if (*status != RECMAP_OK) return false;
+    decide_point(stream);
+    size_t size, room = (size_t)min_u64(read_size(stream), stream->undecided_size);
+    inflate_verdict verdict = inflater_read(&size, stream->inflater, stream->bytes + stream->size,
+                                            room, stream->is_point_due);
+    stream->size += size;
+    assert(stream->size <= stream->capacity);
+    stream->undecided_size = verdict == INFLATE_OK ? stream->undecided_size - size : 0;
+    if (verdict == INFLATE_OK && !pass_known_point(stream, status, error)) return false;
+    return take_read(stream, verdict, status, error) && stream->findings->status == RECMAP_OK;
+}
+
+recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings *findings,
                                  recmap_error *error) {
-    struct inflate_pass at = {.walk = walk, .findings = findings};
-    at.in = inflater_create(walk->kind, &walk->source);
-    recmap_status status = at.in ? RECMAP_OK : fail_memory(error);
+    struct stream_scan stream = {.scan = scan, .findings = findings};
+    stream.inflater = inflater_create(scan->kind, &scan->source);
+    recmap_status status = stream.inflater ? RECMAP_OK : fail_memory(error);
     findings_clear(findings);
-    for (bool goes_on = true; goes_on && status == RECMAP_OK;) {
-        status = make_room(&at, error);
-        if (status != RECMAP_OK) break;
-        ask_for_point(&at);
-        size_t size, room = (size_t)min_u64(room_to_read(&at), at.unasked_size);
-        inflate_verdict verdict =
-            inflater_read(&size, at.in, at.bytes + at.size, room, at.is_point_due);
-        at.size += size;
-        at.unasked_size = verdict == INFLATE_OK ? at.unasked_size - size : 0;
-        if (verdict == INFLATE_OK) status = meet_known_point(&at, error);
-        if (status != RECMAP_OK) break;
-        goes_on = take(&at, verdict, &status, error) && findings->status == RECMAP_OK;
-    }
-    walk->size = at.origin + at.size;
-    points_end(&walk->points, walk->size);
-    walk->end_of_records = at.state.position;
-    if (status == RECMAP_OK && findings->status == RECMAP_OK)
-        unsure_take_back(findings, &at.unsure, walk->scanner->framing, walk->size);
-    unsure_free(&at.unsure);
-    free(at.bytes);
-    inflater_destroy(at.in);
+    if (status == RECMAP_OK)
+        while (scan_chunk(&stream, &status, error)) {
+        }
+    scan->size = image_end(&stream);
+    points_end(&scan->points, scan->size);
+    scan->end_of_records = stream.cursor.position;
+    free(stream.bytes);
+    inflater_destroy(stream.inflater);
     return status;
 }

@@ -1,6 +1,7 @@
-/* Walking through a compressed shard while it is inflated, in one pass that takes its seek points
- * too. Of what it inflates to only the piece at hand is in memory: a few MiB, or as much as the
- * largest record needs; but all that follows damage, in which records are looked for. */
+/* Scanning a compressed shard while it is inflated: one pass finds the records and takes the seek
+ * points. Only a piece of the image (the inflated shard) is in memory: a few MiB, or as much as the
+ * largest record needs. The exception is everything after damage, which is held until the end so
+ * that records can be looked for in it. */
 #ifndef RECMAP_SCAN_INFLATE_SCAN_H
 #define RECMAP_SCAN_INFLATE_SCAN_H
 
@@ -8,32 +9,39 @@
 #include "index/points.h"
 #include "scan/scanner.h"
 
-/* More than this of one shard is not held in memory, and not more records are. */
+/* Limits per shard: bytes of the image held in memory, and records. */
 #define INFLATED_HELD_MAX ((uint64_t)8 << 30)
 #define INFLATED_RECORDS_MAX ((uint64_t)1 << 28)
 
-enum { INFLATED_HEAD = 512 };
+enum { INFLATED_PREFIX = 512 };
 
 struct inflate_scan {
     const struct scanner *scanner;
     struct inflate_source source;
     compression kind;
     const char *path;
-    const struct point_list *known; /* to go on at behind damage; NULL: members are looked for */
-    uint64_t known_size;            /* of the image, with known points */
-    /* What came of it. */
-    uint64_t size; /* of the image */
-    uint64_t end_of_records;
-    struct point_list points; /* the caller frees them */
-    uint8_t head[INFLATED_HEAD];
-    size_t head_size;
+    const struct point_list *known; /* seek points of an index: the scan resumes at them after
+                                       damage. NULL: it searches for members and takes points */
+    uint64_t known_size;            /* of the image, if `known` is set */
+    /* Results. */
+    uint64_t size;                   /* of the image */
+    uint64_t end_of_records;         /* where the last record or damage ends */
+    struct point_list points;        /* the caller frees them */
+    uint8_t prefix[INFLATED_PREFIX]; /* the image's first bytes */
+    size_t prefix_size;
 };
 
-/* Walks over all of the shard; records and damage are in `findings`, with their status. What is
- * returned is that of the compressed stream: under RAISE its damage is an error, else a stretch of
- * damage in the image: see docs/index-format.md.
+/* Scans the whole shard. Replaces `findings`: records, damage, and the status of scanning the
+ * image. The returned status is that of the compressed stream: with RAISE its damage is an error,
+ * otherwise it becomes a damaged stretch of the image, as docs/index-format.md specifies.
+ *
+ * With SKIP, what happens after damage in the stream depends on the framing. Records with checks
+ * of their own (TFRecord) are looked for after it. Records without checks rely on the checksum of
+ * their member: the damaged member, and everything that follows it, is lost. Of a file that is
+ * merely truncated, the records before the end are kept.
+ *
  * Errors: CORRUPT naming the compressed byte; UNSUPPORTED over the limits; IO; NO_MEMORY. */
-recmap_status inflate_walk_shard(struct inflate_scan *walk, struct scan_findings *findings,
+recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings *findings,
                                  recmap_error *error);
 
 #endif

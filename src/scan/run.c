@@ -1,5 +1,6 @@
 #include "scan/run.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ bool run_init(struct record_run *run, bool has_ids, size_t column_count) {
     return run->columns != NULL;
 }
 
-void run_free(struct record_run *run) {
+void run_deinit(struct record_run *run) {
     for (size_t i = 0; run->columns && i < run->column_count; i++) {
         free(run->columns[i].words);
         free(run->columns[i].missing);
@@ -54,6 +55,7 @@ bool run_add(struct record_run *run, uint64_t offset, uint64_t size, uint32_t ch
 }
 
 void run_set_id(struct record_run *run, uint64_t hash) {
+    assert(run->has_ids && run->count);
     run->ids[run->count - 1] = hash;
 }
 
@@ -76,7 +78,8 @@ static uint64_t word_of(struct run_column *column, const recmap_value *value) {
         return column->bytes_size;
     case RECMAP_TYPE_NONE: break;
     }
-    /* A missing value of bytes is empty: the ends ascend without gaps. */
+    /* A missing value is stored as empty bytes, so that ends ascend without gaps. Before the first
+     * typed value the column may still turn out to hold bytes. */
     return column->type == RECMAP_TYPE_BYTES || column->type == RECMAP_TYPE_NONE
                ? column->bytes_size
                : 0;
@@ -85,6 +88,7 @@ static uint64_t word_of(struct run_column *column, const recmap_value *value) {
 run_verdict run_set_column(struct record_run *run, size_t column_index, const recmap_value *value) {
     struct run_column *column = &run->columns[column_index];
     size_t size = value->type == RECMAP_TYPE_BYTES ? value->as.bytes.size : 0;
+    assert(run->count && column_index < run->column_count);
     if (size > COLUMN_BYTES_MAX) return RUN_TOO_LONG;
     if (value->type != RECMAP_TYPE_NONE && column->type != RECMAP_TYPE_NONE &&
         value->type != column->type)
@@ -99,44 +103,20 @@ run_verdict run_set_column(struct record_run *run, size_t column_index, const re
     return RUN_OK;
 }
 
-static void keep_values(struct run_column *column, size_t count, const uint8_t *keeps) {
-    bool is_bytes = column->type == RECMAP_TYPE_BYTES, is_typed = false;
-    size_t kept = 0, bytes_size = 0;
-    uint64_t begin = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t word = column->words[i], from = begin;
-        if (is_bytes) begin = word;
-        if (!keeps[i]) continue;
-        if (is_bytes && word > from) {
-            memmove(column->bytes + bytes_size, column->bytes + from, (size_t)(word - from));
-            bytes_size += (size_t)(word - from);
-        }
-        if (!column->missing[i] && !is_typed) {
-            is_typed = true;
-            column->first_typed = kept;
-        }
-        column->words[kept] = is_bytes ? bytes_size : word;
-        column->missing[kept++] = column->missing[i];
+void run_truncate(struct record_run *run, size_t count) {
+    assert(count <= run->count);
+    run->count = count;
+    for (size_t i = 0; i < run->column_count; i++) {
+        struct run_column *column = &run->columns[i];
+        if (column->type == RECMAP_TYPE_NONE) continue;
+        bool is_bytes = column->type == RECMAP_TYPE_BYTES;
+        if (is_bytes) column->bytes_size = count ? (size_t)column->words[count - 1] : 0;
+        if (column->first_typed >= count) column->type = RECMAP_TYPE_NONE;
     }
-    column->bytes_size = bytes_size;
-    if (!is_typed) column->type = RECMAP_TYPE_NONE;
-}
-
-void run_keep(struct record_run *run, const uint8_t *keeps) {
-    size_t kept = 0;
-    for (size_t c = 0; c < run->column_count; c++) keep_values(&run->columns[c], run->count, keeps);
-    for (size_t i = 0; i < run->count; i++) {
-        if (!keeps[i]) continue;
-        run->offsets[kept] = run->offsets[i];
-        run->sizes[kept] = run->sizes[i];
-        run->checks[kept] = run->checks[i];
-        if (run->has_ids) run->ids[kept] = run->ids[i];
-        kept++;
-    }
-    run->count = kept;
 }
 
 recmap_value run_column_at(const struct record_run *run, size_t column_index, size_t i) {
+    assert(column_index < run->column_count && i < run->count);
     const struct run_column *column = &run->columns[column_index];
     recmap_value value = {.type = RECMAP_TYPE_NONE};
     if (column->missing[i]) return value;

@@ -1,5 +1,6 @@
 #include "scan/scanner.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +10,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/* What a guess may cost: enough for what lies before a frame in most files, and for a large record;
- * but payload of zeros or small numbers, which looks like headers everywhere, and bytes made to
- * look like headers of long records must not make it cost more than walking. */
+/* Limits the cost of a guess. It is enough to pass a large record. Payload of zeros or small
+ * numbers looks like headers everywhere, and bytes may be crafted to look like headers of long
+ * records: neither may make guessing cost more than scanning. */
 static const struct search_budget GUESS_BUDGET = {.place_count = 1 << 17,
                                                   .payload_size = (uint64_t)256 << 20};
 
@@ -21,8 +22,8 @@ bool findings_init(struct scan_findings *findings, const struct extractor *extra
                     extractor_column_count(extractor));
 }
 
-void findings_free(struct scan_findings *findings) {
-    run_free(&findings->run);
+void findings_deinit(struct scan_findings *findings) {
+    run_deinit(&findings->run);
     crc_sums_free(&findings->sums);
     free(findings->damages);
     *findings = (struct scan_findings){0};
@@ -43,7 +44,7 @@ static void stop_without_memory(struct scan_findings *findings, uint64_t offset)
     stop(findings, offset, fail_memory(&findings->error));
 }
 
-/* Damage under RAISE ends the walk. */
+/* With RAISE, damage ends the scan. */
 static void stop_at_damage(struct scan_findings *findings, uint64_t offset, const char *reason) {
     stop(findings, offset, fail(&findings->error, RECMAP_CORRUPT, "%s", reason));
 }
@@ -75,171 +76,208 @@ static void add_record(const struct scanner *scanner, struct scan_findings *find
     stop(findings, offset, status);
 }
 
-static void get_lost(struct scan_cursor *state, const char *reason) {
-    state->is_lost = true;
-    state->lost_since = state->position++;
-    snprintf(state->reason, sizeof state->reason, "%s", reason);
+static void lose_sync(struct scan_cursor *cursor, const char *reason) {
+    assert(!cursor->is_lost);
+    cursor->is_lost = true;
+    cursor->lost_since = cursor->position++;
+    snprintf(cursor->reason, sizeof cursor->reason, "%s", reason);
 }
 
-/* A place whose frame is bad. Where its length holds and a good header or the end stands behind it,
- * only this record is lost; else the walk must find its way back. */
-static void meet_damage(const struct scanner *scanner, struct scan_findings *findings,
-                        struct scan_cursor *state, frame_verdict verdict, const struct frame *frame,
-                        const struct frame_fault *fault, const uint8_t *bytes, uint64_t size) {
+/* Handles a bad frame at the cursor. If its length is plausible, because a good header or the end
+ * of the records follows it, only this record is lost. Otherwise the cursor is lost and must
+ * resync. */
+static void pass_damage(const struct scanner *scanner, struct scan_findings *findings,
+                        struct scan_cursor *cursor, frame_verdict verdict,
+                        const struct frame *frame, const struct frame_fault *fault,
+                        const uint8_t *bytes, uint64_t size) {
     if (scanner->on_corrupt == RECMAP_ON_CORRUPT_RAISE) {
-        stop_at_damage(findings, state->position, fault->reason);
+        stop_at_damage(findings, cursor->position, fault->reason);
         return;
     }
     if (verdict == FRAME_BAD_DATA) {
-        uint64_t behind = state->position + frame->size;
-        const struct framing *by = scanner->framing;
-        if (behind == size || by->begins_frame(by, bytes + behind, size - behind)) {
-            add_damage(findings, state->position, frame->size, fault->reason);
-            state->position = behind;
+        uint64_t next = cursor->position + frame->size;
+        const struct framing *framing = scanner->framing;
+        assert(next <= size);
+        if (next == size || framing->begins_frame(framing, bytes + next, size - next)) {
+            add_damage(findings, cursor->position, frame->size, fault->reason);
+            cursor->position = next;
             return;
         }
     }
-    get_lost(state, fault->reason);
+    lose_sync(cursor, fault->reason);
 }
 
-static void find_back(const struct scanner *scanner, struct scan_findings *findings,
-                      struct scan_cursor *state, const uint8_t *bytes, uint64_t size,
-                      uint64_t end) {
+/* Looks for the next good frame before `end`. If there is none, the cursor stays lost and the next
+ * segment continues the search; at the end of the records the damage ends too. */
+static void resync(const struct scanner *scanner, struct scan_findings *findings,
+                   struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end) {
     const struct framing *framing = scanner->framing;
-    uint64_t at = !framing->find ? FRAME_NOWHERE
-                                 : framing->find(framing, bytes, size, state->position, end,
-                                                 SEARCH_UNBOUNDED, &findings->sums);
-    if (at == FRAME_NOWHERE) {
-        state->position = end;
+    uint64_t next = !framing->find ? FRAME_NOWHERE
+                                   : framing->find(framing, bytes, size, cursor->position, end,
+                                                   SEARCH_UNBOUNDED, &findings->sums);
+    if (next == FRAME_NOWHERE) {
+        cursor->position = end;
         if (end < size) return;
-        at = size;
+        next = size;
     }
-    add_damage(findings, state->lost_since, at - state->lost_since, state->reason);
-    state->position = at;
-    state->is_lost = false;
+    add_damage(findings, cursor->lost_since, next - cursor->lost_since, cursor->reason);
+    cursor->position = next;
+    cursor->is_lost = false;
 }
 
-/* Where no check is stored, the hash that stands for it is wanted. */
+/* If the framing stores no check, FRAME_CHECK_STORED makes `parse` compute the hash that replaces
+ * it. */
 static frame_check check_of(const struct framing *framing) {
     return framing->check_payload ? FRAME_CHECK_ALL : FRAME_CHECK_STORED;
 }
 
-/* The frame at the walk's position. Before any damage every byte is met once. A walk that was lost
- * may meet frames that claim the same bytes over and over: then sums tell what was read before. */
+/* Parses the frame at the cursor. Before any damage every byte belongs to one frame and is read
+ * once. After damage, a search may meet many false headers whose frames cover the same bytes, and
+ * reading each of them would take quadratic time. So once the search has started to keep sums
+ * (`sums.bytes`), payloads are checked with them and no byte is read more than once or twice. */
 static frame_verdict parse_frame(struct frame *frame, const struct scanner *scanner,
-                                 struct scan_findings *findings, const struct scan_cursor *state,
+                                 struct scan_findings *findings, const struct scan_cursor *cursor,
                                  const uint8_t *bytes, uint64_t size, struct frame_fault *fault) {
     const struct framing *framing = scanner->framing;
-    const uint8_t *at = bytes + state->position;
-    uint64_t left = size - state->position;
+    const uint8_t *frame_bytes = bytes + cursor->position;
+    uint64_t left = size - cursor->position;
     if (framing->check_payload && !findings->sums.bytes)
-        return framing->parse(frame, framing, at, left, FRAME_CHECK_ALL, fault);
-    frame_verdict verdict = framing->parse(frame, framing, at, left, FRAME_CHECK_STORED, fault);
+        return framing->parse(frame, framing, frame_bytes, left, FRAME_CHECK_ALL, fault);
+    frame_verdict verdict =
+        framing->parse(frame, framing, frame_bytes, left, FRAME_CHECK_STORED, fault);
     if (verdict != FRAME_GOOD || !framing->check_payload) return verdict;
-    return framing->check_payload(frame, bytes, state->position, &findings->sums, fault);
+    return framing->check_payload(frame, bytes, cursor->position, &findings->sums, fault);
 }
 
-static void walk_on(const struct scanner *scanner, struct scan_findings *findings,
-                    struct scan_cursor *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
+/* Scans all frames that begin before `end`. `size` is the end of the records, and `end` is at most
+ * that: if it is less, another segment follows and damage may stay open. */
+static void scan_frames(const struct scanner *scanner, struct scan_findings *findings,
+                        struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size,
+                        uint64_t end) {
     while (findings->status == RECMAP_OK &&
-           (state->position < end || (state->is_lost && end == size))) {
-        if (state->is_lost) {
-            find_back(scanner, findings, state, bytes, size, end);
+           (cursor->position < end || (cursor->is_lost && end == size))) {
+        if (cursor->is_lost) {
+            resync(scanner, findings, cursor, bytes, size, end);
             continue;
         }
-        struct frame found;
+        struct frame frame;
         struct frame_fault fault;
-        frame_verdict verdict = parse_frame(&found, scanner, findings, state, bytes, size, &fault);
+        frame_verdict verdict = parse_frame(&frame, scanner, findings, cursor, bytes, size, &fault);
         if (verdict == FRAME_GOOD) {
-            add_record(scanner, findings, state->position, &found, bytes + state->position);
-            state->position += found.size;
+            assert(frame.size && frame.size <= size - cursor->position);
+            add_record(scanner, findings, cursor->position, &frame, bytes + cursor->position);
+            cursor->position += frame.size;
         } else if (verdict == FRAME_AT_END) {
             return;
         } else {
-            meet_damage(scanner, findings, state, verdict, &found, &fault, bytes, size);
+            pass_damage(scanner, findings, cursor, verdict, &frame, &fault, bytes, size);
         }
     }
 }
 
-/* Where the records of a file of that size end. */
-static uint64_t records_end(const struct scanner *scanner, uint64_t size) {
+/* The offset at which the records of a file end: before its footer. */
+static uint64_t end_of_records(const struct scanner *scanner, uint64_t size) {
     uint64_t footer = scanner->framing->file_footer_size;
     return footer < size ? size - footer : 0;
 }
 
-/* Steps over the bytes at a file's beginning. False: it is too short to be what it should be. */
+/* Moves the cursor past the file's header. False if the file is too short for header and footer:
+ * then all of it is damage. */
 static bool enter_file(const struct scanner *scanner, struct scan_findings *findings,
-                       struct scan_cursor *state, uint64_t size) {
+                       struct scan_cursor *cursor, uint64_t size) {
     const struct framing *framing = scanner->framing;
     uint64_t header = framing->file_header_size, footer = framing->file_footer_size;
-    if (!(header | footer) || state->position || state->is_lost) return true;
-    state->position = header;
+    if (!(header | footer) || cursor->position || cursor->is_lost) return true;
+    cursor->position = header;
     if (bytes_fit(header, footer, size)) return true;
     char reason[REASON_MAX];
     snprintf(reason, sizeof reason,
              "the file has %" PRIu64 " bytes, less than its header of %" PRIu64
              " and its footer of %" PRIu64,
              size, header, footer);
-    state->position = size;
+    cursor->position = size;
     if (scanner->on_corrupt == RECMAP_ON_CORRUPT_RAISE) stop_at_damage(findings, 0, reason);
     else if (size) add_damage(findings, 0, size, reason);
     return false;
 }
 
 void scan_from(const struct scanner *scanner, struct scan_findings *findings,
-               struct scan_cursor *state, const uint8_t *bytes, uint64_t size, uint64_t end) {
+               struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end) {
     findings_clear(findings);
-    uint64_t last = records_end(scanner, size);
-    if (enter_file(scanner, findings, state, size))
-        walk_on(scanner, findings, state, bytes, last, min_u64(end, last));
+    uint64_t last = end_of_records(scanner, size);
+    if (enter_file(scanner, findings, cursor, size))
+        scan_frames(scanner, findings, cursor, bytes, last, min_u64(end, last));
 }
 
 bool scan_from_guess(const struct scanner *scanner, struct scan_findings *findings,
-                     struct scan_cursor *state, uint64_t *entry, const uint8_t *bytes,
+                     struct scan_cursor *cursor, uint64_t *entry, const uint8_t *bytes,
                      uint64_t size, uint64_t begin, uint64_t end) {
     const struct framing *framing = scanner->framing;
     findings_clear(findings);
-    size = records_end(scanner, size);
+    size = end_of_records(scanner, size);
     end = min_u64(end, size);
     if (!framing->guess || begin >= end) return false;
-    uint64_t at = framing->guess(framing, bytes, size, begin, end, GUESS_BUDGET, NULL);
-    if (at == FRAME_NOWHERE) return false;
-    *entry = at;
-    *state = (struct scan_cursor){.position = at};
-    walk_on(scanner, findings, state, bytes, size, end);
+    uint64_t guess = framing->guess(framing, bytes, size, begin, end, GUESS_BUDGET, NULL);
+    if (guess == FRAME_NOWHERE) return false;
+    assert(guess >= begin && guess < end);
+    *entry = guess;
+    *cursor = (struct scan_cursor){.position = guess};
+    scan_frames(scanner, findings, cursor, bytes, size, end);
     return true;
 }
 
+/* Whether a frame that ends where the bytes end is complete, whatever follows. A line is if it has
+ * its LF. A sample of a tar archive may continue, and of custom framings nothing is known. */
+static bool is_complete(const struct framing *framing, const struct frame *frame,
+                        const uint8_t *frame_bytes) {
+    if (framing->custom) return false;
+    if (framing->begins_behind) return frame_bytes[frame->size - 1] == '\n';
+    return framing->overhead || framing->record_size;
+}
+
 frame_verdict scan_good(const struct scanner *scanner, struct scan_findings *findings,
-                        struct scan_cursor *state, const uint8_t *bytes, size_t size,
+                        struct scan_cursor *cursor, const uint8_t *bytes, size_t size,
                         uint64_t origin) {
-    const struct framing *by = scanner->framing;
+    const struct framing *framing = scanner->framing;
     while (findings->status == RECMAP_OK) {
-        size_t at = (size_t)(state->position - origin);
-        struct frame found;
-        frame_verdict verdict = by->parse(&found, by, bytes + at, size - at, check_of(by), NULL);
-        /* One that ends with the bytes may end there only because they do. */
-        if (verdict != FRAME_GOOD || found.size >= size - at) return verdict;
-        add_record(scanner, findings, state->position, &found, bytes + at);
-        state->position += found.size;
+        size_t start = (size_t)(cursor->position - origin), left = size - start;
+        assert(start <= size);
+        struct frame frame;
+        frame_verdict verdict =
+            framing->parse(&frame, framing, bytes + start, left, check_of(framing), NULL);
+        if (verdict != FRAME_GOOD ||
+            (frame.size >= left && !is_complete(framing, &frame, bytes + start)))
+            return verdict;
+        add_record(scanner, findings, cursor->position, &frame, bytes + start);
+        cursor->position += frame.size;
     }
     return FRAME_GOOD;
 }
 
-/* Places in `bytes` are made places in the shard; those before the bytes wrap, and come back. */
+/* Scans with offsets relative to `bytes` and converts them to offsets in the shard afterwards. An
+ * offset before `origin`, as `lost_since` may be, wraps around; adding `origin` restores it, and
+ * lengths are differences, which wrapping does not change. */
 void scan_rest(const struct scanner *scanner, struct scan_findings *findings,
-               struct scan_cursor *state, const uint8_t *bytes, size_t size, uint64_t origin) {
+               struct scan_cursor *cursor, const uint8_t *bytes, size_t size, uint64_t origin) {
     size_t records = findings->run.count, damages = findings->damage_count;
-    state->position -= origin;
-    state->lost_since -= origin;
+    cursor->position -= origin;
+    cursor->lost_since -= origin;
     crc_sums_clear(&findings->sums);
-    walk_on(scanner, findings, state, bytes, size, size);
+    scan_frames(scanner, findings, cursor, bytes, size, size);
     crc_sums_clear(&findings->sums);
-    state->position += origin;
-    state->lost_since += origin;
+    cursor->position += origin;
+    cursor->lost_since += origin;
     for (size_t i = records; i < findings->run.count; i++) findings->run.offsets[i] += origin;
     for (size_t i = damages; i < findings->damage_count; i++) findings->damages[i].offset += origin;
     findings->stopped_at += origin;
+}
+
+uint64_t findings_truncate(struct scan_findings *findings, uint64_t limit, uint64_t end) {
+    const struct record_run *run = &findings->run;
+    size_t count = run->count;
+    while (count && end > limit) end = run->offsets[--count];
+    run_truncate(&findings->run, count);
+    return min_u64(end, limit);
 }
 
 void scan_add_damage(struct scan_findings *findings, uint64_t offset, uint64_t length,

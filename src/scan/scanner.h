@@ -1,8 +1,8 @@
-/* Walking through a stretch of a shard, from frame to frame, and over damage.
+/* The scanner: reads a stretch of a shard from frame to frame, and resyncs after damage.
  *
- * Where a walk goes depends on nothing but the bytes and its state, so a shard can be walked in
- * pieces: a piece that was walked from a guess counts when the walk before it arrives at exactly
- * the place where the guess began. Pure. */
+ * The result depends on the bytes and the cursor alone. So a shard can be scanned in segments: a
+ * segment that was scanned from a guessed entry is valid if the scan of the previous segment
+ * arrives at exactly that entry. Pure. */
 #ifndef RECMAP_SCAN_SCANNER_H
 #define RECMAP_SCAN_SCANNER_H
 
@@ -13,34 +13,34 @@
 #include "scan/extract.h"
 #include "scan/run.h"
 
-/* Where a walk stands: at a frame's beginning, or lost, looking for one. */
+/* A position in a scan: at the beginning of a frame, or lost while searching for one. */
 struct scan_cursor {
-    uint64_t position; /* the next frame, or the first byte not yet searched */
+    uint64_t position; /* of the next frame, or the first byte not yet searched */
     bool is_lost;
-    uint64_t lost_since;
-    char reason[REASON_MAX]; /* why it got lost */
+    uint64_t lost_since;     /* where the damage began */
+    char reason[REASON_MAX]; /* what the damage is */
 };
 
-/* A stretch of bytes that are no frame. */
+/* A stretch of bytes that belong to no frame. */
 struct scan_damage {
     uint64_t offset;
     uint64_t length;
     char reason[REASON_MAX];
 };
 
-/* What a walk found. */
+/* The result of a scan. */
 struct scan_findings {
     struct record_run run;
     struct scan_damage *damages;
     size_t damage_count;
     size_t damage_capacity;
-    recmap_status status; /* not OK: stopped at `stopped_at`, behind run.count records */
+    recmap_status status; /* not OK: the scan stopped at `stopped_at`, after run.count records */
     uint64_t stopped_at;
-    recmap_error error;   /* its record is not set */
-    struct crc_sums sums; /* of the shard's bytes, for finding back; shard after shard */
+    recmap_error error;   /* without a record number */
+    struct crc_sums sums; /* of the shard's bytes, for resyncing; cleared for each shard */
 };
 
-/* What does not change from walk to walk. */
+/* Constant during a scan. */
 struct scanner {
     const struct framing *framing;
     const struct extractor *extractor;
@@ -48,35 +48,38 @@ struct scanner {
 };
 
 bool findings_init(struct scan_findings *findings, const struct extractor *extractor);
-void findings_free(struct scan_findings *findings);
+void findings_deinit(struct scan_findings *findings);
 void findings_clear(struct scan_findings *findings);
 
-/* Walks over all frames that begin before `end`, from `state`, and leaves in it where the next walk
- * goes on. Replaces what was in `findings`. At the shard's end damage that is still open is closed.
- * Errors stand in findings->status: CORRUPT (raise), FEATURE, NO_MEMORY. */
-void scan_from(const struct scanner *scanner, struct scan_findings *findings,
-               struct scan_cursor *state, const uint8_t *bytes, uint64_t size, uint64_t end);
+/* Removes the records that reach past `limit`. `end` is the end of the last record, or more.
+ * Returns the start of what is lost: `limit`, or the first record removed, or `end`. */
+uint64_t findings_truncate(struct scan_findings *findings, uint64_t limit, uint64_t end);
 
-/* The same for a shard whose bytes come one after the other: `bytes` stand at `origin` of it, and
- * what is found is added to `findings`.
+/* Scans all frames that begin before `end`, from the cursor on, and leaves the cursor where the
+ * next scan continues. Replaces `findings`. Damage that is still open at the shard's end (`size`)
+ * is closed. Errors are in findings->status: CORRUPT (with RAISE), FEATURE, NO_MEMORY. */
+void scan_from(const struct scanner *scanner, struct scan_findings *findings,
+               struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end);
+
+/* For a shard whose bytes arrive one piece after the other: `bytes` begin at offset `origin` of the
+ * shard, and results are added to `findings`.
  *
- * scan_good goes over good frames alone, and stops where what follows is damaged, or may not all be
- * there yet. scan_rest goes on to the end of the bytes, which is that of the shard, or of a stretch
- * of it behind which bytes are lost. */
+ * scan_good stops at the first frame that is bad, or that may not be complete yet. scan_rest scans
+ * to the end of the bytes, which must be the end of the shard or of a stretch before damage. */
 frame_verdict scan_good(const struct scanner *scanner, struct scan_findings *findings,
-                        struct scan_cursor *state, const uint8_t *bytes, size_t size,
+                        struct scan_cursor *cursor, const uint8_t *bytes, size_t size,
                         uint64_t origin);
 void scan_rest(const struct scanner *scanner, struct scan_findings *findings,
-               struct scan_cursor *state, const uint8_t *bytes, size_t size, uint64_t origin);
+               struct scan_cursor *cursor, const uint8_t *bytes, size_t size, uint64_t origin);
 
-/* Adds a stretch that is lost before anybody could look at it. */
+/* Adds damage that was found outside of the scan. */
 void scan_add_damage(struct scan_findings *findings, uint64_t offset, uint64_t length,
                      const char *reason);
 
-/* Guesses: looks for the first whole frame in [begin, end) and walks from there. False when there
- * is none, or none was found with a bounded amount of work. `entry` is where the walk began. */
+/* Looks for the first whole frame in [begin, end) and scans from there; `entry` is its offset.
+ * False if there is none, or none was found with a bounded amount of work. */
 bool scan_from_guess(const struct scanner *scanner, struct scan_findings *findings,
-                     struct scan_cursor *state, uint64_t *entry, const uint8_t *bytes,
+                     struct scan_cursor *cursor, uint64_t *entry, const uint8_t *bytes,
                      uint64_t size, uint64_t begin, uint64_t end);
 
 #endif

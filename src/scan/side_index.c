@@ -260,7 +260,7 @@ recmap_status side_index_scan(const char *folder, const char *path, const struct
     if (status == RECMAP_OK) status = sink->begin_shard(sink->context, path, error);
     if (status == RECMAP_OK) status = read_lines(&by, error);
     if (status == RECMAP_OK) status = end_shard(&by, error);
-    run_free(&by.run);
+    run_deinit(&by.run);
     close_mapped(&by.text);
     close_mapped(&by.shard);
     return status;

@@ -141,16 +141,12 @@ class Kinds(FramingTest):
         self.assertEqual(self.run_recmap("index", "--framing", "lines", "a.gz").status, 3)
         self.run_recmap("index", "--framing", "lines", "--on-corrupt", "skip", "a.gz")
         found = self.payloads("a.rmx")
-        # How many lines of the damaged member are kept is not tested here. The first line after
-        # it is lost, because it may have begun in the damage.
-        first, last = parts[0].split(b"\n")[:-1], parts[2].split(b"\n")[1:-1]
-        self.assertTrue(found[:6000] == first and found[-5999:] == last)
-        self.assertLess(len(found), 15100)
-        # With records of fixed length, everything after the damage is lost.
+        # Lines have no checks: the damaged member and everything after it is lost.
+        self.assertEqual(found, parts[0].split(b"\n")[:-1])
         self.run_recmap("index", "--framing", "fixed:0,10,0", "--on-corrupt", "skip", "a.gz")
         found = self.payloads("a.rmx")
-        self.assertTrue((parts[0] + parts[1][:half]).startswith(b"".join(found)))
-        self.assertGreaterEqual(len(found), len(parts[0]) // 10 - 1)
+        self.assertTrue(parts[0].startswith(b"".join(found)))
+        self.assertEqual(len(found), len(parts[0]) // 10)
         self.assertEqual(self.run_recmap("verify", "a.rmx").status, 0)
 
     def test_what_looks_compressed_is_not_always(self):

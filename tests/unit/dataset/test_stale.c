@@ -308,7 +308,7 @@ static void test_altered_compressed_shard(void **state) {
     file.data[10] ^= 6;
     file.data[file.size - 8] ^= 1; /* no record is hurt */
     file_alter("s00001", 0, file.data, file.size);
-    assert_verify_names_shard(300, "the checksum of a compressed member does not hold");
+    assert_verify_names_shard(300, "the checksum of a compressed member does not match");
     bytes.data[50 * FRAME + 30] ^= 1;
     bytes.data[60 * FRAME + 30] ^= 1;
     file.size = 0;

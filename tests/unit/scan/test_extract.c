@@ -57,7 +57,7 @@ static void test_values(void **state) {
     assert_int_equal(word.type, RECMAP_TYPE_BYTES);
     assert_int_equal(word.as.bytes.size, 3);
     assert_memory_equal(word.as.bytes.data, "cat", 3);
-    run_free(&run);
+    run_deinit(&run);
     extractor_destroy(lifting);
 }
 
@@ -74,7 +74,7 @@ static void test_missing(void **state) {
     assert_true(run.ids[0] == IDS_NONE);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(run_column_at(&run, i, 0).type, RECMAP_TYPE_NONE);
-    run_free(&run);
+    run_deinit(&run);
     extractor_destroy(lifting);
 }
 
@@ -85,7 +85,7 @@ static void assert_feature_error(buffer *features, const char *message) {
     assert_int_equal(lift(&run, lifting, features, &error), RECMAP_FEATURE);
     assert_non_null(strstr(error.message, message));
     assert_true(error.advice[0]);
-    run_free(&run);
+    run_deinit(&run);
     extractor_destroy(lifting);
 }
 
@@ -108,7 +108,7 @@ static void test_values_that_do_not_do(void **state) {
     features_add_bytes(&features, "word", text, sizeof text - 1);
     ASSERT_OK(lift(&run, lifting, &features, &error), &error);
     assert_int_equal(run_column_at(&run, 2, 0).as.bytes.size, 255);
-    run_free(&run);
+    run_deinit(&run);
     extractor_destroy(lifting);
 }
 
@@ -125,7 +125,7 @@ static void test_no_example(void **state) {
     ASSERT_OK(extractor_lift(nothing, &run, junk, 4, &error), &error);
     recmap_value id;
     assert_int_equal(extractor_read_id(&id, lifting, junk, 4, &error), RECMAP_FEATURE);
-    run_free(&run);
+    run_deinit(&run);
     extractor_destroy(lifting);
     extractor_destroy(nothing);
     extractor_destroy(NULL);
@@ -184,7 +184,7 @@ static void test_callback(void **state) {
         assert_int_equal(extractor_read_id(&id, lifting, (const uint8_t *)"abc", 3, NULL),
                          cases[i].due);
         if (cases[i].due == RECMAP_OK) assert_true(id.as.int64 == 3);
-        run_free(&run);
+        run_deinit(&run);
         extractor_destroy(lifting);
     }
 }

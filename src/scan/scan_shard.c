@@ -1,0 +1,156 @@
+#include "scan/scan_shard.h"
+
+#include <assert.h>
+
+#include "base/error.h"
+#include "format/tfrecord.h"
+
+static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *error) {
+    fail(error, RECMAP_STALE, "the file changed while it was being indexed");
+    fail_file(error, shard->path);
+    fail_advise(error, "index it again when nothing writes to it any more");
+    return RECMAP_STALE;
+}
+
+static bool is_same_file(const struct file_stat *a, const struct file_stat *b) {
+    return a->size == b->size && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
+}
+
+static recmap_status open_file(int *fd, struct file_stat *stat, const char *path,
+                               const struct scan_options *options, recmap_error *error) {
+    recmap_status status = options->open ? options->open(fd, options->open_context, path, error)
+                                         : file_open(fd, path, error);
+    return status == RECMAP_OK ? file_get_stat(stat, *fd, path, error) : status;
+}
+
+/* Opens the file again and checks that it is the one that was detected. The descriptor is the
+ * caller's to close even after an error. */
+static recmap_status open_detected(int *fd, const struct scan_shard *shard,
+                                   const struct scan_options *options, recmap_error *error) {
+    struct file_stat now;
+    recmap_status status = open_file(fd, &now, shard->path, options, error);
+    if (status != RECMAP_OK) return status;
+    return is_same_file(&now, &shard->stat) ? RECMAP_OK : fail_changed(shard, error);
+}
+
+/* The first bytes of a TFRecord file tell whether it is compressed. Files of other framings may
+ * begin with any bytes, and the two bytes of a ZLIB header are too few to be sure: AUTO detects
+ * only GZIP in them. */
+static recmap_status detect_compression(struct scan_shard *shard, recmap_compression requested,
+                                        int fd) {
+    if (requested != RECMAP_COMPRESSION_AUTO) {
+        shard->compression = (compression)(requested - RECMAP_COMPRESSION_NONE);
+        return RECMAP_OK;
+    }
+    recmap_status status =
+        image_detect(&shard->compression, fd, shard->stat.size, shard->path, &shard->error);
+    if (!framing_is_tfrecord(shard->framing) && shard->compression == COMPRESSION_ZLIB)
+        shard->compression = COMPRESSION_NONE;
+    return status;
+}
+
+void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
+                       const struct scan_options *options) {
+    const struct scan_form *form = options->forms ? &options->forms[index] : &options->form;
+    shard->path = path;
+    shard->index = index;
+    shard->framing = form->framing ? form->framing : &tfrecord_framing;
+    int fd = -1;
+    shard->status = open_file(&fd, &shard->stat, path, options, &shard->error);
+    if (shard->status == RECMAP_OK)
+        shard->status = detect_compression(shard, form->compression, fd);
+    file_close(fd);
+    if (shard->status != RECMAP_OK) shard->state = SHARD_FAILED;
+}
+
+recmap_status scan_shard_map(struct scan_shard *shard, const struct scan_options *options,
+                             recmap_error *error) {
+    assert(shard->compression == COMPRESSION_NONE && !shard->image.map);
+    int fd = -1;
+    recmap_status status = open_detected(&fd, shard, options, error);
+    if (status == RECMAP_OK)
+        status = image_open(&shard->image, fd, shard->stat.size, shard->path, error);
+    file_close(fd);
+    if (status == RECMAP_OK && shard->image.map)
+        map_advise(shard->image.map, 0, shard->stat.size, MAP_ADVICE_SEQUENTIAL);
+    return status;
+}
+
+/* The open file that the inflater reads from. */
+struct opened_file {
+    int fd;
+    const char *path;
+};
+
+static recmap_status read_opened(void *context, void *data, size_t size, uint64_t offset,
+                                 recmap_error *error) {
+    const struct opened_file *file = context;
+    return file_read_at(file->fd, data, size, offset, file->path, error);
+}
+
+recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_options *options,
+                                 struct scan_findings *findings, recmap_error *error) {
+    struct opened_file file = {-1, shard->path};
+    struct scanner scanner = scan_shard_scanner(shard, options);
+    struct inflate_scan *scan = &shard->inflated;
+    struct point_list known = {0};
+    recmap_status status = open_detected(&file.fd, shard, options, error);
+    *scan = (struct inflate_scan){
+        .scanner = &scanner,
+        .source = {.size = shard->stat.size, .read = read_opened, .context = &file},
+        .kind = shard->compression,
+        .path = shard->path,
+    };
+    if (status == RECMAP_OK && options->known_points) {
+        status = options->known_points(&known, &scan->known_size, options->open_context,
+                                       shard->index, error);
+        scan->known = &known;
+    }
+    if (status == RECMAP_OK) status = inflate_scan_shard(scan, findings, error);
+    /* Only the results outlive this function. */
+    scan->scanner = NULL;
+    scan->known = NULL;
+    scan->source = (struct inflate_source){0};
+    points_free(&known);
+    file_close(file.fd);
+    return status;
+}
+
+void scan_shard_close(struct scan_shard *shard) {
+    image_close(&shard->image);
+    points_free(&shard->inflated.points);
+}
+
+struct scanner scan_shard_scanner(const struct scan_shard *shard,
+                                  const struct scan_options *options) {
+    return (struct scanner){shard->framing, options->extractor, options->on_corrupt};
+}
+
+uint64_t scan_shard_size(const struct scan_shard *shard) {
+    return shard->compression == COMPRESSION_NONE ? shard->image.size : shard->inflated.size;
+}
+
+recmap_status scan_shard_check_unchanged(const struct scan_shard *shard,
+                                         const struct scan_options *options, recmap_error *error) {
+    int fd = -1;
+    recmap_status status = open_detected(&fd, shard, options, error);
+    file_close(fd);
+    return status;
+}
+
+recmap_status scan_shard_check_whole(const struct scan_shard *shard, recmap_error *error) {
+    if (!image_was_cut(&shard->image)) return RECMAP_OK;
+    fail(error, RECMAP_IO, "the file was cut short while it was being read");
+    fail_file(error, shard->path);
+    fail_advise(error, "index it again when nothing writes to it any more");
+    return RECMAP_IO;
+}
+
+const struct file_kind *scan_shard_other_kind(const struct scan_shard *shard) {
+    bool is_plain = shard->compression == COMPRESSION_NONE;
+    const uint8_t *bytes = is_plain ? shard->image.data : shard->inflated.prefix;
+    uint64_t size = is_plain ? shard->image.size : shard->inflated.prefix_size;
+    const struct framing *framing = shard->framing;
+    if (!framing_is_tfrecord(framing) || framing->begins_frame(framing, bytes, size)) return NULL;
+    return sniff_file(bytes, size);
+}

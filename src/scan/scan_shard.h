@@ -1,0 +1,58 @@
+/* A shard during a scan: which file it is, how it is framed and compressed, and its bytes. */
+#ifndef RECMAP_SCAN_SCAN_SHARD_H
+#define RECMAP_SCAN_SCAN_SHARD_H
+
+#include "format/sniff.h"
+#include "os/file.h"
+#include "scan/inflate_scan.h"
+#include "scan/scan.h"
+#include "shards/image.h"
+
+enum shard_state { SHARD_CLOSED, SHARD_OPENING, SHARD_OPEN, SHARD_FAILED };
+
+struct scan_shard {
+    const char *path;
+    size_t index; /* among the shards of the scan */
+    const struct framing *framing;
+    struct file_stat stat; /* when it was detected: the file may not change afterwards */
+    compression compression;
+    enum shard_state state;       /* guarded by the lock of the segments */
+    struct shard_image image;     /* of an uncompressed shard */
+    struct inflate_scan inflated; /* of a compressed shard: the results of its scan */
+    recmap_status status;         /* why it failed */
+    recmap_error error;
+};
+
+/* Detects size and compression of the shard at `path`. If that fails, the state is SHARD_FAILED. */
+void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
+                       const struct scan_options *options);
+
+/* Maps an uncompressed shard. Errors: STALE if the file is not the detected one any more; IO. */
+recmap_status scan_shard_map(struct scan_shard *shard, const struct scan_options *options,
+                             recmap_error *error);
+
+/* Inflates and scans a compressed shard. Errors: as above, and those of inflate_scan_shard. */
+recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_options *options,
+                                 struct scan_findings *findings, recmap_error *error);
+
+/* Releases the bytes and the seek points. */
+void scan_shard_close(struct scan_shard *shard);
+
+struct scanner scan_shard_scanner(const struct scan_shard *shard,
+                                  const struct scan_options *options);
+
+/* Size of the bytes that hold the records: the file, or what it inflates to. */
+uint64_t scan_shard_size(const struct scan_shard *shard);
+
+/* STALE if the file changed since it was detected. */
+recmap_status scan_shard_check_unchanged(const struct scan_shard *shard,
+                                         const struct scan_options *options, recmap_error *error);
+
+/* IO if the file was truncated while it was mapped. */
+recmap_status scan_shard_check_whole(const struct scan_shard *shard, recmap_error *error);
+
+/* What the file is if its first bytes are not a TFRecord header; NULL if they are, or nothing is
+ * known. */
+const struct file_kind *scan_shard_other_kind(const struct scan_shard *shard);
+
+#endif

@@ -1,0 +1,210 @@
+#include "scan/segments.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "os/process.h"
+
+enum {
+    SEGMENT_MAX = 8 << 20,
+    SEGMENT_MIN = 1 << 20,
+    SLOTS_MAX = 64,
+    SLOTS_PER_THREAD = 2,
+    /* Bytes of files in flight, whatever the number of threads. What is found in them takes up to
+     * twice as much memory: the worst case are empty records. */
+    SEGMENTS_TOTAL = 64 << 20,
+    WHOLE_SHARD_SEGMENTS = 32, /* a shard of fewer segments may be scanned as one */
+};
+
+/* Whether the shard is a single segment: if it is compressed, or if its framing cannot guess where
+ * a frame begins. In the latter case another worker scans the next shard meanwhile. But all that is
+ * found in a segment is held in memory, so a large shard is cut anyway, and scanned by the
+ * receiver. */
+static bool is_one_segment(const struct segment_ring *ring, const struct scan_shard *shard) {
+    return shard->compression != COMPRESSION_NONE ||
+           (!shard->framing->guess && shard->stat.size / ring->segment_size < WHOLE_SHARD_SEGMENTS);
+}
+
+/* Fills in the next segment. Every shard has at least one, even an empty one. */
+static void cut_segment(struct segment_ring *ring, struct segment *segment) {
+    assert(ring->next_shard < ring->shard_count);
+    const struct scan_shard *shard = &ring->shards[ring->next_shard];
+    if (segment->shard_index != ring->next_shard) crc_sums_clear(&segment->findings.sums);
+    segment->shard_index = ring->next_shard;
+    segment->begin = ring->next_begin;
+    segment->is_done = false;
+    segment->is_scanned = false;
+    segment->is_last = is_one_segment(ring, shard) ||
+                       shard->stat.size - ring->next_begin <= ring->segment_size;
+    ring->taken_count++;
+    if (segment->is_last) {
+        segment->end = shard->stat.size;
+        ring->next_shard++;
+        ring->next_begin = 0;
+    } else {
+        segment->end = ring->next_begin += ring->segment_size;
+    }
+}
+
+/* Maps the shard unless that was done; waits while another thread is mapping it. */
+static bool map_shard(struct segment_ring *ring, struct scan_shard *shard) {
+    pthread_mutex_lock(&ring->lock);
+    while (shard->state == SHARD_OPENING) pthread_cond_wait(&ring->slot_freed, &ring->lock);
+    if (shard->state == SHARD_CLOSED) {
+        shard->state = SHARD_OPENING;
+        pthread_mutex_unlock(&ring->lock);
+        shard->status = scan_shard_map(shard, ring->options, &shard->error);
+        pthread_mutex_lock(&ring->lock);
+        shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
+        pthread_cond_broadcast(&ring->slot_freed);
+    }
+    bool is_open = shard->state == SHARD_OPEN;
+    pthread_mutex_unlock(&ring->lock);
+    return is_open;
+}
+
+/* A compressed shard is one segment. Only the thread that has its segment comes here, so the state
+ * needs no lock. */
+static bool inflate_shard(const struct segment_ring *ring, struct scan_shard *shard,
+                          struct segment *segment) {
+    if (!segment->is_scanned && shard->state != SHARD_FAILED) {
+        shard->status = scan_shard_inflate(shard, ring->options, &segment->findings, &shard->error);
+        segment->is_scanned = true;
+        segment->entry = 0;
+        segment->cursor = (struct scan_cursor){.position = shard->inflated.end_of_records};
+        shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
+    }
+    return shard->state == SHARD_OPEN;
+}
+
+bool segments_open_shard(struct segment_ring *ring, struct segment *segment) {
+    struct scan_shard *shard = &ring->shards[segment->shard_index];
+    return shard->compression == COMPRESSION_NONE ? map_shard(ring, shard)
+                                                  : inflate_shard(ring, shard, segment);
+}
+
+/* Scans a segment on a worker: the first of a shard from its beginning, others from a guess. */
+static void scan_segment(struct segment_ring *ring, struct segment *segment) {
+    const struct scan_shard *shard = &ring->shards[segment->shard_index];
+    if (!segments_open_shard(ring, segment) || shard->compression != COMPRESSION_NONE) return;
+    const struct shard_image *image = &shard->image;
+    struct scanner scanner = scan_shard_scanner(shard, ring->options);
+    if (segment->begin > 0) {
+        segment->is_scanned = scan_from_guess(&scanner, &segment->findings, &segment->cursor,
+                                              &segment->entry, image->data, image->size,
+                                              segment->begin, segment->end);
+        return;
+    }
+    segment->is_scanned = true;
+    segment->entry = 0;
+    segment->cursor = (struct scan_cursor){0};
+    scan_from(&scanner, &segment->findings, &segment->cursor, image->data, image->size,
+              segment->end);
+}
+
+static void *run_worker(void *context) {
+    struct segment_ring *ring = context;
+    pthread_mutex_lock(&ring->lock);
+    while (!ring->is_stopped && ring->next_shard < ring->shard_count) {
+        assert(ring->taken_count - ring->released_count <= ring->slot_count);
+        if (ring->taken_count - ring->released_count == ring->slot_count) {
+            pthread_cond_wait(&ring->slot_freed, &ring->lock);
+            continue;
+        }
+        struct segment *segment = &ring->slots[ring->taken_count % ring->slot_count];
+        cut_segment(ring, segment);
+        pthread_mutex_unlock(&ring->lock);
+        scan_segment(ring, segment);
+        pthread_mutex_lock(&ring->lock);
+        segment->is_done = true;
+        pthread_cond_signal(&ring->segment_done);
+    }
+    pthread_mutex_unlock(&ring->lock);
+    return NULL;
+}
+
+bool segments_next(struct segment_ring *ring, struct segment **segment, uint64_t wait_ns) {
+    struct segment *next = &ring->slots[ring->released_count % ring->slot_count];
+    pthread_mutex_lock(&ring->lock);
+    if (!ring->workers.count && ring->taken_count == ring->released_count) {
+        cut_segment(ring, next);
+        next->is_done = true;
+    }
+    bool is_done = ring->taken_count > ring->released_count && next->is_done;
+    if (!is_done) {
+        struct timespec until = clock_until(wait_ns);
+        pthread_cond_timedwait(&ring->segment_done, &ring->lock, &until);
+        is_done = ring->taken_count > ring->released_count && next->is_done;
+    }
+    pthread_mutex_unlock(&ring->lock);
+    *segment = next;
+    return is_done;
+}
+
+void segments_release(struct segment_ring *ring) {
+    pthread_mutex_lock(&ring->lock);
+    assert(ring->released_count < ring->taken_count);
+    ring->slots[ring->released_count % ring->slot_count].is_done = false;
+    ring->released_count++;
+    pthread_cond_broadcast(&ring->slot_freed);
+    pthread_mutex_unlock(&ring->lock);
+}
+
+/* Chooses the size of segments and returns the number of slots. Their product is bounded, so that
+ * memory does not grow with the number of threads. */
+static size_t choose_size(struct segment_ring *ring, unsigned thread_count) {
+    size_t slots = (size_t)thread_count * SLOTS_PER_THREAD + 2;
+    if (slots > SLOTS_MAX) slots = SLOTS_MAX;
+    uint64_t size = SEGMENTS_TOTAL / slots;
+    if (size > SEGMENT_MAX) size = SEGMENT_MAX;
+    if (size < SEGMENT_MIN) size = SEGMENT_MIN;
+    ring->segment_size = ring->options->segment_size ? ring->options->segment_size : size;
+    return slots;
+}
+
+static uint64_t count_segments(const struct segment_ring *ring) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < ring->shard_count; i++)
+        count += ring->shards[i].stat.size / ring->segment_size + 1;
+    return count;
+}
+
+recmap_status segments_init(struct segment_ring *ring, struct scan_shard *shards,
+                            size_t shard_count, const struct scan_options *options,
+                            recmap_error *error) {
+    *ring = (struct segment_ring){
+        .options = options,
+        .shards = shards,
+        .shard_count = shard_count,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .slot_freed = PTHREAD_COND_INITIALIZER,
+    };
+    condition_init(&ring->segment_done);
+    unsigned threads = options->thread_count ? options->thread_count : core_count();
+    size_t slots = choose_size(ring, threads);
+    uint64_t segments = count_segments(ring);
+    if (threads > segments) threads = (unsigned)segments;
+    if (slots > segments + 1) slots = (size_t)segments + 1;
+    if (threads <= 1) slots = 1;
+    ring->slots = calloc(slots, sizeof *ring->slots);
+    if (!ring->slots) return fail_memory(error);
+    for (; ring->slot_count < slots; ring->slot_count++)
+        if (!findings_init(&ring->slots[ring->slot_count].findings, options->extractor))
+            return fail_memory(error);
+    if (threads <= 1) return RECMAP_OK;
+    return workers_start(&ring->workers, threads, run_worker, ring, error);
+}
+
+void segments_deinit(struct segment_ring *ring) {
+    pthread_mutex_lock(&ring->lock);
+    ring->is_stopped = true;
+    pthread_cond_broadcast(&ring->slot_freed);
+    pthread_mutex_unlock(&ring->lock);
+    workers_join(&ring->workers);
+    for (size_t i = 0; i < ring->slot_count; i++) findings_deinit(&ring->slots[i].findings);
+    free(ring->slots);
+    pthread_cond_destroy(&ring->segment_done);
+    pthread_cond_destroy(&ring->slot_freed);
+    pthread_mutex_destroy(&ring->lock);
+}
