@@ -1,4 +1,4 @@
-/* The hash over a file's content, as the seal has it: XXH3-128, its low 64 bits first, both halves
+/* The hash over a file's content that the seal stores: XXH3-128, low 64 bits first, both halves
  * little-endian. */
 #ifndef RECMAP_STORE_CONTENT_H
 #define RECMAP_STORE_CONTENT_H
@@ -10,7 +10,7 @@
 
 void content_hash(uint8_t hash[16], const void *data, size_t size);
 
-/* Over the first `size` bytes of an open file, read in pieces. */
+/* Hashes the first `size` bytes of an open file, read in pieces of bounded size. */
 recmap_status content_hash_file(uint8_t hash[16], int fd, uint64_t size, const char *path,
                                 recmap_error *error);
 

@@ -1,5 +1,6 @@
 #include "store/environment.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,36 +10,38 @@
 #include "base/error.h"
 #include "store/seal.h"
 
-_Static_assert(sizeof(size_t) == SEAL_WORD_SIZE, "the index is LMDB's file of 64-bit machines");
+_Static_assert(sizeof(size_t) == SEAL_WORD_SIZE,
+               "LMDB's files differ between 32-bit and 64-bit machines");
 
-/* What one transaction may write: it is all in memory until it is committed. */
+/* Bytes per transaction. They are all in memory until the transaction is committed. */
 #define TRANSACTION_SIZE ((size_t)32 << 20)
 
-/* Pages that a transaction takes besides those that environment_put counts: branches, the tables'
- * records, the list of free pages. */
+/* Pages of a transaction beyond those that environment_put counts: branches, the records of the
+ * tables, the list of free pages. */
 enum { SPARE_PAGES = 256 };
 
 struct environment {
     MDB_env *lmdb;
     MDB_txn *transaction; /* writing: the one being filled, or NULL; reading: the only one */
     MDB_dbi tables[STORE_TABLE_COUNT];
-    size_t room;      /* bytes that the transaction may still write */
-    size_t page_size; /* of LMDB's file */
-    int fd;           /* writing: the caller's descriptor of the file; reading: -1 */
-    char *path;       /* what errors name */
+    size_t room; /* bytes left in the transaction */
+    size_t page_size;
+    int fd;     /* writing: the caller's descriptor of the file; reading: -1 */
+    char *path; /* for errors */
 };
 
-/* LMDB says EIO for every write that came out short, ENOSPC for the first one: a full disk, a
- * quota, a limit of file size. Writing on at the file's end tells which. */
+/* LMDB reports a short write as EIO or ENOSPC and hides the cause: a full disk, a quota, or a limit
+ * of the file size. So write to the end of the file again, which fails with the real errno. Returns
+ * false if it does not fail. */
 static bool fail_short_write(struct environment *env, recmap_error *error) {
     static const uint8_t zeros[4096];
     struct file_stat stat;
-    recmap_error found = RECMAP_ERROR_INIT;
+    recmap_error cause = RECMAP_ERROR_INIT;
     if (file_get_stat(&stat, env->fd, env->path, NULL) != RECMAP_OK) return false;
     recmap_status status =
-        file_write_at(env->fd, zeros, sizeof zeros, stat.size, env->path, &found);
+        file_write_at(env->fd, zeros, sizeof zeros, stat.size, env->path, &cause);
     if (status == RECMAP_OK) return false;
-    if (error) *error = found;
+    if (error) *error = cause;
     return true;
 }
 
@@ -55,16 +58,16 @@ static recmap_status fail_lmdb(struct environment *env, int code, const char *ac
 static recmap_status environment_allocate(struct environment **environment, const char *path,
                                           recmap_error *error) {
     struct environment *env = calloc(1, sizeof *env);
-    char *kept = env ? strdup(path) : NULL;
-    int code = kept ? mdb_env_create(&env->lmdb) : ENOMEM;
+    char *path_copy = env ? strdup(path) : NULL;
+    int code = path_copy ? mdb_env_create(&env->lmdb) : ENOMEM;
     if (!code) code = mdb_env_set_maxdbs(env->lmdb, STORE_TABLE_COUNT);
     if (code) {
         if (env && env->lmdb) mdb_env_close(env->lmdb);
-        free(kept);
+        free(path_copy);
         free(env);
         return fail_errno(error, code, path, "prepare LMDB");
     }
-    env->path = kept;
+    env->path = path_copy;
     env->fd = -1;
     *environment = env;
     return RECMAP_OK;
@@ -84,7 +87,7 @@ int environment_descriptor(const struct environment *env) {
     return fd;
 }
 
-/* Opens the six tables in the order of their numbers, so that equal puts give equal files. */
+/* Opens all tables. Always in the order of their numbers, so that equal puts give equal files. */
 static int open_tables(struct environment *env, unsigned flags) {
     int code = 0;
     for (int table = 0; !code && table < STORE_TABLE_COUNT; table++)
@@ -92,12 +95,13 @@ static int open_tables(struct environment *env, unsigned flags) {
     return code;
 }
 
-/* Starts a transaction with room for `size` bytes at least. The map grows by just that, so that a
- * limit of address space is no hurdle for a small index; LMDB keeps the map's size in the file, so
- * it must depend on nothing but what was put. */
+/* Starts a transaction with room for at least `size` bytes. The map grows by that much only, so
+ * that a small index can be built under a limit of address space. LMDB stores the size of the map
+ * in the file, so the size must depend on nothing but the values put. */
 static int begin_writing(struct environment *env, size_t size) {
     MDB_envinfo info;
     if (size < TRANSACTION_SIZE) size = TRANSACTION_SIZE;
+    assert(!env->transaction);
     size_t room = size + SPARE_PAGES * env->page_size;
     mdb_env_info(env->lmdb, &info);
     size_t used = (info.me_last_pgno + 1) * env->page_size;
@@ -115,8 +119,8 @@ static int commit_writing(struct environment *env) {
 }
 
 static int start_file(struct environment *env, const char *path) {
-    /* NOSYNC: the file is synced as a whole before it gets its name. Never WRITEMAP: a full disk
-     * would be SIGBUS. */
+    /* NOSYNC: the whole file is synced before it is published. Never WRITEMAP: a full disk would
+     * raise SIGBUS instead of returning an error. */
     unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC;
     MDB_stat stat;
     int code = mdb_env_open(env->lmdb, path, flags, 0666);
@@ -148,7 +152,7 @@ recmap_status environment_put(struct environment *env, uint8_t **data, store_tab
                               struct store_key key, size_t size, recmap_error *error) {
     uint8_t key_bytes[STORE_KEY_SIZE];
     key_encode(key_bytes, key);
-    /* Its own pages, one for the header that LMDB puts before them, one for the leaf. */
+    /* An upper bound: the value's own pages, one more for their header, and a new leaf. */
     size_t cost = (size / env->page_size + 3) * env->page_size;
     int code = 0;
     if (env->transaction && cost > env->room) code = commit_writing(env);
@@ -159,6 +163,7 @@ recmap_status environment_put(struct environment *env, uint8_t **data, store_tab
         code = mdb_put(env->transaction, env->tables[table], &lmdb_key, &value,
                        MDB_APPEND | MDB_RESERVE);
     if (code) return fail_lmdb(env, code, "write the index", error);
+    assert(cost <= env->room);
     env->room -= cost;
     *data = value.mv_data;
     return RECMAP_OK;
@@ -219,6 +224,7 @@ recmap_status environment_open(struct environment **environment, bool *was_repla
     return status;
 }
 
+/* Whether LMDB returned exactly the listed value, at the same place in the file. */
 static bool is_listed(const MDB_val *key, const MDB_val *value, const struct page_value *listed,
                       const uint8_t *base) {
     uint8_t expected[STORE_KEY_SIZE];
@@ -228,25 +234,28 @@ static bool is_listed(const MDB_val *key, const MDB_val *value, const struct pag
            (const uint8_t *)value->mv_data == base + listed->offset;
 }
 
+/* Iterates over the table with LMDB and compares each value to the listing. The first value gives
+ * the address of the file, all others must agree with it. A difference can only mean that the file
+ * was written to after pages_check read it. */
 recmap_status environment_find(struct environment *env, const uint8_t **base, store_table table,
                                const struct page_value *values, size_t count, recmap_error *error) {
     MDB_cursor *cursor;
     MDB_val key, value;
     const uint8_t *start = NULL;
-    size_t found = 0;
+    size_t checked = 0;
     int code = mdb_cursor_open(env->transaction, env->tables[table], &cursor);
     if (code) return fail_lmdb(env, code, "read the index", error);
-    while (!(code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) && found < count) {
+    while (!(code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) && checked < count) {
         if (!start) start = (const uint8_t *)value.mv_data - values[0].offset;
-        if (!is_listed(&key, &value, &values[found], start)) break;
-        found++;
+        if (!is_listed(&key, &value, &values[checked], start)) break;
+        checked++;
     }
     mdb_cursor_close(cursor);
     if (code && code != MDB_NOTFOUND) return fail_lmdb(env, code, "read the index", error);
-    if (!code || found < count) {
+    if (!code || checked < count) {
         fail(error, RECMAP_IO, "the index was changed in place while it was being opened");
         fail_file(error, env->path);
-        fail_advise(error, "an index is replaced, never written to: build it again");
+        fail_advise(error, "an index may be replaced but not written to: build it again");
         return RECMAP_IO;
     }
     if (start) *base = start;

@@ -1,5 +1,6 @@
 #include "store/pages.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,8 +13,9 @@
 #include "os/file.h"
 #include "store/seal.h"
 
-/* Every page starts with its own number (8 bytes), 2 bytes unused, its kind (2), and where its free
- * space starts and ends (2 and 2); then offsets of nodes, 2 bytes each. */
+/* A page starts with its own number (8 bytes), 2 unused bytes, its kind (2), and start and end of
+ * its free space (2 and 2). The offsets of its nodes follow, 2 bytes each; the nodes themselves are
+ * at the page's end. */
 enum {
     PAGE_KIND = 10,
     PAGE_LOWER = 12,
@@ -24,11 +26,11 @@ enum {
     KIND_META = 8,
 };
 
-/* A meta page, behind its header. */
+/* Offsets in a meta page. */
 enum {
     META_MAGIC = 16,
     META_VERSION = 20,
-    META_PAGE_SIZE = 40, /* the first number of the record of the tree of free pages */
+    META_PAGE_SIZE = 40, /* stored in the record of the tree of free pages */
     META_MAIN = 88,      /* the record of the table of tables */
     META_LAST_PAGE = 136,
     META_TRANSACTION = 144,
@@ -36,7 +38,7 @@ enum {
     META_COUNT = 2,
 };
 
-/* The record of a tree. */
+/* Offsets in the record that describes a tree. */
 enum {
     RECORD_FLAGS = 4,
     RECORD_DEPTH = 6,
@@ -48,9 +50,9 @@ enum {
     RECORD_SIZE = 48,
 };
 
-/* A node: in a leaf the size of its value (4 bytes) and flags (2), in a branch the number of a page
- * (6 bytes); then the size of the key (2), the key, and in a leaf the value, or the number of the
- * first page of its own run (8). */
+/* A node starts with 6 bytes that are, in a leaf, the size of the value (4) and flags (2), and in a
+ * branch the number of a page. The size of the key (2) and the key follow. A leaf's node ends with
+ * the value, or, if it is large, with the number of the first page of its run (8). */
 enum {
     NODE_FLAGS = 4,
     NODE_KEY_SIZE = 6,
@@ -62,13 +64,13 @@ enum {
 #define LMDB_MAGIC 0xbeefc0deu
 #define NO_PAGE UINT64_MAX
 
-/* Deeper trees need more values than a file can have: a branch holds over a hundred nodes. */
+/* A branch holds over a hundred nodes, so deeper trees would need more values than fit a file. */
 enum { DEPTH_LIMIT = 8 };
 
-/* Longer than any key that is allowed. */
-enum { KEY_ROOM = 16 };
+/* No valid key is longer: names of tables, or STORE_KEY_SIZE bytes. */
+enum { KEY_MAX = 16 };
 
-/* LMDB writes numbers as the machine has them; the seal says that the file fits this machine. */
+/* LMDB uses the machine's byte order. The seal guarantees that it is this machine's. */
 static uint16_t number16(const uint8_t *p) {
     uint16_t v;
     memcpy(&v, p, sizeof v);
@@ -92,8 +94,8 @@ struct file_check {
     const struct page_source *source;
     uint32_t page_size;
     uint64_t page_count;
-    uint64_t *claimed; /* a bit a page */
-    uint8_t *levels;   /* a page a level of the tree */
+    uint64_t *claimed; /* a bit per page: it is in use */
+    uint8_t *levels;   /* room for one page per level of a tree, and one for the table of tables */
     struct page_listing *listing;
     recmap_error *error;
 };
@@ -104,11 +106,11 @@ struct tree_check {
     const char *name;
     int table; /* a store_table, or STORE_TABLE_COUNT for the table of tables */
     unsigned depth;
-    uint64_t root, branches, leaves, overflows, entries; /* as the record has them */
+    uint64_t root, branches, leaves, overflows, entries; /* according to the record */
     uint64_t seen_branches, seen_leaves, seen_overflows, seen_entries;
-    uint8_t last_key[KEY_ROOM]; /* the key before, or the least that may come */
+    uint8_t last_key[KEY_MAX]; /* the previous key: a lower bound for the next one */
     size_t last_key_size;
-    bool last_may_repeat; /* it is a branch's key, which its first leaf may have too */
+    bool last_may_repeat; /* it is a branch's key, which may be repeated by its first leaf */
     uint64_t record_offset;
 };
 
@@ -139,8 +141,8 @@ static uint64_t offset_of(const struct file_check *file, uint64_t page) {
     return page * file->page_size;
 }
 
-static recmap_status read_at(const struct file_check *file, uint8_t *out, size_t size,
-                             uint64_t offset) {
+static recmap_status read_bytes(const struct file_check *file, uint8_t *out, size_t size,
+                                uint64_t offset) {
     const struct page_source *source = file->source;
     if (!source->data)
         return file_read_at(source->fd, out, size, offset, source->path, file->error);
@@ -148,7 +150,7 @@ static recmap_status read_at(const struct file_check *file, uint8_t *out, size_t
     return RECMAP_OK;
 }
 
-/* Sets the bits of a run of pages; false when one was set before. */
+/* Sets the bits of a run of pages. False if one was set already. */
 static bool claim_bits(uint64_t *bits, uint64_t first, uint64_t count) {
     while (count) {
         unsigned start = first % 64;
@@ -162,28 +164,36 @@ static bool claim_bits(uint64_t *bits, uint64_t first, uint64_t count) {
     return true;
 }
 
+/* Claims a run of pages for one use. Pages are claimed before they are read: a forged file that
+ * uses a page twice, for example as its own child, is rejected before it can cause endless
+ * recursion. `source_offset` is the byte that names the pages, for the error. */
 static recmap_status claim(const struct file_check *file, uint64_t first, uint64_t count,
-                           uint64_t named_at) {
+                           uint64_t source_offset) {
     if (first < META_COUNT || !bytes_fit(first, count, file->page_count))
-        return damaged(file, named_at,
+        return damaged(file, source_offset,
                        "%" PRIu64 " page(s) from page %" PRIu64 " do not fit a file of %" PRIu64
                        " pages",
                        count, first, file->page_count);
     if (claim_bits(file->claimed, first, count)) return RECMAP_OK;
-    return damaged(file, named_at,
+    return damaged(file, source_offset,
                    "%" PRIu64 " page(s) from page %" PRIu64 " are not free for their use", count,
                    first);
 }
 
-/* Reads a page of a tree, and checks its header. */
+/* Reads a page of a tree and checks its header.
+ *
+ * A page stays in memory while its children are checked, and its nodes were checked when it was
+ * read: so each level needs a buffer of its own. The table of tables has only one level (see
+ * check_file), and its leaf stays in place 0 while the trees of its entries, which are read into
+ * the places after it, are checked. */
 static recmap_status load_page(struct tree_check *tree, struct page_view *page, uint64_t number,
                                unsigned level) {
     struct file_check *file = tree->file;
-    /* The leaf of the table of tables stays in the first place while the tables are walked. */
+    assert(level < tree->depth && tree->depth <= DEPTH_LIMIT && number < file->page_count);
     size_t place = tree->table == STORE_TABLE_COUNT ? 0 : level + 1;
     uint8_t *bytes = file->levels + place * file->page_size;
     uint64_t offset = offset_of(file, number);
-    recmap_status status = read_at(file, bytes, file->page_size, offset);
+    recmap_status status = read_bytes(file, bytes, file->page_size, offset);
     if (status != RECMAP_OK) return status;
     unsigned kind = level + 1 == tree->depth ? KIND_LEAF : KIND_BRANCH;
     unsigned lower = number16(bytes + PAGE_LOWER), upper = number16(bytes + PAGE_UPPER);
@@ -205,29 +215,31 @@ static recmap_status load_page(struct tree_check *tree, struct page_view *page, 
     return RECMAP_OK;
 }
 
-/* The size of a node whose header lies within the page. Large sizes need no care: 64 bits. */
+/* The size of a node whose header lies within the page. The sum of 16-bit and 32-bit numbers cannot
+ * overflow 64 bits. */
 static uint64_t node_size(const uint8_t *node, bool is_leaf) {
     uint64_t size = NODE_HEADER + (uint64_t)number16(node + NODE_KEY_SIZE);
     if (!is_leaf) return size;
     return size + (number16(node + NODE_FLAGS) & NODE_IS_LARGE ? 8 : number32(node));
 }
 
-/* Nodes lie even, within the page's used end, and fill it. */
+/* Checks that the nodes have even offsets, lie within the used part of the page, and fill it. The
+ * bounds are what memory safety needs. The sum catches damage that moves or resizes a node. */
 static recmap_status check_nodes(const struct tree_check *tree, const struct page_view *page,
                                  bool is_leaf) {
     const struct file_check *file = tree->file;
     uint64_t used = 0, offset = offset_of(file, page->number);
     unsigned upper = number16(page->bytes + PAGE_UPPER);
     for (size_t i = 0; i < page->node_count; i++) {
-        unsigned at = number16(page->bytes + PAGE_HEADER + 2 * i);
-        if (at % 2 || at < upper || at + NODE_HEADER > file->page_size)
+        unsigned start = number16(page->bytes + PAGE_HEADER + 2 * i);
+        if (start % 2 || start < upper || start + NODE_HEADER > file->page_size)
             return damaged(file, offset + PAGE_HEADER + 2 * i,
-                           "node %zu of page %" PRIu64 " starts at %u", i, page->number, at);
-        uint64_t size = node_size(page->bytes + at, is_leaf);
-        if (!bytes_fit(at, size, file->page_size))
-            return damaged(file, offset + at,
+                           "node %zu of page %" PRIu64 " starts at %u", i, page->number, start);
+        uint64_t size = node_size(page->bytes + start, is_leaf);
+        if (!bytes_fit(start, size, file->page_size))
+            return damaged(file, offset + start,
                            "node %zu of page %" PRIu64 " has %" PRIu64 " bytes at %u", i,
-                           page->number, size, at);
+                           page->number, size, start);
         used += size + size % 2;
     }
     if (used != file->page_size - upper)
@@ -251,14 +263,16 @@ static int compare_keys(const uint8_t *a, size_t a_size, const uint8_t *b, size_
     return order ? order : (a_size > b_size) - (a_size < b_size);
 }
 
-/* The next key in the order of the whole tree: of a leaf, or of a branch, which bounds what is
- * below it. LMDB finds keys by them, so they must ascend. */
+/* Checks the next key in the order of the whole tree. LMDB searches by keys, so they must ascend.
+ * A branch's key is a lower bound of the keys below it: the first of them may be equal to it, all
+ * others must be greater. Comparing each key with the previous one, in the order in which the tree
+ * is traversed, covers both. */
 static recmap_status check_key(struct tree_check *tree, const struct page_view *page,
                                const uint8_t *node, bool is_leaf) {
     const uint8_t *key = node + NODE_HEADER;
     size_t size = number16(node + NODE_KEY_SIZE);
     bool is_names = tree->table == STORE_TABLE_COUNT;
-    if (is_names ? size < 1 || size > KEY_ROOM : size != STORE_KEY_SIZE)
+    if (is_names ? size < 1 || size > KEY_MAX : size != STORE_KEY_SIZE)
         return damaged(tree->file, node_offset(tree, page, node), "a key of %zu bytes in table %s",
                        size, tree->name);
     int order = compare_keys(tree->last_key, tree->last_key_size, key, size);
@@ -273,6 +287,7 @@ static recmap_status check_key(struct tree_check *tree, const struct page_view *
 
 static recmap_status list_value(struct tree_check *tree, const uint8_t *node, uint64_t offset,
                                 uint64_t size) {
+    assert(size >= VALUE_PREFIX_SIZE && bytes_fit(offset, size, tree->file->source->size));
     struct page_listing *listing = tree->file->listing;
     size_t count = listing->tables[tree->table].count;
     if (!array_reserve(&listing->tables[tree->table].values, &listing->tables[tree->table].capacity,
@@ -284,7 +299,7 @@ static recmap_status list_value(struct tree_check *tree, const uint8_t *node, ui
     return RECMAP_OK;
 }
 
-/* A node of one of the six tables: a value beside its key, or on pages of its own. */
+/* Checks a node of a table and lists its value, which follows the key or has pages of its own. */
 static recmap_status check_value(struct tree_check *tree, const struct page_view *page,
                                  const uint8_t *node) {
     struct file_check *file = tree->file;
@@ -292,12 +307,11 @@ static recmap_status check_value(struct tree_check *tree, const struct page_view
     unsigned flags = number16(node + NODE_FLAGS);
     if (flags & ~(unsigned)NODE_IS_LARGE)
         return damaged(file, offset, "a node with flags 0x%x in table %s", flags, tree->name);
-    if (size < SEAL_HEAD_SIZE || size - SEAL_HEAD_SIZE > STORE_VALUE_LIMIT)
+    if (size < VALUE_PREFIX_SIZE || size - VALUE_PREFIX_SIZE > STORE_VALUE_LIMIT)
         return damaged(file, offset, "a value of %" PRIu64 " bytes in table %s", size, tree->name);
-    const uint8_t *place = node + NODE_HEADER + STORE_KEY_SIZE;
     if (!(flags & NODE_IS_LARGE))
         return list_value(tree, node, offset + NODE_HEADER + STORE_KEY_SIZE, size);
-    uint64_t first = number64(place);
+    uint64_t first = number64(node + NODE_HEADER + STORE_KEY_SIZE);
     uint64_t count = (PAGE_HEADER + size + file->page_size - 1) / file->page_size;
     recmap_status status = claim(file, first, count, offset);
     if (status != RECMAP_OK) return status;
@@ -323,7 +337,7 @@ static recmap_status check_leaf(struct tree_check *tree, const struct page_view 
 }
 
 static recmap_status check_page(struct tree_check *tree, uint64_t number, unsigned level,
-                                uint64_t named_at);
+                                uint64_t source_offset);
 
 static recmap_status check_branch(struct tree_check *tree, const struct page_view *page,
                                   unsigned level) {
@@ -333,7 +347,7 @@ static recmap_status check_branch(struct tree_check *tree, const struct page_vie
         const uint8_t *node = node_at(page, i);
         uint64_t child = number32(node) | (uint64_t)number16(node + NODE_FLAGS) << 32;
         uint64_t offset = node_offset(tree, page, node);
-        /* The first node stands for everything below the second: LMDB gives it no key. */
+        /* The first node covers all keys below the second node's: LMDB stores no key in it. */
         if (i > 0) status = check_key(tree, page, node, false);
         else if (number16(node + NODE_KEY_SIZE))
             status = damaged(tree->file, offset,
@@ -343,11 +357,12 @@ static recmap_status check_branch(struct tree_check *tree, const struct page_vie
     return status;
 }
 
-/* A page and all below it. Recursion ends at the tree's depth, which is limited. */
+/* Checks a page and everything below it. The depth of the recursion is that of the tree, which is
+ * limited. */
 static recmap_status check_page(struct tree_check *tree, uint64_t number, unsigned level,
-                                uint64_t named_at) {
+                                uint64_t source_offset) {
     struct page_view page;
-    recmap_status status = claim(tree->file, number, 1, named_at);
+    recmap_status status = claim(tree->file, number, 1, source_offset);
     if (status == RECMAP_OK) status = load_page(tree, &page, number, level);
     if (status != RECMAP_OK) return status;
     return level + 1 == tree->depth ? check_leaf(tree, &page) : check_branch(tree, &page, level);
@@ -372,7 +387,7 @@ static recmap_status check_counts(const struct tree_check *tree) {
     return status;
 }
 
-/* A whole tree, from its record. */
+/* Checks a whole tree, starting from its record. */
 static recmap_status check_tree(struct file_check *file, const char *name, int table,
                                 const uint8_t *record, uint64_t record_offset) {
     struct tree_check tree = {.file = file,
@@ -407,7 +422,8 @@ static int find_table(const uint8_t *name, size_t size) {
     return table;
 }
 
-/* A node of the table of tables: a name and the record of its tree. */
+/* Checks an entry of the table of tables, which is a name and the record of a tree, and that tree.
+ * The key check of the table of tables rejects duplicate names. */
 static recmap_status check_table(struct tree_check *names, const struct page_view *page,
                                  const uint8_t *node) {
     struct file_check *file = names->file;
@@ -448,13 +464,15 @@ static recmap_status check_meta(const struct file_check *file, const uint8_t *me
     return RECMAP_OK;
 }
 
-/* Both metas, and the newer one's trees, as LMDB chooses it. */
+/* Checks both meta pages, and the trees of the newer one, which is the one LMDB uses. Its last page
+ * must be the file's last, so that no page of the file lies outside of the bounds that LMDB uses.
+ */
 static recmap_status check_file(struct file_check *file) {
     uint8_t metas[META_COUNT][META_SIZE];
     if (file->page_count < META_COUNT)
         return damaged(file, 0, "%" PRIu64 " page(s) are no LMDB file", file->page_count);
     for (unsigned i = 0; i < META_COUNT; i++) {
-        recmap_status status = read_at(file, metas[i], META_SIZE, offset_of(file, i));
+        recmap_status status = read_bytes(file, metas[i], META_SIZE, offset_of(file, i));
         if (status == RECMAP_OK) status = check_meta(file, metas[i], i);
         if (status != RECMAP_OK) return status;
     }
@@ -476,23 +494,23 @@ static recmap_status check_file(struct file_check *file) {
 
 recmap_status pages_check(struct page_listing *listing, const struct page_source *source,
                           uint32_t page_size, recmap_error *error) {
-    struct page_listing found = {0};
+    struct page_listing fresh = {0};
     struct file_check file = {.source = source,
                               .page_size = page_size,
                               .page_count = source->size / page_size,
-                              .listing = &found,
+                              .listing = &fresh,
                               .error = error};
     file.levels = malloc((size_t)(DEPTH_LIMIT + 1) * page_size);
     file.claimed = calloc((size_t)(file.page_count / 64 + 1), sizeof *file.claimed);
     recmap_status status = file.levels && file.claimed ? check_file(&file) : fail_memory(error);
     free(file.levels);
     free(file.claimed);
-    if (status == RECMAP_OK) *listing = found;
-    else page_listing_free(&found);
+    if (status == RECMAP_OK) *listing = fresh;
+    else page_listing_deinit(&fresh);
     return status;
 }
 
-void page_listing_free(struct page_listing *listing) {
+void page_listing_deinit(struct page_listing *listing) {
     for (int table = 0; table < STORE_TABLE_COUNT; table++) free(listing->tables[table].values);
     *listing = (struct page_listing){0};
 }

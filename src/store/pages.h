@@ -1,11 +1,14 @@
-/* The structural check of LMDB's file, before LMDB sees it: LMDB trusts every number in its pages,
- * and a forged one can make it read anywhere. Nothing of a value is read but where it lies.
+/* The structural check of LMDB's file.
  *
- * Checked are both meta pages, and of the newer one's trees (the table of tables, and the six
- * tables) every page: that it lies in the file, belongs to one place of one tree, is of the kind
- * and level that it should be, holds nodes within its bounds and keys in order; that large values
- * lie in runs of pages of their own; and that all counts are right. The list of free pages is left
- * alone: nobody reads it. */
+ * LMDB trusts every number in its pages: a damaged or forged page number, size or offset makes it
+ * read, or follow pointers, outside of the file. So the whole structure is checked before LMDB
+ * opens the file. Values are located, not read.
+ *
+ * Checked are both meta pages, and every page of the trees that the newer one names (the table of
+ * tables, and the tables themselves): the page lies in the file, is part of one tree at one place,
+ * has the expected kind and level, and holds nodes within its bounds and keys in order. Large
+ * values have runs of pages of their own, and all counts match. The list of free pages is not
+ * checked, because readers do not use it. */
 #ifndef RECMAP_STORE_PAGES_H
 #define RECMAP_STORE_PAGES_H
 
@@ -16,15 +19,15 @@
 
 #include "store/store.h"
 
-/* Where pages come from: an open file, or bytes. */
+/* The source of pages: an open file, or bytes in memory. */
 struct page_source {
-    const uint8_t *data; /* the whole file, or NULL: read through `fd` */
+    const uint8_t *data; /* the whole file; NULL: it is read through `fd` */
     int fd;
-    uint64_t size;    /* of LMDB's pages, the seal left out */
+    uint64_t size;    /* of LMDB's pages, without the seal */
     const char *path; /* for errors */
 };
 
-/* A value as it stands in the file, its head included. */
+/* A value in the file; offset and size include its prefix. */
 struct page_value {
     struct store_key key;
     uint64_t offset;
@@ -40,13 +43,13 @@ struct page_listing {
     } tables[STORE_TABLE_COUNT];
 };
 
-/* Checks the pages, of a size that a seal may have, and lists the values. Every listed value lies
- * within the source and has at least the size of its head.
+/* Checks the pages and lists the values. `page_size` comes from a seal that was decoded. Every
+ * listed value lies within the source and is at least as large as its prefix.
  * Errors: CORRUPT naming what is wrong and at which byte; IO, NO_MEMORY.
- * Cost: one read a tree page; memory for the listing, a bit a page and a page a level. */
+ * Cost: one read per tree page; memory for the listing, a bit per page and a page per level. */
 recmap_status pages_check(struct page_listing *listing, const struct page_source *source,
                           uint32_t page_size, recmap_error *error);
 
-void page_listing_free(struct page_listing *listing);
+void page_listing_deinit(struct page_listing *listing);
 
 #endif

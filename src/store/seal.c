@@ -27,7 +27,7 @@ enum {
     PAGE_COUNT_OFFSET = 24,
     FILE_SIZE_OFFSET = 32,
     CONTENT_HASH_OFFSET = 40,
-    OWN_HASH_OFFSET = 56,
+    TRAILER_HASH_OFFSET = 56,
 };
 
 enum { ORDER_LITTLE_ENDIAN = 1, ORDER_BIG_ENDIAN = 2 };
@@ -44,7 +44,7 @@ static uint8_t machine_order(void) {
 
 static const char magic[8] = {'R', 'M', 'X', 's', 'e', 'a', 'l', '\n'};
 
-static const char *const again = "build the index again with `recmap index`";
+static const char *const build_again = "build the index again with `recmap index`";
 
 void seal_encode(uint8_t bytes[SEAL_SIZE], const struct seal_fields *seal) {
     memcpy(bytes, magic, sizeof magic);
@@ -57,7 +57,7 @@ void seal_encode(uint8_t bytes[SEAL_SIZE], const struct seal_fields *seal) {
     store64(bytes + PAGE_COUNT_OFFSET, seal->page_count);
     store64(bytes + FILE_SIZE_OFFSET, seal->file_size);
     memcpy(bytes + CONTENT_HASH_OFFSET, seal->content_hash, sizeof seal->content_hash);
-    store64(bytes + OWN_HASH_OFFSET, XXH3_64bits(bytes, OWN_HASH_OFFSET));
+    store64(bytes + TRAILER_HASH_OFFSET, XXH3_64bits(bytes, TRAILER_HASH_OFFSET));
 }
 
 bool seal_is_present(const uint8_t bytes[SEAL_SIZE]) {
@@ -68,7 +68,7 @@ static recmap_status fail_version(uint32_t version, recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED,
          "the index is sealed in version %" PRIu32 ", this recmap reads version %d", version,
          SEAL_VERSION);
-    fail_advise(error, "use a newer recmap, or %s", again);
+    fail_advise(error, "use a newer recmap, or %s", build_again);
     return RECMAP_UNSUPPORTED;
 }
 
@@ -76,14 +76,14 @@ static recmap_status fail_lmdb_version(uint32_t version, recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED,
          "the index is in LMDB's file format %" PRIu32 ", this recmap reads format %d (LMDB 0.9)",
          version, SEAL_LMDB_VERSION);
-    fail_advise(error, "%s of this version", again);
+    fail_advise(error, "%s of this version", build_again);
     return RECMAP_UNSUPPORTED;
 }
 
-static recmap_status fail_machine(const char *found, recmap_error *error) {
+static recmap_status fail_machine(const char *machine, recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED, "the index was written on a %s machine, which this one is not",
-         found);
-    fail_advise(error, "LMDB's files do not move between such machines: %s here", again);
+         machine);
+    fail_advise(error, "LMDB's files are not portable between such machines: %s here", build_again);
     return RECMAP_UNSUPPORTED;
 }
 
@@ -101,20 +101,20 @@ static recmap_status check_machine(const uint8_t bytes[SEAL_SIZE], recmap_error 
     return RECMAP_OK;
 }
 
-static recmap_status fail_size(uint64_t expected, uint64_t found, recmap_error *error) {
-    fail(error, RECMAP_CORRUPT, "the file has %" PRIu64 " bytes, its seal says %" PRIu64, found,
+static recmap_status fail_size(uint64_t expected, uint64_t actual, recmap_error *error) {
+    fail(error, RECMAP_CORRUPT, "the file has %" PRIu64 " bytes, its seal says %" PRIu64, actual,
          expected);
-    fail_advise(error, "%s", again);
+    fail_advise(error, "%s", build_again);
     return RECMAP_CORRUPT;
 }
 
-static bool page_size_is_sound(uint32_t size) {
+static bool page_size_is_valid(uint32_t size) {
     return size >= SEAL_PAGE_SIZE_MIN && size <= SEAL_PAGE_SIZE_MAX && !(size & (size - 1));
 }
 
-/* Page size, page count and file size of a seal that is otherwise right. */
+/* Checks page size, page count and file size of a seal that is otherwise valid. */
 static recmap_status check_geometry(const struct seal_fields *seal, recmap_error *error) {
-    if (!page_size_is_sound(seal->page_size))
+    if (!page_size_is_valid(seal->page_size))
         fail(error, RECMAP_CORRUPT, "the seal's page size is %" PRIu32, seal->page_size);
     else if (seal->page_count < 2 ||
              seal->page_count > (UINT64_MAX - SEAL_SIZE) / seal->page_size ||
@@ -123,16 +123,16 @@ static recmap_status check_geometry(const struct seal_fields *seal, recmap_error
              "the seal counts %" PRIu64 " pages of %" PRIu32 " bytes in a file of %" PRIu64,
              seal->page_count, seal->page_size, seal->file_size);
     else return RECMAP_OK;
-    fail_advise(error, "%s", again);
+    fail_advise(error, "%s", build_again);
     return RECMAP_CORRUPT;
 }
 
 recmap_status seal_decode(struct seal_fields *seal, const uint8_t bytes[SEAL_SIZE],
                           uint64_t file_size, recmap_error *error) {
     uint32_t version = load32(bytes + VERSION_OFFSET);
-    if (load64(bytes + OWN_HASH_OFFSET) != XXH3_64bits(bytes, OWN_HASH_OFFSET)) {
+    if (load64(bytes + TRAILER_HASH_OFFSET) != XXH3_64bits(bytes, TRAILER_HASH_OFFSET)) {
         fail(error, RECMAP_CORRUPT, "the seal at the end of the index is damaged");
-        fail_advise(error, "%s", again);
+        fail_advise(error, "%s", build_again);
         return RECMAP_CORRUPT;
     }
     if (version != SEAL_VERSION) return fail_version(version, error);
@@ -140,25 +140,25 @@ recmap_status seal_decode(struct seal_fields *seal, const uint8_t bytes[SEAL_SIZ
     if (status != RECMAP_OK) return status;
     if (load16(bytes + ZERO_OFFSET)) {
         fail(error, RECMAP_CORRUPT, "the seal's bytes 22 and 23 are not zero");
-        fail_advise(error, "%s", again);
+        fail_advise(error, "%s", build_again);
         return RECMAP_CORRUPT;
     }
-    struct seal_fields found = {.page_size = load32(bytes + PAGE_SIZE_OFFSET),
-                                .page_count = load64(bytes + PAGE_COUNT_OFFSET),
-                                .file_size = load64(bytes + FILE_SIZE_OFFSET)};
-    memcpy(found.content_hash, bytes + CONTENT_HASH_OFFSET, sizeof found.content_hash);
-    if (found.file_size != file_size) return fail_size(found.file_size, file_size, error);
-    status = check_geometry(&found, error);
-    if (status == RECMAP_OK) *seal = found;
+    struct seal_fields fields = {.page_size = load32(bytes + PAGE_SIZE_OFFSET),
+                                 .page_count = load64(bytes + PAGE_COUNT_OFFSET),
+                                 .file_size = load64(bytes + FILE_SIZE_OFFSET)};
+    memcpy(fields.content_hash, bytes + CONTENT_HASH_OFFSET, sizeof fields.content_hash);
+    if (fields.file_size != file_size) return fail_size(fields.file_size, file_size, error);
+    status = check_geometry(&fields, error);
+    if (status == RECMAP_OK) *seal = fields;
     return status;
 }
 
-/* LMDB's first page starts with a header of 16 bytes, of 24 in LMDB 1.0; then its magic number and
- * the version of its format, in the machine's order. */
+/* LMDB's first page starts with a header of 16 bytes (24 in LMDB 1.0), its magic number and the
+ * version of its format, both in the byte order of the machine that wrote them. */
 static bool is_lmdb(const uint8_t *start, size_t size, uint32_t *version, bool *is_big_endian) {
-    for (size_t at = 16; at <= 24 && at + 8 <= size; at += 8) {
-        uint32_t number = load32(start + at);
-        *version = load32(start + at + 4);
+    for (size_t offset = 16; offset <= 24 && offset + 8 <= size; offset += 8) {
+        uint32_t number = load32(start + offset);
+        *version = load32(start + offset + 4);
         *is_big_endian = number == 0xdec0efbeu;
         if (*is_big_endian) *version = __builtin_bswap32(*version);
         if (*is_big_endian || number == 0xbeefc0deu) return true;
@@ -172,7 +172,7 @@ recmap_status seal_fail_absent(const uint8_t *start, size_t size, recmap_error *
     if (!is_lmdb(start, size, &version, &is_big_endian)) {
         fail(error, RECMAP_CORRUPT,
              size ? "the file is not a recmap index" : "the file is empty, not an index");
-        fail_advise(error, "name an .rmx file, or make one with `recmap index`");
+        fail_advise(error, "name an .rmx file, or build one with `recmap index`");
         return RECMAP_CORRUPT;
     }
     if (version != SEAL_LMDB_VERSION) return fail_lmdb_version(version, error);
@@ -180,7 +180,7 @@ recmap_status seal_fail_absent(const uint8_t *start, size_t size, recmap_error *
         return fail_machine(is_big_endian ? "big-endian" : "little-endian", error);
     fail(error, RECMAP_CORRUPT,
          "there is no seal at the end: the index was cut short or something was added to it");
-    fail_advise(error, "%s", again);
+    fail_advise(error, "%s", build_again);
     return RECMAP_CORRUPT;
 }
 
@@ -212,13 +212,13 @@ static uint64_t payload_hash(store_table table, struct store_key key, const uint
     return XXH3_64bits_withSeed(payload, size, XXH3_64bits(place, sizeof place));
 }
 
-void head_encode(uint8_t head[SEAL_HEAD_SIZE], store_table table, struct store_key key,
-                 const uint8_t *payload, size_t size) {
-    store64(head, payload_hash(table, key, payload, size));
-    store64(head + 8, size);
+void value_prefix_encode(uint8_t prefix[VALUE_PREFIX_SIZE], store_table table, struct store_key key,
+                         const uint8_t *payload, size_t size) {
+    store64(prefix, payload_hash(table, key, payload, size));
+    store64(prefix + 8, size);
 }
 
-bool head_matches(const uint8_t head[SEAL_HEAD_SIZE], store_table table, struct store_key key,
-                  const uint8_t *payload, size_t size) {
-    return load64(head + 8) == size && load64(head) == payload_hash(table, key, payload, size);
+bool value_prefix_matches(const uint8_t prefix[VALUE_PREFIX_SIZE], store_table table,
+                          struct store_key key, const uint8_t *payload, size_t size) {
+    return load64(prefix + 8) == size && load64(prefix) == payload_hash(table, key, payload, size);
 }

@@ -1,6 +1,6 @@
-/* The seal: what the sealed file holds besides LMDB's own pages. Bytes in, values out.
+/* The seal: everything in the sealed file that is not LMDB's. Pure: bytes to structs and back.
  *
- * A trailer of 64 bytes is the end of the file, right behind LMDB's last page. Numbers are
+ * The last 64 bytes of the file, after LMDB's last page, are the trailer. Numbers are
  * little-endian:
  *
  *    0  8  magic, the bytes "RMXseal\n"
@@ -15,16 +15,16 @@
  *   40 16  XXH3-128 of all bytes before the trailer: its low 64 bits, then its high 64 bits
  *   56  8  XXH3-64 of bytes 0 to 55 of the trailer
  *
- * Magic, version and the trailer's own hash stay where they are in every later version.
+ * Magic, version and the trailer's own hash keep their places in all later versions.
  *
- * Every value in LMDB starts with a head of 16 bytes; the payload follows:
+ * Every value in LMDB starts with a prefix of 16 bytes, followed by the payload:
  *
  *    0  8  XXH3-64 of the payload, seeded with the XXH3-64 of these 24 bytes: the table's number
  *          (4 bytes, little-endian), the key as it stands in the file (12 bytes: chunk then series,
  *          big-endian), the size of the payload (8 bytes, little-endian)
  *    8  8  size of the payload
  *
- * so that a value verifies nowhere but under its own table and key. */
+ * Since table and key are hashed too, a value moved elsewhere does not match. */
 #ifndef RECMAP_STORE_SEAL_H
 #define RECMAP_STORE_SEAL_H
 
@@ -43,10 +43,11 @@ enum {
     SEAL_WORD_SIZE = 8,
     SEAL_PAGE_SIZE_MIN = 4096,
     SEAL_PAGE_SIZE_MAX = 32768,
-    SEAL_HEAD_SIZE = 16, /* of a value */
+    VALUE_PREFIX_SIZE = 16,
 };
 
-/* What a seal says of its file; version, byte order and sizes of words are this machine's own. */
+/* The fields of a seal. Version, byte order and word size are not among them: seal_decode accepts
+ * only those of this machine. */
 struct seal_fields {
     uint32_t page_size;
     uint64_t page_count;
@@ -56,27 +57,27 @@ struct seal_fields {
 
 void seal_encode(uint8_t bytes[SEAL_SIZE], const struct seal_fields *seal);
 
-/* Whether these bytes are meant to be a seal: the magic is right. */
+/* Whether the bytes begin with a seal's magic. */
 bool seal_is_present(const uint8_t bytes[SEAL_SIZE]);
 
-/* Reads the seal of a file of `file_size` bytes. What comes out fits the file, and LMDB on this
- * machine. Errors: CORRUPT, UNSUPPORTED, each with advice; the path is the caller's to add. */
+/* Decodes the seal of a file of `file_size` bytes. On success it fits that size and this machine's
+ * LMDB. Errors: CORRUPT, UNSUPPORTED, with advice but without a path. */
 recmap_status seal_decode(struct seal_fields *seal, const uint8_t bytes[SEAL_SIZE],
                           uint64_t file_size, recmap_error *error);
 
-/* What a file without a seal seems to be, from its first `size` bytes. Returns the status it set:
- * CORRUPT or UNSUPPORTED. */
+/* The error for a file without a seal: says what the file is, judging by its first `size` bytes.
+ * Returns CORRUPT or UNSUPPORTED; the error has no path. */
 recmap_status seal_fail_absent(const uint8_t *start, size_t size, recmap_error *error);
 
 void key_encode(uint8_t bytes[STORE_KEY_SIZE], struct store_key key);
 struct store_key key_decode(const uint8_t bytes[STORE_KEY_SIZE]);
 
-/* The head of a value. */
-void head_encode(uint8_t head[SEAL_HEAD_SIZE], store_table table, struct store_key key,
-                 const uint8_t *payload, size_t size);
+/* The prefix of a value. */
+void value_prefix_encode(uint8_t prefix[VALUE_PREFIX_SIZE], store_table table, struct store_key key,
+                         const uint8_t *payload, size_t size);
 
-/* Whether the head fits the payload behind it. */
-bool head_matches(const uint8_t head[SEAL_HEAD_SIZE], store_table table, struct store_key key,
-                  const uint8_t *payload, size_t size);
+/* Whether the prefix matches the payload, at this table and key. */
+bool value_prefix_matches(const uint8_t prefix[VALUE_PREFIX_SIZE], store_table table,
+                          struct store_key key, const uint8_t *payload, size_t size);
 
 #endif

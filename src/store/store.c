@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "store/pages.h"
 #include "store/seal.h"
 
-/* How often the file may be replaced while it is being opened before that is an error. */
+/* If the file is replaced this often while it is being opened, that is an error. */
 enum { OPEN_ATTEMPTS = 64 };
 
 struct table_values {
@@ -25,10 +26,10 @@ struct table_values {
 struct store {
     char *path;
     struct seal_fields seal;
-    const uint8_t *base;     /* the file's first byte; NULL in a store without values */
-    struct environment *env; /* NULL in memory */
+    const uint8_t *base;     /* the file's first byte; NULL if the store has no values */
+    struct environment *env; /* NULL if the store is in memory */
     uint8_t *memory;         /* the file's bytes, or NULL */
-    struct file_map *map;    /* makes LMDB's map known to the guard; NULL in memory */
+    struct file_map *map;    /* LMDB's map, watched by the guard; NULL if in memory */
     struct table_values tables[STORE_TABLE_COUNT];
 };
 
@@ -64,7 +65,7 @@ static recmap_status fail_hash(const char *path, recmap_error *error) {
     return RECMAP_CORRUPT;
 }
 
-/* Hashes all before the seal: `memory`, or where that is NULL the file. */
+/* Verifies the hash of everything before the seal, in `memory` or, if that is NULL, in the file. */
 static recmap_status check_content(const struct seal_fields *seal, const uint8_t *memory, int fd,
                                    const char *path, recmap_error *error) {
     uint8_t hash[16];
@@ -75,8 +76,8 @@ static recmap_status check_content(const struct seal_fields *seal, const uint8_t
     return memcmp(hash, seal->content_hash, sizeof hash) ? fail_hash(path, error) : RECMAP_OK;
 }
 
-/* Memory of our own, not a memfd: LMDB opens by name, which takes /proc, and is not needed here.
- * The structural check has found every value, and these bytes cannot change any more. */
+/* Reads the file into plain memory, without LMDB. The structural check finds every value, and
+ * nothing can change these bytes afterwards. (LMDB could only open a memfd by a name in /proc.) */
 static recmap_status read_memory(struct store *self, int fd, recmap_error *error) {
     uint64_t size = self->seal.file_size;
     self->memory = malloc(size);
@@ -90,7 +91,7 @@ static recmap_status read_memory(struct store *self, int fd, recmap_error *error
     return file_read_at(fd, self->memory, size, 0, self->path, error);
 }
 
-/* LMDB's own reading of the file must agree with what the structural check listed. */
+/* Opens the file with LMDB, whose view of it must agree with the listing. */
 static recmap_status attach_environment(struct store *self, bool *was_replaced,
                                         const struct page_listing *listing,
                                         const struct file_stat *stat, recmap_error *error) {
@@ -105,29 +106,30 @@ static recmap_status attach_environment(struct store *self, bool *was_replaced,
     return status;
 }
 
-static bool take_table(struct table_values *table, const uint8_t *base,
-                       const struct page_value *value, size_t count) {
+static bool copy_table(struct table_values *table, const uint8_t *base,
+                       const struct page_value *listed, size_t count) {
     if (!count) return true;
     table->values = malloc(count * sizeof *table->values);
     table->checked = calloc(count, sizeof *table->checked);
     if (!table->values || !table->checked) return false;
     for (size_t i = 0; i < count; i++)
-        table->values[i] = (struct store_value){
-            value[i].key, base + value[i].offset + SEAL_HEAD_SIZE, value[i].size - SEAL_HEAD_SIZE};
+        table->values[i] = (struct store_value){listed[i].key,
+                                                base + listed[i].offset + VALUE_PREFIX_SIZE,
+                                                listed[i].size - VALUE_PREFIX_SIZE};
     table->count = count;
     return true;
 }
 
-static recmap_status take_values(struct store *self, const struct page_listing *listing,
+static recmap_status copy_values(struct store *self, const struct page_listing *listing,
                                  recmap_error *error) {
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
-        if (!take_table(&self->tables[table], self->base, listing->tables[table].values,
+        if (!copy_table(&self->tables[table], self->base, listing->tables[table].values,
                         listing->tables[table].count))
             return fail_memory(error);
     return RECMAP_OK;
 }
 
-/* All checks, through one descriptor, and then the values. */
+/* Runs all checks through one descriptor, so that they see one file, then lists the values. */
 static recmap_status load(struct store *self, bool *was_replaced, int fd,
                           const struct store_options *options, recmap_error *error) {
     struct page_listing listing = {0};
@@ -143,8 +145,8 @@ static recmap_status load(struct store *self, bool *was_replaced, int fd,
         status = check_content(&self->seal, self->memory, fd, self->path, error);
     if (status == RECMAP_OK && !options->in_memory)
         status = attach_environment(self, was_replaced, &listing, &stat, error);
-    if (status == RECMAP_OK && !*was_replaced) status = take_values(self, &listing, error);
-    page_listing_free(&listing);
+    if (status == RECMAP_OK && !*was_replaced) status = copy_values(self, &listing, error);
+    page_listing_deinit(&listing);
     return status;
 }
 
@@ -165,17 +167,17 @@ static recmap_status open_once(struct store **store, bool *was_replaced, const c
 recmap_status store_open(struct store **store, const char *path,
                          const struct store_options *options, recmap_error *error) {
     static const struct store_options defaults = {false, false};
-    /* LMDB opens the file by its name, a second time. When a build has replaced it since, the
-     * checks have seen another file: start again with the new one. */
+    /* LMDB opens the file by its name, a second time. If a build replaced it in between, the checks
+     * have seen the old file and LMDB would map the new, unchecked one: start again with it. */
     for (int attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
         bool was_replaced = false;
         recmap_status status =
             open_once(store, &was_replaced, path, options ? options : &defaults, error);
         if (status != RECMAP_OK || !was_replaced) return status;
     }
-    fail(error, RECMAP_IO, "the index is being replaced all the time");
+    fail(error, RECMAP_IO, "the index was replaced again and again while it was being opened");
     fail_file(error, path);
-    fail_advise(error, "try again when nothing builds it");
+    fail_advise(error, "try again when no build replaces it");
     return RECMAP_IO;
 }
 
@@ -208,10 +210,12 @@ const struct store_value *store_values(const struct store *self, store_table tab
 recmap_status store_check(struct store *self, store_table table, size_t value_index,
                           recmap_error *error) {
     struct table_values *values = &self->tables[table];
+    assert(value_index < values->count);
     if (atomic_load_explicit(&values->checked[value_index], memory_order_acquire)) return RECMAP_OK;
     const struct store_value *value = &values->values[value_index];
-    bool matches =
-        head_matches(value->data - SEAL_HEAD_SIZE, table, value->key, value->data, value->size);
+    bool matches = value_prefix_matches(value->data - VALUE_PREFIX_SIZE, table, value->key,
+                                        value->data, value->size);
+    /* Checked after hashing: zeros that replace missing pages must not be blamed on the index. */
     if (!store_intact(self)) return store_fail_cut(self, error);
     if (!matches) {
         fail(error, RECMAP_CORRUPT,
@@ -232,7 +236,7 @@ bool store_intact(const struct store *self) {
 recmap_status store_fail_cut(const struct store *self, recmap_error *error) {
     fail(error, RECMAP_CORRUPT, "the index was cut short while it was open");
     fail_file(error, self->path);
-    fail_advise(error, "an index is replaced, never written to: open it again");
+    fail_advise(error, "an index may be replaced but not written to: open it again");
     return RECMAP_CORRUPT;
 }
 

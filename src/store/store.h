@@ -1,12 +1,12 @@
-/* The sealed file: an LMDB environment of few large values, each with its own hash, and behind
- * LMDB's last page a seal over the whole file.
+/* The sealed file: an LMDB environment of few large values, each with its own hash, followed by a
+ * seal over the whole file.
  *
  *   writer:  temporary file -> put values -> sync, seal, sync -> rename, sync the folder
  *   reader:  size and seal -> LMDB's page structure -> LMDB itself -> a list of all values
  *
- * The file never changes once it has its name. Nothing of LMDB runs on a lookup: the reader
- * collects a pointer to every value once, and that pointer holds as long as the store is open.
- * docs/index-format.md specifies the bytes; seal.h and pages.h are their code. */
+ * A published file never changes; it can only be replaced. Lookups do not call LMDB: the reader
+ * collects a pointer to every value once, and the pointers are valid while the store is open.
+ * docs/index-format.md specifies the bytes; seal.h and pages.h implement them. */
 #ifndef RECMAP_STORE_STORE_H
 #define RECMAP_STORE_STORE_H
 
@@ -16,7 +16,7 @@
 
 #include <recmap/status.h>
 
-/* The named databases, in the order in which their numbers enter the hashes. */
+/* The named databases. Their numbers are part of the values' hashes, so their order is fixed. */
 typedef enum store_table {
     STORE_MANIFEST,
     STORE_SHARDS,
@@ -28,11 +28,11 @@ typedef enum store_table {
     STORE_TABLE_COUNT,
 } store_table;
 
-/* "manifest", "shards", ...: the databases' names, and what errors call them. */
+/* "manifest", "shards", ...: the name of the database, also used in errors. */
 const char *store_table_name(store_table table);
 
-/* A key is 12 bytes in the file, both numbers big-endian, so that LMDB's order is the order of
- * chunks, then of series. */
+/* A key is 12 bytes in the file. Both numbers are big-endian, so that LMDB orders keys by chunk,
+ * then by series. */
 struct store_key {
     uint64_t chunk;
     uint32_t series;
@@ -40,76 +40,79 @@ struct store_key {
 
 enum { STORE_KEY_SIZE = 12 };
 
-/* The largest value. LMDB writes a value with one system call, and Linux writes less than 2 GiB. */
+/* The largest value. LMDB writes a value with one system call, which on Linux is limited to just
+ * under 2 GiB. */
 #define STORE_VALUE_LIMIT ((size_t)1 << 30)
 
-/* Writes one store. Belongs to one thread at a time. After an error it can only be destroyed.
- * The same puts in the same order give the same bytes on machines of one page size. */
+/* Writes one store. Used by one thread at a time. After an error it can only be destroyed. The same
+ * puts in the same order produce the same bytes on all machines with the same page size. */
 struct store_writer;
 
-/* Starts the file that will replace `path`. Every table is there from the start. */
+/* Creates the temporary file that will replace `path`, with all tables, still empty. */
 recmap_status store_writer_create(struct store_writer **writer, const char *path,
                                   recmap_error *error);
 
-/* Adds a value of at most STORE_VALUE_LIMIT bytes, copied; the keys of one table must ascend,
- * tables may alternate. Memory: what was put is written out every 32 MiB.
- * Errors: INVALID for a key out of order or a value too large; IO (ENOSPC, EDQUOT and EFBIG are
- * told apart), NO_MEMORY. */
+/* Adds a copy of a value of at most STORE_VALUE_LIMIT bytes. Keys must ascend within a table;
+ * tables may alternate. Memory is bounded: values are written to the file every 32 MiB. Errors:
+ * INVALID for a key out of order or a value too large; IO (with the errno: ENOSPC, EDQUOT or
+ * EFBIG), NO_MEMORY. */
 recmap_status store_writer_put(struct store_writer *writer, store_table table, struct store_key key,
                                const void *data, size_t size, recmap_error *error);
 
-/* Seals the file and gives it its name. `before_publish` (or NULL) is called just before the
- * rename, with everything synced; an error from it stops the publishing. The writer is still to be
- * destroyed. */
+/* Seals the file and renames it to its path. `before_publish` (or NULL) is called after everything
+ * is synced, immediately before the rename; if it fails, nothing is published. The writer must
+ * still be destroyed. */
 typedef recmap_status (*store_publish_check)(void *context, recmap_error *error);
 recmap_status store_writer_finish(struct store_writer *writer, store_publish_check before_publish,
                                   void *context, recmap_error *error);
 
-/* Frees the writer; the temporary file of an unfinished one is removed. NULL may be destroyed. */
+/* Frees the writer, and removes the temporary file if it was not published. `writer` may be NULL.
+ */
 void store_writer_destroy(struct store_writer *writer);
 
-/* An open store. Every function but store_close may be called from many threads at once, and a
- * child may go on using a store that was opened before the fork. */
+/* An open store. All functions but store_close are thread-safe, and a store opened before a fork
+ * can be used in the child. */
 struct store;
 
 struct store_options {
     bool check_all; /* hash the whole file: several GB a second */
-    bool in_memory; /* read the file into memory first: nothing done to the file matters any more */
+    bool in_memory; /* read the file into memory: later changes to it have no effect */
 };
 
-/* A value of the file. `data` lives as long as the store; its bytes are unchecked until
- * store_check said OK for it. Large values (over half a page) start at a multiple of 32 in the
- * file, small ones anywhere. */
+/* A value of the file. `data` is valid while the store is open. Its bytes are unverified until
+ * store_check succeeds. Large values (over half a page) start at a multiple of 32 in the file,
+ * small ones anywhere. */
 struct store_value {
     struct store_key key;
     const uint8_t *data;
     size_t size;
 };
 
-/* Opens the store at `path`; NULL options are the defaults. What is promised on success: every
- * value lies within the file, and keys ascend. A file that is no store, is cut short or longer, is
- * of another version, byte order or LMDB format, or whose pages do not form sound trees is an error
- * that says which.
- * Errors: CORRUPT, UNSUPPORTED, IO, NO_MEMORY (the file is mapped whole).
- * Cost: a few system calls and one read for every hundred values; no value is touched. */
+/* Opens the store at `path`; `options` may be NULL. On success every value lies within the file,
+ * and keys ascend. Errors, which say what is wrong: CORRUPT if the file is not a store, was
+ * truncated or extended, or its pages do not form sound trees; UNSUPPORTED for another version,
+ * byte order or LMDB format; IO; NO_MEMORY (the whole file is mapped). Cost: a few system calls,
+ * and one read for every hundred values; no value is read. */
 recmap_status store_open(struct store **store, const char *path,
                          const struct store_options *options, recmap_error *error);
 
-/* Ends the store and all its values. NULL may be closed. */
+/* Closes the store and invalidates its values. `store` may be NULL. */
 void store_close(struct store *store);
 
 const char *store_path(const struct store *store);
 uint64_t store_size(const struct store *store); /* bytes of the file */
 
-/* All values of a table, sorted by key. The array lives as long as the store. */
+/* All values of a table, sorted by key. The array is valid while the store is open. */
 const struct store_value *store_values(const struct store *store, store_table table, size_t *count);
 
-/* Checks value `value_index` of a table against its hash, which binds table, key and size: once,
- * then it is remembered. Errors: CORRUPT naming file, byte, table and key. */
+/* Verifies value `value_index` of a table against its hash, which covers table, key and size too.
+ * The result is remembered, so only the first call hashes. Errors: CORRUPT naming file, byte, table
+ * and key. */
 recmap_status store_check(struct store *store, store_table table, size_t value_index,
                           recmap_error *error);
 
-/* False once the guard had to put zeros into the file's map: what was read since is worthless. */
+/* False if the file was truncated while it was mapped. The guard then replaced the missing pages by
+ * zeros, so everything read since may be wrong. */
 bool store_intact(const struct store *store);
 
 /* The error for a store that is not intact. */

@@ -16,15 +16,15 @@ struct store_writer {
     struct store_key last_key[STORE_TABLE_COUNT];
 };
 
-recmap_status store_writer_create(struct store_writer **created, const char *path,
+recmap_status store_writer_create(struct store_writer **writer, const char *path,
                                   recmap_error *error) {
-    struct store_writer *writer = calloc(1, sizeof *writer);
-    if (!writer) return fail_memory(error);
-    writer->file = (struct temporary_file)TEMPORARY_FILE_INIT;
-    recmap_status status = temporary_create(&writer->file, path, error);
-    if (status == RECMAP_OK) status = environment_create(&writer->env, &writer->file, error);
-    if (status != RECMAP_OK) store_writer_destroy(writer);
-    else *created = writer;
+    struct store_writer *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->file = (struct temporary_file)TEMPORARY_FILE_INIT;
+    recmap_status status = temporary_create(&fresh->file, path, error);
+    if (status == RECMAP_OK) status = environment_create(&fresh->env, &fresh->file, error);
+    if (status != RECMAP_OK) store_writer_destroy(fresh);
+    else *writer = fresh;
     return status;
 }
 
@@ -42,18 +42,18 @@ static bool key_follows(struct store_key key, struct store_key last) {
 static recmap_status put_value(struct store_writer *writer, store_table table, struct store_key key,
                                const void *data, size_t size, recmap_error *error) {
     if (writer->has_failed || !writer->env)
-        return fail(error, RECMAP_INVALID, "the index takes no more values");
+        return fail(error, RECMAP_INVALID, "the index failed before, or is finished");
     if (size > STORE_VALUE_LIMIT)
         return fail(error, RECMAP_INVALID, "a value of %zu bytes is over the limit of %zu", size,
                     STORE_VALUE_LIMIT);
     if (writer->has_key[table] && !key_follows(key, writer->last_key[table]))
         return fail(error, RECMAP_INVALID, "keys of table %s must ascend", store_table_name(table));
-    uint8_t *to;
+    uint8_t *value;
     recmap_status status =
-        environment_put(writer->env, &to, table, key, SEAL_HEAD_SIZE + size, error);
+        environment_put(writer->env, &value, table, key, VALUE_PREFIX_SIZE + size, error);
     if (status != RECMAP_OK) return status;
-    if (size) memcpy(to + SEAL_HEAD_SIZE, data, size);
-    head_encode(to, table, key, to + SEAL_HEAD_SIZE, size);
+    if (size) memcpy(value + VALUE_PREFIX_SIZE, data, size);
+    value_prefix_encode(value, table, key, value + VALUE_PREFIX_SIZE, size);
     writer->has_key[table] = true;
     writer->last_key[table] = key;
     return RECMAP_OK;
@@ -66,9 +66,10 @@ recmap_status store_writer_put(struct store_writer *writer, store_table table, s
     return status;
 }
 
-/* Brings LMDB's pages to the device before there is a seal that vouches for them. */
-static recmap_status settle_pages(struct store_writer *writer, struct seal_fields *seal,
-                                  recmap_error *error) {
+/* Commits and syncs LMDB's pages. The seal is written afterwards: a file with a seal must be
+ * complete, even after a crash. */
+static recmap_status sync_pages(struct store_writer *writer, struct seal_fields *seal,
+                                recmap_error *error) {
     recmap_status status =
         environment_commit(writer->env, &seal->page_size, &seal->page_count, error);
     environment_close(writer->env);
@@ -76,7 +77,8 @@ static recmap_status settle_pages(struct store_writer *writer, struct seal_field
     if (status != RECMAP_OK) return status;
     uint64_t size = seal->page_count * seal->page_size;
     seal->file_size = size + SEAL_SIZE;
-    /* LMDB writes no page that it freed again, be it the last one. */
+    /* LMDB does not write pages that were allocated and freed again. If the last page is one of
+     * them, the file is too short: extend it. */
     status = file_resize(writer->file.fd, size, writer->file.target, error);
     return status == RECMAP_OK ? file_sync(writer->file.fd, writer->file.target, error) : status;
 }
@@ -85,7 +87,7 @@ static recmap_status write_seal(struct store_writer *writer, struct seal_fields 
                                 recmap_error *error) {
     uint8_t bytes[SEAL_SIZE];
     uint64_t size = seal->file_size - SEAL_SIZE;
-    /* LMDB writes its pages in any order, so they are hashed by reading them back. */
+    /* LMDB writes its pages in any order, so the hash needs a second pass over the file. */
     recmap_status status =
         content_hash_file(seal->content_hash, writer->file.fd, size, writer->file.target, error);
     if (status != RECMAP_OK) return status;
@@ -99,7 +101,7 @@ recmap_status store_writer_finish(struct store_writer *writer, store_publish_che
     struct seal_fields seal;
     if (writer->has_failed || !writer->env)
         return fail(error, RECMAP_INVALID, "the index failed before, or is finished");
-    recmap_status status = settle_pages(writer, &seal, error);
+    recmap_status status = sync_pages(writer, &seal, error);
     if (status == RECMAP_OK) status = write_seal(writer, &seal, error);
     if (status == RECMAP_OK && before_publish) status = before_publish(context, error);
     if (status == RECMAP_OK) status = temporary_publish(&writer->file, error);

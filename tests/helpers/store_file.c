@@ -202,10 +202,10 @@ static void fix_values(store_file *file) {
         for (size_t i = 0; i < listing.tables[table].count; i++) {
             const struct page_value *value = &listing.tables[table].values[i];
             uint8_t *head = file->bytes + value->offset;
-            head_encode(head, (store_table)table, value->key, head + SEAL_HEAD_SIZE,
-                        value->size - SEAL_HEAD_SIZE);
+            value_prefix_encode(head, (store_table)table, value->key, head + VALUE_PREFIX_SIZE,
+                        value->size - VALUE_PREFIX_SIZE);
         }
-    page_listing_free(&listing);
+    page_listing_deinit(&listing);
 }
 
 void file_reseal(store_file *file) {

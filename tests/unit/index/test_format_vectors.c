@@ -98,16 +98,16 @@ static void test_values(void **state) {
         const vector_case *at = vectors_at(&file, i);
         store_table table = (store_table)vector_number(at, "table");
         struct store_key key = key_of(at);
-        uint8_t key_bytes[STORE_KEY_SIZE], head[SEAL_HEAD_SIZE];
+        uint8_t key_bytes[STORE_KEY_SIZE], head[VALUE_PREFIX_SIZE];
         key_encode(key_bytes, key);
         vector_expect(at, "key", key_bytes, sizeof key_bytes);
         struct store_key decoded = key_decode(key_bytes);
         assert_true(decoded.chunk == key.chunk && decoded.series == key.series);
         size_t size;
         uint8_t *payload = vector_bytes(at, "payload", &size);
-        head_encode(head, table, key, payload, size);
+        value_prefix_encode(head, table, key, payload, size);
         vector_expect(at, "head", head, sizeof head);
-        assert_true(head_matches(head, table, key, payload, size));
+        assert_true(value_prefix_matches(head, table, key, payload, size));
         free(payload);
     }
     vectors_free(&file);
@@ -431,7 +431,7 @@ static void expect_stored(struct store *opened, const vector_case *at, size_t va
     assert_true(value->key.chunk == key.chunk && value->key.series == key.series);
     expect_ok(store_check(opened, table, value_index, &error), &error);
     vector_expect(at, "payload", value->data, value->size);
-    vector_expect(at, "head", value->data - SEAL_HEAD_SIZE, SEAL_HEAD_SIZE);
+    vector_expect(at, "head", value->data - VALUE_PREFIX_SIZE, VALUE_PREFIX_SIZE);
 }
 
 /* The file holds the listed values, and nothing else. */

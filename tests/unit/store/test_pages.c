@@ -56,9 +56,9 @@ static void expect_sample(const struct page_listing *listing, const struct page_
             size_t size = sample_value(expected, (store_table)table, i);
             assert_int_equal(value->key.chunk, key.chunk);
             assert_int_equal(value->key.series, key.series);
-            assert_int_equal(value->size, size + SEAL_HEAD_SIZE);
+            assert_int_equal(value->size, size + VALUE_PREFIX_SIZE);
             if (source->data)
-                assert_memory_equal(source->data + value->offset + SEAL_HEAD_SIZE, expected, size);
+                assert_memory_equal(source->data + value->offset + VALUE_PREFIX_SIZE, expected, size);
         }
     }
 }
@@ -70,13 +70,13 @@ static void bytes_and_files_list_the_same(void **state) {
     struct page_source source = copy_pages();
     assert_int_equal(pages_check(&listing, &source, page_size_of(&sample), &error), RECMAP_OK);
     expect_sample(&listing, &source);
-    page_listing_free(&listing);
+    page_listing_deinit(&listing);
     free((void *)source.data);
     source = (struct page_source){NULL, -1, source.size, path};
     assert_int_equal(file_open(&source.fd, path, &error), RECMAP_OK);
     assert_int_equal(pages_check(&listing, &source, page_size_of(&sample), &error), RECMAP_OK);
     expect_sample(&listing, &source);
-    page_listing_free(&listing);
+    page_listing_deinit(&listing);
     file_close(source.fd);
 }
 
@@ -93,10 +93,10 @@ static bool check_listing(const struct page_source *source) {
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
         for (size_t i = 0; i < listing.tables[table].count; i++) {
             const struct page_value *value = &listing.tables[table].values[i];
-            assert_true(value->size >= SEAL_HEAD_SIZE && value->offset < source->size &&
+            assert_true(value->size >= VALUE_PREFIX_SIZE && value->offset < source->size &&
                         value->size <= source->size - value->offset);
         }
-    page_listing_free(&listing);
+    page_listing_deinit(&listing);
     return true;
 }
 

@@ -279,11 +279,11 @@ static void every_byte_of_a_value_counts(void **state) {
     assert_int_equal((uintptr_t)value->data % 32, 0);
     store_file file = file_load(path);
     uint64_t offset = 0;
-    while (memcmp(file.bytes + offset, value->data - SEAL_HEAD_SIZE, SEAL_HEAD_SIZE + 64)) offset++;
-    offset += SEAL_HEAD_SIZE;
+    while (memcmp(file.bytes + offset, value->data - VALUE_PREFIX_SIZE, VALUE_PREFIX_SIZE + 64)) offset++;
+    offset += VALUE_PREFIX_SIZE;
     file_free(&file);
     store_close(opened);
-    for (int at = -SEAL_HEAD_SIZE; at < 200; at++) {
+    for (int at = -VALUE_PREFIX_SIZE; at < 200; at++) {
         recmap_error error = RECMAP_ERROR_INIT;
         flip(offset + (uint64_t)(int64_t)at);
         opened = open_store(NULL);
