@@ -87,14 +87,14 @@ void packer_destroy(struct packer *packer) {
     idsort_destroy(packer->ids);
     identity_destroy(packer->identity);
     for (size_t i = 0; packer->shards && i < packer->manifest.shard_count; i++)
-        shard_entry_free(&packer->shards[i]);
+        shard_entry_deinit(&packer->shards[i]);
     free(packer->shards);
     if (packer->damages) drop_damages(packer, packer->damage_count);
     free(packer->damages);
     for (size_t i = 0; packer->stages && i < packer->options.lift_count; i++)
         column_stage_destroy(packer->stages[i]);
     free(packer->stages);
-    manifest_free(&packer->manifest);
+    manifest_deinit(&packer->manifest);
     free(packer->offsets);
     free(packer->offset_shards);
     free(packer->packed);
@@ -131,12 +131,12 @@ recmap_status packer_begin_shard(struct packer *packer, const char *path, const 
     struct shard_entry shard = {.path = strdup(name_from_folder(packer, path)),
                                 .framing = strdup(framing)};
     if (!shard.path || !shard.framing) {
-        shard_entry_free(&shard);
+        shard_entry_deinit(&shard);
         return fail_memory(error);
     }
     packer->shards[count] = shard;
     packer->manifest.shard_count++;
-    identity_begin(packer->identity);
+    identity_reset(packer->identity);
     return RECMAP_OK;
 }
 
@@ -273,7 +273,7 @@ recmap_status packer_end_shard(struct packer *packer, const struct shard_end *en
     shard->mtime_ns = end->mtime_ns;
     shard->tail_size = end->tail_size;
     shard->point_count = end->points ? end->points->count : 0;
-    shard->identity = identity ? *identity : identity_end(packer->identity, end->size);
+    shard->identity = identity ? *identity : identity_finish(packer->identity, end->size);
     packer->shard_base += end->size;
     packer->manifest.byte_count += end->file_size;
     if (packer->shard_base < end->size || packer->shard_base >> 62)

@@ -93,7 +93,7 @@ static recmap_status add_shard(struct packer *packer, struct record_run *run,
     struct shard_end end = {entry->file_size, entry->size,      entry->compression,
                             entry->mtime_ns,  entry->tail_size, &points};
     if (status == RECMAP_OK) status = packer_end_shard(packer, &end, &entry->identity, error);
-    points_free(&points);
+    points_deinit(&points);
     return status;
 }
 

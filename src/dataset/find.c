@@ -56,7 +56,7 @@ recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t
     recmap_status status = check_can_find(dataset, id, error);
     if (status != RECMAP_OK) return status;
     struct index_candidates candidates;
-    status = index_candidates_begin(&candidates, dataset->index, id_hash(id), error);
+    status = index_candidates_init(&candidates, dataset->index, id_hash(id), error);
     size_t matched = 0;
     while (status == RECMAP_OK) {
         uint64_t number;
@@ -92,7 +92,7 @@ recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset, con
     recmap_status status = check_can_find(dataset, id, error);
     if (status != RECMAP_OK) return status;
     struct index_candidates candidates;
-    status = index_candidates_begin(&candidates, dataset->index, id_hash(id), error);
+    status = index_candidates_init(&candidates, dataset->index, id_hash(id), error);
     while (status == RECMAP_OK) {
         uint64_t candidate;
         bool found, matches = false;

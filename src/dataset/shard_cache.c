@@ -140,7 +140,7 @@ static void free_shard(struct open_shard *shard) {
     image_close(&shard->image);
     file_close(shard->fd);
     file_close(shard->direct_fd);
-    points_free(&shard->points);
+    points_deinit(&shard->points);
     waypoints_destroy(shard->waypoints);
     free(shard);
 }

@@ -27,7 +27,7 @@ recmap_status recmap_dataset_get_span_info(recmap_span_info *info, const recmap_
         recmap_status status = index_points(&points, dataset->index, i, error);
         if (status != RECMAP_OK) return status;
         add_shard(&made, entry, &points);
-        points_free(&points);
+        points_deinit(&points);
     }
     if (!made.shard_count) made.keep_size = 0;
     *info = made;

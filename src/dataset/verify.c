@@ -93,7 +93,7 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
     at->findings_before = at->report->count;
     at->good_before = at->report->good_count;
     at->lost_count = 0;
-    identity_begin(at->identity);
+    identity_reset(at->identity);
     return RECMAP_OK;
 }
 
@@ -218,7 +218,7 @@ static recmap_status list_all_lost(struct verification *verification, recmap_err
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
     struct verification *at = context;
     const struct shard_entry *entry = &shard_at(at)->entry;
-    struct shard_identity found = identity_end(at->identity, end->size);
+    struct shard_identity found = identity_finish(at->identity, end->size);
     char reason[REASON_MAX];
     if (end->file_size != entry->file_size) {
         snprintf(reason, sizeof reason,

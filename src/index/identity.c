@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-/* What of a record enters the hash: u64 offset, u64 size, u32 check. */
+/* The hashed entry of a record: u64 offset, u64 size, u32 check. */
 enum { ENTRY_SIZE = 20, STAGED_ENTRIES = 204 };
 
 struct identity_builder {
@@ -32,7 +32,7 @@ void identity_destroy(struct identity_builder *builder) {
     free(builder);
 }
 
-void identity_begin(struct identity_builder *builder) {
+void identity_reset(struct identity_builder *builder) {
     XXH3_128bits_reset(builder->state);
     builder->staged_size = 0;
     builder->record_count = 0;
@@ -44,8 +44,8 @@ static void flush(struct identity_builder *builder) {
     builder->staged_size = 0;
 }
 
-/* The number of records is not known before the end: whenever the samples fill up, every second
- * one goes and the step doubles. So 17 to 32 are left of more than 32 records. */
+/* The number of records is not known until the end. So whenever the samples are full, every second
+ * one is dropped and the step doubles. Of more than 32 records, 17 to 32 samples remain. */
 static void add_sample(struct shard_identity *identity, uint64_t record, uint32_t check) {
     if (record % identity->sample_step) return;
     if (identity->sample_count == IDENTITY_SAMPLES_MAX) {
@@ -75,7 +75,7 @@ static void put_hash(uint8_t bytes[IDENTITY_HASH_SIZE], XXH128_hash_t hash) {
     memcpy(bytes, canonical.digest, IDENTITY_HASH_SIZE);
 }
 
-struct shard_identity identity_end(struct identity_builder *builder, uint64_t shard_size) {
+struct shard_identity identity_finish(struct identity_builder *builder, uint64_t shard_size) {
     flush(builder);
     uint8_t size[8];
     store64(size, shard_size);

@@ -1,5 +1,5 @@
-/* What tells a shard from every other: a hash over its record boundaries and data CRCs, and the
- * CRCs of some records spread over it, which are enough to recognise it without reading it whole.
+/* The identity of a shard: a hash over its record boundaries and payload CRCs, and the CRCs of a
+ * few records spread over it. The samples suffice to recognise the shard without reading all of it.
  */
 #ifndef RECMAP_INDEX_IDENTITY_H
 #define RECMAP_INDEX_IDENTITY_H
@@ -12,22 +12,23 @@ enum { IDENTITY_SAMPLES_MAX = 32, IDENTITY_HASH_SIZE = 16 };
 
 struct shard_identity {
     uint8_t hash[IDENTITY_HASH_SIZE];
-    uint32_t samples[IDENTITY_SAMPLES_MAX]; /* checks of records 0, step, 2 step, ... */
+    uint32_t samples[IDENTITY_SAMPLES_MAX]; /* checks of records 0, step, 2 * step, ... */
     size_t sample_count;
     uint64_t sample_step;
 };
 
-/* Takes the records of one shard in order. */
+/* Computes identities: of one shard at a time, from its records in order. */
 struct identity_builder;
 
-struct identity_builder *identity_create(void); /* NULL when memory is out */
+struct identity_builder *identity_create(void); /* NULL if memory is out */
 void identity_destroy(struct identity_builder *builder);
 
-void identity_begin(struct identity_builder *builder);
+/* Starts a shard, adds its records, and returns its identity. */
+void identity_reset(struct identity_builder *builder);
 void identity_add(struct identity_builder *builder, uint64_t offset, uint64_t size, uint32_t check);
-struct shard_identity identity_end(struct identity_builder *builder, uint64_t shard_size);
+struct shard_identity identity_finish(struct identity_builder *builder, uint64_t shard_size);
 
-/* XXH3-128 of `count` shard hashes in order: the fingerprint of the data set. */
+/* The fingerprint of a data set: XXH3-128 over the hashes of its shards, in order. */
 void identity_fingerprint(uint8_t fingerprint[IDENTITY_HASH_SIZE], const uint8_t *hashes,
                           size_t count);
 

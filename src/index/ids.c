@@ -1,5 +1,7 @@
 #include "index/ids.h"
 
+#include <assert.h>
+
 #include <xxhash.h>
 
 #include "base/bytes.h"
@@ -27,15 +29,16 @@ size_t ids_packed_size(size_t pair_count, unsigned number_size) {
 void ids_pack(uint8_t *packed, const struct id_pair *pairs, size_t pair_count,
               unsigned number_size) {
     size_t width = IDS_HASH_BYTES + number_size;
-    uint8_t *at = packed;
-    for (size_t i = 0; i < pair_count; i++, at += width) {
+    uint8_t *pair = packed;
+    assert(number_size >= 1 && number_size <= 8);
+    for (size_t i = 0; i < pair_count; i++, pair += width) {
         uint8_t eight[8];
         store64(eight, pairs[i].hash);
-        memcpy(at, eight, IDS_HASH_BYTES);
+        memcpy(pair, eight, IDS_HASH_BYTES);
         store64(eight, pairs[i].number);
-        memcpy(at + IDS_HASH_BYTES, eight, number_size);
+        memcpy(pair + IDS_HASH_BYTES, eight, number_size);
     }
-    memset(at, 0, IDS_PADDING);
+    memset(pair, 0, IDS_PADDING);
 }
 
 static uint64_t hash_at(const struct ids_chunk *chunk, size_t i) {
@@ -43,29 +46,32 @@ static uint64_t hash_at(const struct ids_chunk *chunk, size_t i) {
 }
 
 struct id_pair ids_at(const struct ids_chunk *chunk, size_t i) {
-    const uint8_t *at = chunk->pairs + i * (IDS_HASH_BYTES + chunk->number_size);
+    assert(i < chunk->pair_count);
+    const uint8_t *pair = chunk->pairs + i * (IDS_HASH_BYTES + chunk->number_size);
     uint8_t number[8] = {0};
-    memcpy(number, at + IDS_HASH_BYTES, chunk->number_size);
-    return (struct id_pair){load64(at) & HASH_MASK, load64(number)};
+    memcpy(number, pair + IDS_HASH_BYTES, chunk->number_size);
+    return (struct id_pair){load64(pair) & HASH_MASK, load64(number)};
 }
 
-/* Where `hash` would lie among `count` uniform hashes from `low` to `high`. */
+/* The expected index of `hash` among `count` uniform hashes from `low` to `high`. */
 static size_t interpolate(uint64_t hash, uint64_t low, uint64_t high, size_t count) {
     if (hash <= low || high <= low) return 0;
     if (hash >= high) return count - 1;
-    /* 48 bits of hash and 17 of count: doubles are exact enough for a guess. */
+    /* 48 bits of hash and 17 of count: a double is precise enough for an estimate. */
     return (size_t)((double)(hash - low) / (double)(high - low) * (double)(count - 1));
 }
 
+/* The first probes interpolate. Each probes a little to one side of the estimate, alternating, so
+ * that the answer is soon between two probes that are close to each other. If the hashes are not
+ * uniform that fails, and the search continues by halving. */
 size_t ids_lower_bound(const struct ids_chunk *chunk, uint64_t hash) {
     size_t low = 0, high = chunk->pair_count; /* the answer is in [low, high] */
     for (int probes = 0; high - low > 8; probes++) {
         size_t middle = low + (high - low) / 2;
-        /* A few steps of interpolation land next to it; where hashes are not uniform, halving. */
         if (probes < 4) {
             size_t guess =
                 low + interpolate(hash, hash_at(chunk, low), hash_at(chunk, high - 1), high - low);
-            /* Stepping aside by the guess's usual error traps the answer between two probes. */
+            /* The usual error of the estimate. */
             size_t aside = (high - low) / 256 + 2;
             middle = probes & 1 ? guess + aside
                                 : guess - (guess - low < aside ? guess - low : aside);

@@ -1,5 +1,5 @@
-/* Packed ids: (hash of the id, record number) pairs, sorted, in fixed width. The id itself is not
- * kept: it is compared in the record. docs/index-format.md specifies the bytes. Pure. */
+/* Packed ids: sorted pairs (hash of the id, record number) of fixed width. The id itself is not
+ * stored; it is compared in the record. docs/index-format.md specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_IDS_H
 #define RECMAP_INDEX_IDS_H
 
@@ -15,10 +15,10 @@ enum {
     IDS_PADDING = 8, /* so that eight bytes can be read at every pair */
 };
 
-/* The chunk number under which the fences lie: u64 for each chunk, the hash of its first pair. */
+/* The chunk number of the fences: for each chunk the hash of its first pair, as u64. */
 #define IDS_FENCES_CHUNK UINT64_MAX
 
-/* Stands for "no id" beside the 48-bit hashes. */
+/* Represents "no id": not a 48-bit hash. */
 #define IDS_NONE UINT64_MAX
 
 struct id_pair {
@@ -30,7 +30,7 @@ struct id_pair {
  * in eight bytes. The id's type is INT64 or BYTES. */
 uint64_t id_hash(const recmap_value *id);
 
-/* Bytes that numbers below `record_count` need: 1 to 8. */
+/* The number of bytes that record numbers below `record_count` need: 1 to 8. */
 unsigned ids_number_size(uint64_t record_count);
 
 /* Packs sorted pairs; `packed` has room for ids_packed_size. */
@@ -38,7 +38,7 @@ size_t ids_packed_size(size_t pair_count, unsigned number_size);
 void ids_pack(uint8_t *packed, const struct id_pair *pairs, size_t pair_count,
               unsigned number_size);
 
-/* A packed chunk; the size was checked against pair_count and number_size. */
+/* A packed chunk. Its size must be ids_packed_size(pair_count, number_size). */
 struct ids_chunk {
     const uint8_t *pairs;
     size_t pair_count;
@@ -47,9 +47,9 @@ struct ids_chunk {
 
 struct id_pair ids_at(const struct ids_chunk *chunk, size_t i);
 
-/* The first pair whose hash is `hash` or greater (pair_count where there is none), by
- * interpolation: hashes are uniform, so that one or two probes come close. Damaged order costs time
- * (at most a binary search's), never a read outside. */
+/* The first pair whose hash is at least `hash`; pair_count if there is none. Uses interpolation:
+ * hashes are uniform, so one or two probes come close. If the pairs are not sorted, the result is
+ * wrong and the search may take as long as a binary search, but it never reads outside. */
 size_t ids_lower_bound(const struct ids_chunk *chunk, uint64_t hash);
 
 #endif

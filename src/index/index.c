@@ -1,7 +1,10 @@
 #include "index/index.h"
 
+#include <assert.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "index/index_file.h"
 #include "os/thread.h"
 
@@ -21,7 +24,7 @@ const struct damage_entry *index_damages(const struct index_file *index) {
     return index->damages;
 }
 
-/* A value of a table, once its hash was seen to hold. */
+/* A value of a table whose hash was verified. */
 static recmap_status get_value(const struct store_value **value, const struct index_file *index,
                                store_table table, size_t i, recmap_error *error) {
     size_t count;
@@ -30,7 +33,7 @@ static recmap_status get_value(const struct store_value **value, const struct in
     return status;
 }
 
-/* Of a chunk of 2^shift records, which the last one need not fill. */
+/* The number of records in a chunk of 2^shift; the last chunk may have fewer. */
 static size_t records_in_chunk(const struct index_file *index, size_t chunk_index, unsigned shift) {
     uint64_t left = index->manifest.record_count - ((uint64_t)chunk_index << shift);
     return (size_t)min_u64(left, (uint64_t)1 << shift);
@@ -55,7 +58,7 @@ static recmap_status open_offsets(struct index_file *index, size_t chunk_index,
     return RECMAP_OK;
 }
 
-/* The chunk of offsets that has record `number`. */
+/* The chunk of offsets that contains record `number`. */
 static inline recmap_status get_chunk(const struct offsets_chunk **chunk, struct index_file *index,
                                       uint64_t number, recmap_error *error) {
     size_t chunk_index = (size_t)(number >> OFFSETS_CHUNK_SHIFT);
@@ -72,7 +75,9 @@ static inline size_t in_chunk(uint64_t number) {
     return (size_t)number & (OFFSETS_CHUNK_RECORDS - 1);
 }
 
-/* The shard that holds record `number`, from the hint on: nearly always the hint or the next. */
+/* The shard that contains record `number`. The block's hint is nearly always right or one too low,
+ * so a few steps from there come before the binary search. The hint is unverified: false if it is
+ * wrong. */
 static inline bool find_shard(size_t *shard, const struct index_file *index,
                               const struct offsets_chunk *chunk, uint64_t number) {
     size_t low = offsets_shard_hint(chunk, in_chunk(number));
@@ -84,36 +89,28 @@ static inline bool find_shard(size_t *shard, const struct index_file *index,
             *shard = low;
             return true;
         }
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (first[middle] <= number) low = middle;
-        else high = middle;
-    }
-    *shard = low;
+    *shard = low + search_below(first + low, sizeof *first, high - low, number + 1) - 1;
     return true;
 }
 
-/* The first damage at or behind `offset` of the shard ends a frame that begins there. */
+/* The first damage at or after `offset` of the shard, or `limit` if it has none before that. A
+ * frame that begins at `offset` ends there at the latest. */
 static uint64_t first_damage_from(const struct index_file *index, size_t shard_index,
                                   uint64_t offset, uint64_t limit) {
     const struct index_shard *shard = &index->shards[shard_index];
     const struct damage_entry *damages = index->damages + shard->first_damage;
-    size_t low = 0, high = (size_t)shard->entry.damage_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (damages[middle].offset < offset) low = middle + 1;
-        else high = middle;
-    }
-    return low < shard->entry.damage_count && damages[low].offset < limit ? damages[low].offset
-                                                                          : limit;
+    size_t count = (size_t)shard->entry.damage_count;
+    size_t first = search_below(&damages->offset, sizeof *damages, count, offset);
+    return first < count ? min_u64(damages[first].offset, limit) : limit;
 }
 
-/* Where record `number` of the shard begins, and where what follows it does. */
+/* The offset of record `number` and that of what follows it: the next record of the shard, or the
+ * shard's tail. Usually both records are in the same block and are read together. */
 static inline recmap_status get_offsets(uint64_t *offset, uint64_t *next, struct index_file *index,
                                         const struct offsets_chunk *chunk, size_t shard,
                                         uint64_t number, recmap_error *error) {
     bool is_last = number + 1 == index->first_records[shard + 1];
-    if (__builtin_expect(!is_last && !offsets_ends_frame(in_chunk(number)), 1)) {
+    if (__builtin_expect(!is_last && !offsets_ends_block(in_chunk(number)), 1)) {
         offsets_pair_at(offset, next, chunk, in_chunk(number));
         return RECMAP_OK;
     }
@@ -125,8 +122,12 @@ static inline recmap_status get_offsets(uint64_t *offset, uint64_t *next, struct
     return status;
 }
 
+/* A frame ends where the next one begins, or where damage begins. Offsets come from packed bits
+ * that may be forged or written to at any time, so they are checked here against the bounds of the
+ * shard, and the file's integrity after they were read. */
 recmap_status index_locate(struct index_place *place, struct index_file *index, uint64_t number,
                            recmap_error *error) {
+    assert(number < index->manifest.record_count);
     uint64_t offset, next;
     const struct offsets_chunk *chunk;
     size_t shard;
@@ -147,7 +148,7 @@ recmap_status index_locate(struct index_place *place, struct index_file *index, 
     return RECMAP_OK;
 }
 
-/* The chunk that holds the record, or NULL when nobody has needed it yet. */
+/* The chunk that contains the record, or NULL if it was not opened yet. */
 static const struct offsets_chunk *chunk_if_open(const struct index_file *index, uint64_t number) {
     const struct lazy_offsets *lazy = &index->offsets[number >> OFFSETS_CHUNK_SHIFT];
     return atomic_load_explicit(&lazy->is_open, memory_order_acquire) ? &lazy->chunk : NULL;
@@ -155,17 +156,18 @@ static const struct offsets_chunk *chunk_if_open(const struct index_file *index,
 
 bool index_guess(uint32_t *shard_index, uint64_t *offset, const struct index_file *index,
                  uint64_t number) {
-    /* Addresses of eight pages, 32 KiB, are looked up in one line. */
-    enum { NEAR = 16384 };
+    /* An estimate serves to prefetch the page's address. One cache line of the page table covers
+     * eight pages, 32 KiB, so that an error of half as much is harmless. */
+    enum { ERROR_MAX = 16384 };
     const struct offsets_chunk *chunk = chunk_if_open(index, number);
     if (!chunk) return false;
-    uint64_t error, guessed = offsets_guess(&error, chunk, in_chunk(number));
+    uint64_t error, guess = offsets_guess(&error, chunk, in_chunk(number));
     uint32_t shard = offsets_shard_hint(chunk, in_chunk(number));
-    if (error > NEAR || shard >= index->manifest.shard_count || guessed < index->bases[shard] ||
-        guessed >= index->bases[shard + 1])
+    if (error > ERROR_MAX || shard >= index->manifest.shard_count || guess < index->bases[shard] ||
+        guess >= index->bases[shard + 1])
         return false;
     *shard_index = shard;
-    *offset = guessed - index->bases[shard];
+    *offset = guess - index->bases[shard];
     return true;
 }
 
@@ -198,7 +200,8 @@ recmap_status index_id_chunk(struct ids_chunk *chunk, struct index_file *index, 
     return RECMAP_OK;
 }
 
-/* The first chunk that can hold the hash: the one before the first fence that is not below it. */
+/* The first chunk that may contain the hash. Fences are the first hashes of the chunks. Equal
+ * hashes may start in the chunk before the first fence that is not below the hash. */
 static recmap_status first_chunk(size_t *chunk, struct index_file *index, uint64_t hash,
                                  recmap_error *error) {
     const struct store_value *fences;
@@ -214,8 +217,8 @@ static recmap_status first_chunk(size_t *chunk, struct index_file *index, uint64
     return RECMAP_OK;
 }
 
-recmap_status index_candidates_begin(struct index_candidates *candidates, struct index_file *index,
-                                     uint64_t hash, recmap_error *error) {
+recmap_status index_candidates_init(struct index_candidates *candidates, struct index_file *index,
+                                    uint64_t hash, recmap_error *error) {
     *candidates = (struct index_candidates){.index = index, .hash = hash};
     if (!index->id_chunk_count) return RECMAP_OK;
     recmap_status status = first_chunk(&candidates->chunk, index, hash, error);
@@ -226,6 +229,8 @@ recmap_status index_candidates_begin(struct index_candidates *candidates, struct
     return status;
 }
 
+/* Pairs with the hash may continue in the next chunk. Numbers are unverified until they are checked
+ * here. */
 recmap_status index_candidates_next(struct index_candidates *candidates, uint64_t *number,
                                     bool *is_found, recmap_error *error) {
     struct index_file *index = candidates->index;
@@ -289,20 +294,21 @@ recmap_value index_column_default(const struct index_file *index, size_t column)
     return index->defaults[column];
 }
 
+/* Decodes the values of one shard's points, which index_open has counted. */
 recmap_status index_points(struct point_list *points, struct index_file *index, size_t shard_index,
                            recmap_error *error) {
     const struct index_shard *shard = &index->shards[shard_index];
     const struct shard_entry *entry = &shard->entry;
     size_t count;
     const struct store_value *values = store_values(index->store, STORE_POINTS, &count);
-    struct point_list made = {0};
+    struct point_list list = {0};
     recmap_status status = RECMAP_OK;
-    for (size_t i = 0; status == RECMAP_OK && made.count < entry->point_count; i++) {
+    for (size_t i = 0; status == RECMAP_OK && list.count < entry->point_count; i++) {
         size_t value = shard->first_points + i;
-        uint64_t due = min_u64(entry->point_count - made.count, POINTS_PER_VALUE);
+        uint64_t due = min_u64(entry->point_count - list.count, POINTS_PER_VALUE);
         status = store_check(index->store, STORE_POINTS, value, error);
         if (status != RECMAP_OK) break;
-        points_verdict verdict = points_decode(&made, values[value].data, values[value].size,
+        points_verdict verdict = points_decode(&list, values[value].data, values[value].size,
                                                (size_t)due, entry->file_size, entry->size);
         if (verdict == POINTS_NO_MEMORY) status = fail_memory(error);
         if (verdict == POINTS_BAD)
@@ -310,8 +316,8 @@ recmap_status index_points(struct point_list *points, struct index_file *index, 
     }
     if (status == RECMAP_OK && !store_intact(index->store))
         status = store_fail_cut(index->store, error);
-    if (status == RECMAP_OK) *points = made;
-    else points_free(&made);
+    if (status == RECMAP_OK) *points = list;
+    else points_deinit(&list);
     return status;
 }
 
@@ -329,7 +335,7 @@ recmap_status index_check_all(struct index_file *index, recmap_error *error) {
     for (size_t s = 0; status == RECMAP_OK && s < index->manifest.shard_count; s++) {
         struct point_list points = {0};
         status = index_points(&points, index, s, error);
-        points_free(&points);
+        points_deinit(&points);
     }
     for (size_t chunk = 0; chunk < index->column_chunk_count; chunk++)
         for (size_t c = 0; status == RECMAP_OK && c < index->manifest.column_count; c++) {

@@ -1,4 +1,4 @@
-/* The inside of an opened index: what opening finds, and reading uses. */
+/* The implementation of an open index, shared by index_open.c and index.c. */
 #ifndef RECMAP_INDEX_INDEX_FILE_H
 #define RECMAP_INDEX_INDEX_FILE_H
 
@@ -7,7 +7,8 @@
 #include "index/index.h"
 #include "index/offsets.h"
 
-/* A value that is checked and opened when it is first needed. */
+/* A chunk that is verified and opened when it is first needed. `chunk` is constant once `is_open`
+ * is set. */
 struct lazy_offsets {
     _Atomic bool is_open;
     struct offsets_chunk chunk;
@@ -22,23 +23,25 @@ struct index_file {
     struct store *store;
     struct manifest manifest;
     struct index_shard *shards;
-    /* Beside the shards, one more than there are, so that a search touches few cache lines. */
+    struct framing *framings; /* one for each run of shards with equal framings */
+    /* Copies of members of `shards`, so that a search touches few cache lines, with one more
+     * element each: the totals. */
     uint64_t *first_records;
     uint64_t *bases;
     struct damage_entry *damages;
     struct lazy_offsets *offsets;
     size_t offsets_count;
-    struct lazy_column *columns; /* chunk * column_count + column */
+    struct lazy_column *columns; /* at chunk * column_count + column */
     size_t column_chunk_count;
     recmap_value *defaults;
     size_t id_chunk_count;
     unsigned id_number_size;
 };
 
-/* CORRUPT: `what` is wrong with the index, with advice. */
+/* The error CORRUPT with advice. `what` says what is wrong with the index. */
 recmap_status index_fail(const struct index_file *index, recmap_error *error, const char *what);
 
-/* Pairs of ids in a chunk of them. */
+/* The number of pairs in a chunk of ids. */
 uint64_t index_pairs_in_chunk(const struct index_file *index, size_t chunk);
 
 #endif

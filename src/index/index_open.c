@@ -1,5 +1,6 @@
-/* Opening an index: its messages are read and held against each other and against the tables, whose
- * values stay where they are. */
+/* Opening an index: decodes its messages and checks them against each other and against the number
+ * and keys of the tables' values. The values themselves are checked when they are used. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,10 @@ static recmap_status check_decoded(const struct index_file *index, decode_verdic
     return verdict == DECODE_NO_MEMORY ? fail_memory(error) : index_fail(index, error, what);
 }
 
-/* Whether the keys of a table run through (0, 0), (0, 1), ..., (0, series), (1, 0), ... */
+/* Whether the keys of a table are (0, 0), (0, 1), ..., (0, series - 1), (1, 0), ... without gaps.
+ */
 static bool keys_are_dense(const struct store_value *values, size_t count, size_t series) {
+    assert(series);
     for (size_t i = 0; i < count; i++)
         if (values[i].key.chunk != i / series || values[i].key.series != i % series) return false;
     return true;
@@ -59,7 +62,7 @@ static recmap_status decode_shards(struct index_file *index, struct shard_entry 
         status = check_decoded(index, verdict, "its table of shards cannot be read", error);
         if (status == RECMAP_OK && decoded - before != due)
             status = index_fail(index, error, "its table of shards is incomplete");
-        /* What was decoded is the index's from now on, and is freed with it. */
+        /* From here on the index owns the decoded entries, also after an error. */
         for (size_t i = before; i < decoded; i++) index->shards[i].entry = entries[i];
         if (status != RECMAP_OK) return status;
     }
@@ -70,7 +73,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Returns whether one occurs twice. */
+/* Sorts the names. Returns whether one occurs twice. */
 static bool sort_names(const char **names, size_t count) {
     bool repeats = false;
     qsort(names, count, sizeof *names, compare_names);
@@ -78,8 +81,10 @@ static bool sort_names(const char **names, size_t count) {
     return repeats;
 }
 
-/* Every reader of an index, and everything that writes by its names, relies on this check. Whether
- * absolute names may be used is the caller's choice: see shard_cache_create. */
+/* A forged index could name files outside of its folder, such as `../../etc/passwd`, or one shard
+ * twice. All code that opens or writes files by the names of an index relies on this check.
+ * Absolute names pass; whether they may be used is the caller's decision, see shard_cache_create.
+ */
 static recmap_status check_names(const struct index_file *index, recmap_error *error) {
     size_t count = (size_t)index->manifest.shard_count;
     for (size_t i = 0; i < count; i++) {
@@ -95,28 +100,35 @@ static recmap_status check_names(const struct index_file *index, recmap_error *e
     return repeats ? index_fail(index, error, "it names a shard twice") : RECMAP_OK;
 }
 
-/* Neighbours share a framing, as nearly all do. */
-static recmap_status find_framing(struct index_file *index, size_t i, recmap_error *error) {
-    const struct shard_entry *entry = &index->shards[i].entry;
-    if (i && !strcmp(index->shards[i - 1].entry.framing, entry->framing)) {
-        index->shards[i].framing = index->shards[i - 1].framing;
-        return RECMAP_OK;
-    }
-    struct framing *found = malloc(sizeof *found);
-    if (!found) return fail_memory(error);
-    bool is_known = framings_find(found, entry->framing);
-    if (is_known) {
-        index->shards[i].framing = found;
-        return RECMAP_OK;
-    }
-    free(found);
+static recmap_status fail_framing(const struct index_file *index, const struct shard_entry *entry,
+                                  recmap_error *error) {
     fail(error, RECMAP_UNSUPPORTED,
          "shard %s has the framing \"%s\", which this recmap cannot read", entry->path,
          entry->framing);
     fail_file(error, store_path(index->store));
-    fail_advise(error, "if it is a framing of your own, load it with `--framing ./PLUGIN.so` or "
-                       "recmap_framing_load; else use a newer recmap");
+    fail_advise(error, "load a custom framing with `--framing ./PLUGIN.so` or recmap_framing_load; "
+                       "otherwise use a newer recmap");
     return RECMAP_UNSUPPORTED;
+}
+
+/* Whether the shard has the framing of the previous one. In nearly all indexes all shards do. */
+static bool repeats_framing(const struct index_file *index, size_t i) {
+    return i && !strcmp(index->shards[i - 1].entry.framing, index->shards[i].entry.framing);
+}
+
+static recmap_status find_framings(struct index_file *index, recmap_error *error) {
+    size_t shard_count = (size_t)index->manifest.shard_count, run_count = 0;
+    for (size_t i = 0; i < shard_count; i++) run_count += !repeats_framing(index, i);
+    index->framings = calloc(run_count + 1, sizeof *index->framings);
+    if (!index->framings) return fail_memory(error);
+    struct framing *next = index->framings;
+    for (size_t i = 0; i < shard_count; i++) {
+        struct index_shard *shard = &index->shards[i];
+        if (!repeats_framing(index, i) && !framings_find(next++, shard->entry.framing))
+            return fail_framing(index, &shard->entry, error);
+        shard->framing = next - 1;
+    }
+    return RECMAP_OK;
 }
 
 /* Deflate gives at most 258 bytes for two bits. A larger image is a forged one, which would have
@@ -126,18 +138,18 @@ static bool can_inflate_to_size(const struct shard_entry *entry) {
     return entry->compression == COMPRESSION_NONE || entry->size / RATIO_MAX <= entry->file_size;
 }
 
-/* Sums that the shards must come to; each bounded, so that nothing below can overflow. */
+/* Computes where each shard starts among all bytes, records and damages, and checks the totals.
+ * Each sum is bounded, so that arithmetic with offsets and record numbers cannot overflow anywhere.
+ */
 static recmap_status add_up_shards(struct index_file *index, recmap_error *error) {
-    const uint64_t most = (uint64_t)1 << 62;
+    const uint64_t limit = (uint64_t)1 << 62;
     uint64_t base = 0, record = 0, damage = 0, bytes = 0;
     for (size_t i = 0; i < index->manifest.shard_count; i++) {
         struct index_shard *shard = &index->shards[i];
         const struct shard_entry *entry = &shard->entry;
-        recmap_status status = find_framing(index, i, error);
-        if (status != RECMAP_OK) return status;
-        if (entry->tail_size > entry->size || entry->size > most - base ||
-            !can_inflate_to_size(entry) || entry->file_size > most - bytes ||
-            entry->record_count > most - record || entry->damage_count > most - damage)
+        if (entry->tail_size > entry->size || entry->size > limit - base ||
+            !can_inflate_to_size(entry) || entry->file_size > limit - bytes ||
+            entry->record_count > limit - record || entry->damage_count > limit - damage)
             return index_fail(index, error, "its shards are too large");
         shard->base = index->bases[i] = base;
         shard->first_record = index->first_records[i] = record;
@@ -149,8 +161,9 @@ static recmap_status add_up_shards(struct index_file *index, recmap_error *error
         index->bases[i + 1] = base;
         index->first_records[i + 1] = record;
     }
-    const struct manifest *said = &index->manifest;
-    if (bytes != said->byte_count || record != said->record_count || damage != said->damage_count)
+    const struct manifest *totals = &index->manifest;
+    if (bytes != totals->byte_count || record != totals->record_count ||
+        damage != totals->damage_count)
         return index_fail(index, error, "its shards do not add up to its totals");
     return RECMAP_OK;
 }
@@ -172,15 +185,16 @@ static recmap_status read_shards(struct index_file *index, recmap_error *error) 
     if (status == RECMAP_OK) status = decode_shards(index, entries, error);
     free(entries);
     if (status == RECMAP_OK) status = check_names(index, error);
+    if (status == RECMAP_OK) status = find_framings(index, error);
     return status == RECMAP_OK ? add_up_shards(index, error) : status;
 }
 
-/* A checksum of a compressed member that does not hold takes no byte of the image. */
+/* Empty damage stands for a compressed member with a wrong checksum whose records are good. */
 static bool may_be_empty(const struct damage_entry *damage, const struct shard_entry *entry) {
     return entry->compression != COMPRESSION_NONE && damage->offset == entry->size;
 }
 
-/* Each shard's damage must lie in it, in order, without overlap. */
+/* Each shard's damage must lie within the shard, in order, without overlap. */
 static recmap_status check_damages(const struct index_file *index, recmap_error *error) {
     uint64_t total = 0;
     for (size_t s = 0; s < index->manifest.shard_count; s++) {
@@ -208,7 +222,7 @@ static recmap_status read_damages(struct index_file *index, recmap_error *error)
     if (tables != (count + DAMAGES_PER_TABLE - 1) / DAMAGES_PER_TABLE ||
         !keys_are_dense(values, tables, 1))
         return index_fail(index, error, "its list of damage is incomplete");
-    /* One more than there are, so that a shard without any has a place in it too. */
+    /* One more entry than needed, so that first_damage of the last shard is a valid index. */
     index->damages = calloc(count + 1, sizeof *index->damages);
     if (!index->damages) return fail_memory(error);
     for (size_t t = 0; t < tables; t++) {
@@ -233,7 +247,7 @@ static recmap_status find_offsets(struct index_file *index, recmap_error *error)
     return index->offsets ? RECMAP_OK : fail_memory(error);
 }
 
-/* Each shard's points have values of their own, in the order of shards. */
+/* Each shard's seek points have values of their own, in the order of shards. */
 static recmap_status find_points(struct index_file *index, recmap_error *error) {
     size_t count, due = 0;
     const struct store_value *values = store_values(index->store, STORE_POINTS, &count);
@@ -280,7 +294,7 @@ static recmap_status find_columns(struct index_file *index, recmap_error *error)
     for (size_t i = 0; i < column_count; i++) {
         const struct manifest_column *column = &index->manifest.columns[i];
         if (column->first_value && column->first_value >= index->manifest.record_count)
-            return index_fail(index, error, "a column has its first value behind the last record");
+            return index_fail(index, error, "a column has its first value after the last record");
         if (column->default_value &&
             !column_parse_default(&index->defaults[i], column->type, column->default_value))
             return index_fail(index, error, "the default of a column is not of its type");
@@ -309,6 +323,8 @@ static recmap_status find_ids(struct index_file *index, recmap_error *error) {
     return is_sound ? RECMAP_OK : index_fail(index, error, "its ids are incomplete");
 }
 
+/* Opens the store, then runs the steps: each reads one table, or checks its keys, relying on the
+ * steps before it. The file may be truncated meanwhile, so the last check is that it was not. */
 recmap_status index_open(struct index_file **opened, const char *path,
                          const struct store_options *options, recmap_error *error) {
     struct index_file *index = calloc(1, sizeof *index);
@@ -326,19 +342,13 @@ recmap_status index_open(struct index_file **opened, const char *path,
     return status;
 }
 
-static void free_framings(struct index_file *index) {
-    for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
-        if (i == 0 || index->shards[i].framing != index->shards[i - 1].framing)
-            free((struct framing *)index->shards[i].framing);
-}
-
 void index_close(struct index_file *index) {
     if (!index) return;
     for (size_t i = 0; index->shards && i < index->manifest.shard_count; i++)
-        shard_entry_free(&index->shards[i].entry);
+        shard_entry_deinit(&index->shards[i].entry);
     for (size_t i = 0; index->damages && i < index->manifest.damage_count; i++)
         free(index->damages[i].reason);
-    free_framings(index);
+    free(index->framings);
     free(index->shards);
     free(index->first_records);
     free(index->bases);
@@ -346,7 +356,7 @@ void index_close(struct index_file *index) {
     free(index->offsets);
     free(index->columns);
     free(index->defaults);
-    manifest_free(&index->manifest);
+    manifest_deinit(&index->manifest);
     store_close(index->store);
     free(index);
 }

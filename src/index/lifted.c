@@ -1,12 +1,14 @@
 #include "index/lifted.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 
-/* Head: u8 type, u8 width, u16 zero, u32 count, i64 base (0 but for integers). */
+/* A chunk starts with a prefix: u8 type, u8 width, u16 zero, u32 count, i64 base (0 unless the
+ * values are integers). */
 
 struct integer_range {
     int64_t base;
@@ -35,13 +37,13 @@ static uint64_t bytes_total(const struct column_values *values) {
 
 size_t column_packed_size(const struct column_values *values) {
     switch (values->type) {
-    case RECMAP_TYPE_INT64: return COLUMN_HEAD_SIZE + values->count * range_of(values).width;
-    case RECMAP_TYPE_FLOAT: return COLUMN_HEAD_SIZE + values->count * 4;
+    case RECMAP_TYPE_INT64: return COLUMN_PREFIX_SIZE + values->count * range_of(values).width;
+    case RECMAP_TYPE_FLOAT: return COLUMN_PREFIX_SIZE + values->count * 4;
     case RECMAP_TYPE_BYTES:
-        return COLUMN_HEAD_SIZE + values->count * 4 + (size_t)bytes_total(values);
+        return COLUMN_PREFIX_SIZE + values->count * 4 + (size_t)bytes_total(values);
     case RECMAP_TYPE_NONE: break;
     }
-    return COLUMN_HEAD_SIZE;
+    return COLUMN_PREFIX_SIZE;
 }
 
 static void store_integer(uint8_t *bytes, unsigned width, uint64_t value) {
@@ -54,20 +56,20 @@ void column_pack(uint8_t *packed, const struct column_values *values) {
     struct integer_range range = {0, 0};
     if (values->type == RECMAP_TYPE_INT64) range = range_of(values);
     if (values->type == RECMAP_TYPE_FLOAT || values->type == RECMAP_TYPE_BYTES) range.width = 4;
-    memset(packed, 0, COLUMN_HEAD_SIZE);
+    memset(packed, 0, COLUMN_PREFIX_SIZE);
     packed[0] = (uint8_t)values->type;
     packed[1] = (uint8_t)range.width;
     store32(packed + 4, (uint32_t)values->count);
     store64(packed + 8, (uint64_t)range.base);
     if (values->type == RECMAP_TYPE_NONE) return;
-    uint8_t *at = packed + COLUMN_HEAD_SIZE;
-    for (size_t i = 0; i < values->count; i++, at += range.width)
-        store_integer(at, range.width, values->words[i] - (uint64_t)range.base);
+    uint8_t *word = packed + COLUMN_PREFIX_SIZE;
+    for (size_t i = 0; i < values->count; i++, word += range.width)
+        store_integer(word, range.width, values->words[i] - (uint64_t)range.base);
     if (values->type == RECMAP_TYPE_BYTES && bytes_total(values))
-        memcpy(at, values->bytes, (size_t)bytes_total(values));
+        memcpy(word, values->bytes, (size_t)bytes_total(values));
 }
 
-static bool bytes_are_sound(const struct column_chunk *chunk, uint64_t size) {
+static bool ends_are_valid(const struct column_chunk *chunk, uint64_t size) {
     uint32_t end = 0;
     for (size_t i = 0; i < chunk->count; i++) {
         uint32_t next = load32(chunk->words + 4 * i);
@@ -77,23 +79,25 @@ static bool bytes_are_sound(const struct column_chunk *chunk, uint64_t size) {
     return end == size;
 }
 
+/* Checks type, width and sizes, and for values of bytes that their ends ascend: after that any
+ * value can be read without looking at others. */
 bool column_open(struct column_chunk *chunk, const uint8_t *packed, size_t size, size_t count) {
-    if (size < COLUMN_HEAD_SIZE || load32(packed + 4) != count) return false;
+    if (size < COLUMN_PREFIX_SIZE || load32(packed + 4) != count) return false;
     unsigned type = packed[0], width = packed[1];
     struct column_chunk opened = {
         .type = (recmap_type)type,
         .count = count,
         .width = width,
         .base = (int64_t)load64(packed + 8),
-        .words = packed + COLUMN_HEAD_SIZE,
+        .words = packed + COLUMN_PREFIX_SIZE,
     };
-    uint64_t body = size - COLUMN_HEAD_SIZE;
+    uint64_t body = size - COLUMN_PREFIX_SIZE;
     uint64_t words = (uint64_t)count * width;
     if (width > 8 || (width & (width - 1)) || words > body) return false;
     opened.bytes = opened.words + words;
     opened.bytes_size = (size_t)(body - words);
     if (type == RECMAP_TYPE_BYTES) {
-        if (width != 4 || !bytes_are_sound(&opened, body - words)) return false;
+        if (width != 4 || !ends_are_valid(&opened, body - words)) return false;
     } else if (type > RECMAP_TYPE_BYTES || words != body ||
                (type == RECMAP_TYPE_FLOAT && width != 4) || (type == RECMAP_TYPE_NONE && width)) {
         return false;
@@ -113,6 +117,7 @@ static uint64_t load_integer(const uint8_t *bytes, unsigned width) {
 }
 
 recmap_value column_at(const struct column_chunk *chunk, size_t i) {
+    assert(i < chunk->count);
     recmap_value value = {.type = chunk->type};
     uint64_t word = load_integer(chunk->words + i * chunk->width, chunk->width);
     if (chunk->type == RECMAP_TYPE_INT64) {
@@ -150,13 +155,13 @@ static bool parse_int64(recmap_value *value, const char *text) {
     return true;
 }
 
-/* The point is a point, whatever the locale of the process. */
+/* Uses the C locale, in which the decimal separator is a point. */
 static bool parse_float(recmap_value *value, const char *text) {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!plain) return false;
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c_locale) return false;
     char *end;
-    float parsed = strtof_l(text, &end, plain);
-    freelocale(plain);
+    float parsed = strtof_l(text, &end, c_locale);
+    freelocale(c_locale);
     if (end == text || *end) return false;
     value->type = RECMAP_TYPE_FLOAT;
     value->as.float32 = parsed;

@@ -1,5 +1,6 @@
-/* Packed columns: values lifted out of the records, 65,536 to a chunk. Integers take 0, 1, 2, 4 or
- * 8 bytes above the chunk's smallest; floats 4; bytes lie one behind the other with their ends.
+/* Lifted columns: values copied from the records into the index, 65,536 to a chunk. An integer is
+ * stored as its distance from the chunk's smallest, in 0, 1, 2, 4 or 8 bytes; a float in 4 bytes;
+ * values of bytes one after the other, with a list of their ends.
  * docs/index-format.md specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_LIFTED_H
 #define RECMAP_INDEX_LIFTED_H
@@ -13,23 +14,23 @@
 enum {
     COLUMN_CHUNK_SHIFT = 16,
     COLUMN_CHUNK_RECORDS = 1 << COLUMN_CHUNK_SHIFT,
-    COLUMN_HEAD_SIZE = 16,
-    COLUMN_BYTES_MAX = 255, /* a lifted value of bytes is short */
+    COLUMN_PREFIX_SIZE = 16,
+    COLUMN_BYTES_MAX = 255, /* the longest lifted value of bytes */
 };
 
-/* Values before packing: words are int64s, the bits of floats, or ends of bytes in `bytes`. */
+/* Values before packing. A word is an int64, the bits of a float, or the value's end in `bytes`. */
 struct column_values {
-    recmap_type type; /* NONE: all are missing; the column's default stands for them */
+    recmap_type type; /* NONE: all values are missing and have the column's default */
     size_t count;
     const uint64_t *words;
     const uint8_t *bytes;
 };
 
-/* A chunk that column_open found sound. */
+/* A chunk that column_open has checked. */
 struct column_chunk {
     recmap_type type;
     size_t count;
-    unsigned width; /* bytes an integer takes */
+    unsigned width; /* bytes per integer */
     int64_t base;
     const uint8_t *words;
     const uint8_t *bytes;
@@ -39,17 +40,18 @@ struct column_chunk {
 size_t column_packed_size(const struct column_values *values);
 void column_pack(uint8_t *packed, const struct column_values *values);
 
+/* Opens a packed chunk of `count` values. False if it is malformed. */
 bool column_open(struct column_chunk *chunk, const uint8_t *packed, size_t size, size_t count);
 
-/* The value at `i` < count; bytes point into the packed chunk, and never outside it, even when
- * somebody wrote into the file since the chunk was opened. */
+/* The value at `i` < count. Bytes point into the packed chunk, and never outside of it, even if the
+ * file was written to since the chunk was opened. */
 recmap_value column_at(const struct column_chunk *chunk, size_t i);
 
-/* "int64", "float", "bytes": for people. */
+/* "int64", "float", "bytes": for messages. */
 const char *column_type_name(recmap_type type);
 
-/* Reads a default as a value of the type: the whole text must be one. NONE takes the narrowest type
- * that fits: int64, else float, else bytes. The value's bytes point into the text. */
+/* Parses the whole text as a value of the type. For NONE the result has the first type that fits:
+ * int64, float, bytes. Bytes point into the text. False if the text is not such a value. */
 bool column_parse_default(recmap_value *value, recmap_type type, const char *text);
 
 #endif

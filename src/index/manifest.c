@@ -146,7 +146,7 @@ decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, s
     Recmap__Manifest *message =
         proto_unpack(&out_of_memory, &recmap__manifest__descriptor, data, size);
     if (!message) return verdict_without_message(out_of_memory);
-    struct manifest made = {
+    struct manifest decoded = {
         .format_version = message->format_version,
         .record_count = message->record_count,
         .shard_count = message->shard_count,
@@ -158,21 +158,21 @@ decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, s
         .skips_damage = message->skips_damage,
     };
     decode_verdict verdict = message->fingerprint.len == 16 ? DECODE_OK : DECODE_BAD;
-    if (verdict == DECODE_OK) memcpy(made.fingerprint, message->fingerprint.data, 16);
+    if (verdict == DECODE_OK) memcpy(decoded.fingerprint, message->fingerprint.data, 16);
     if (verdict == DECODE_OK && message->has_ids && !is_utf8(message->id_name))
         verdict = DECODE_BAD;
     if (verdict == DECODE_OK && message->has_ids) {
-        made.id_name = strdup(message->id_name);
-        if (!made.id_name) verdict = DECODE_NO_MEMORY;
+        decoded.id_name = strdup(message->id_name);
+        if (!decoded.id_name) verdict = DECODE_NO_MEMORY;
     }
-    if (verdict == DECODE_OK) verdict = copy_columns(&made, message);
+    if (verdict == DECODE_OK) verdict = copy_columns(&decoded, message);
     recmap__manifest__free_unpacked(message, NULL);
-    if (verdict == DECODE_OK) *manifest = made;
-    else manifest_free(&made);
+    if (verdict == DECODE_OK) *manifest = decoded;
+    else manifest_deinit(&decoded);
     return verdict;
 }
 
-void manifest_free(struct manifest *manifest) {
+void manifest_deinit(struct manifest *manifest) {
     for (size_t i = 0; i < manifest->column_count; i++) {
         free(manifest->columns[i].name);
         free(manifest->columns[i].default_value);
@@ -182,7 +182,7 @@ void manifest_free(struct manifest *manifest) {
     *manifest = (struct manifest){0};
 }
 
-static bool shard_is_sound(const Recmap__Shard *message) {
+static bool shard_is_valid(const Recmap__Shard *message) {
     return message->path.len && !memchr(message->path.data, 0, message->path.len) &&
            message->hash.len == 16 && message->n_samples <= IDENTITY_SAMPLES_MAX &&
            message->sample_step > 0 && message->compression <= RECMAP__COMPRESSION__ZLIB &&
@@ -190,8 +190,8 @@ static bool shard_is_sound(const Recmap__Shard *message) {
 }
 
 static decode_verdict copy_shard(struct shard_entry *entry, const Recmap__Shard *message) {
-    if (!shard_is_sound(message)) return DECODE_BAD;
-    struct shard_entry made = {
+    if (!shard_is_valid(message)) return DECODE_BAD;
+    struct shard_entry decoded = {
         .path = strndup((const char *)message->path.data, message->path.len),
         .file_size = message->file_size,
         .size = message->size,
@@ -204,15 +204,15 @@ static decode_verdict copy_shard(struct shard_entry *entry, const Recmap__Shard 
         .framing = strdup(message->framing),
         .identity = {.sample_count = message->n_samples, .sample_step = message->sample_step},
     };
-    if (!made.path || !made.framing) {
-        shard_entry_free(&made);
+    if (!decoded.path || !decoded.framing) {
+        shard_entry_deinit(&decoded);
         return DECODE_NO_MEMORY;
     }
-    memcpy(made.identity.hash, message->hash.data, 16);
+    memcpy(decoded.identity.hash, message->hash.data, 16);
     if (message->n_samples)
-        memcpy(made.identity.samples, message->samples,
+        memcpy(decoded.identity.samples, message->samples,
                message->n_samples * sizeof *message->samples);
-    *entry = made;
+    *entry = decoded;
     return DECODE_OK;
 }
 
@@ -231,7 +231,7 @@ decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t c
     return verdict;
 }
 
-void shard_entry_free(struct shard_entry *shard) {
+void shard_entry_deinit(struct shard_entry *shard) {
     free(shard->path);
     free(shard->framing);
     *shard = (struct shard_entry){0};

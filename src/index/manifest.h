@@ -1,5 +1,5 @@
-/* What an index says of itself and of its shards: the protobuf messages of the file, as plain
- * structs to the rest of the code. Pure: bytes to structs and back. */
+/* The messages of an index: its manifest, its shards, its list of damage. They are protobuf in the
+ * file and plain structs in the rest of the code. Pure: bytes to structs and back. */
 #ifndef RECMAP_INDEX_MANIFEST_H
 #define RECMAP_INDEX_MANIFEST_H
 
@@ -23,7 +23,7 @@ struct manifest_column {
     char *name;
     char *default_value; /* or NULL */
     recmap_type type;
-    uint64_t first_value; /* number of the first record that has it; 0 where none does */
+    uint64_t first_value; /* number of the first record that has a value; 0 if none has */
 };
 
 struct manifest {
@@ -45,12 +45,12 @@ struct manifest {
 struct shard_entry {
     char *path;
     uint64_t file_size;
-    uint64_t size; /* of the bytes that records lie in */
+    uint64_t size; /* of the bytes that contain the records: of the file, or after inflating */
     compression compression;
     int64_t mtime_ns;
     uint64_t record_count;
     uint64_t damage_count;
-    uint64_t point_count; /* where inflating can begin, beside its beginning */
+    uint64_t point_count; /* seek points, not counting its beginning */
     char *framing;
     uint64_t tail_size; /* bytes at the end that belong to no record */
     struct shard_identity identity;
@@ -63,22 +63,23 @@ struct damage_entry {
     char *reason;
 };
 
-/* Encoders: malloc'ed bytes, or NULL when memory is out. */
+/* Encoders. The result is allocated with malloc; NULL if memory is out. */
 uint8_t *manifest_encode(size_t *size, const struct manifest *manifest);
 uint8_t *shards_encode(size_t *size, const struct shard_entry *shards, size_t count);
 uint8_t *damages_encode(size_t *size, const struct damage_entry *damages, size_t count);
 
 typedef enum decode_verdict { DECODE_OK, DECODE_BAD, DECODE_NO_MEMORY } decode_verdict;
 
-/* Decoders: strings are malloc'ed. The tables append to arrays that hold `count` entries and have
- * room for `capacity`; more than that is bad. */
+/* Decoders. Strings are allocated with malloc. shards_decode and damages_decode append to arrays
+ * that have `count` entries, and increase `count`; the result is BAD if `capacity` does not
+ * suffice. After an error, entries up to `count` are still the caller's to release. */
 decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size);
 decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t capacity,
                              const uint8_t *data, size_t size);
 decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_t capacity,
                               const uint8_t *data, size_t size);
 
-void manifest_free(struct manifest *manifest);
-void shard_entry_free(struct shard_entry *shard);
+void manifest_deinit(struct manifest *manifest);
+void shard_entry_deinit(struct shard_entry *shard);
 
 #endif

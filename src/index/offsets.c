@@ -1,31 +1,35 @@
 #include "index/offsets.h"
 
-/* Wider residuals than 56 bits cannot be read with one load at any bit: they take 64. */
-enum { WIDEST_PACKED = 56 };
+#include <assert.h>
 
-static size_t frame_count(size_t record_count) {
-    return (record_count + OFFSETS_FRAME_RECORDS - 1) >> OFFSETS_FRAME_SHIFT;
+/* A load of 64 bits at any bit position yields at least 57 bits. Wider residuals take 64 bits, so
+ * that they begin at a byte. */
+enum { PACKED_WIDTH_MAX = 56 };
+
+static size_t block_count(size_t record_count) {
+    return (record_count + OFFSETS_BLOCK_RECORDS - 1) >> OFFSETS_BLOCK_SHIFT;
 }
 
-/* Bytes of a frame's bits, a multiple of 8. */
+/* Size of a block's bits in bytes, a multiple of 8. */
 static size_t bits_size(size_t records, unsigned width) {
     return (records * width + 63) / 64 * 8;
 }
 
 size_t offsets_capacity(size_t record_count) {
-    return frame_count(record_count) * OFFSETS_ENTRY_SIZE +
-           bits_size(frame_count(record_count) * OFFSETS_FRAME_RECORDS, 64) + OFFSETS_PADDING;
+    return block_count(record_count) * OFFSETS_ENTRY_SIZE +
+           bits_size(block_count(record_count) * OFFSETS_BLOCK_RECORDS, 64) + OFFSETS_PADDING;
 }
 
-/* The line: from the first offset with the mean distance. All arithmetic wraps, so that the base
- * may lie "before" offset 0. The slope has 56 bits; data sets end well below that. */
+/* The slope of a block's line is the mean distance of its offsets. All arithmetic wraps modulo
+ * 2^64, so that a base below zero needs no special case. A slope over 56 bits does not fit the
+ * entry; data sets are far smaller. */
 static uint64_t choose_slope(const uint64_t *offsets, size_t count) {
     if (count < 2) return 0;
     uint64_t slope = (offsets[count - 1] - offsets[0]) / (count - 1);
     return slope >> 56 ? 0 : slope;
 }
 
-/* Residuals one behind the other, from the lowest bit of `bits` on. */
+/* Writes the residuals one after the other, from the lowest bit of `bits` on. */
 static void write_residuals(uint8_t *bits, unsigned width, const uint64_t *offsets, size_t count,
                             uint64_t base, uint64_t slope) {
     uint64_t word = 0;
@@ -43,9 +47,11 @@ static void write_residuals(uint8_t *bits, unsigned width, const uint64_t *offse
     if (filled) store64(bits, word);
 }
 
-/* Packs one frame's bits and returns their size. */
-static size_t pack_frame(uint8_t *entry, uint8_t *bits, size_t position, const uint64_t *offsets,
+/* Packs one block: its entry in the directory and its bits. Returns the size of the bits. The base
+ * is lowered so that the line lies below all offsets and residuals are not negative. */
+static size_t pack_block(uint8_t *entry, uint8_t *bits, size_t position, const uint64_t *offsets,
                          uint32_t shard, size_t count) {
+    assert(count && count <= OFFSETS_BLOCK_RECORDS && position % 8 == 0);
     uint64_t slope = choose_slope(offsets, count);
     int64_t lowest = 0, highest = 0;
     for (size_t i = 0; i < count; i++) {
@@ -54,7 +60,7 @@ static size_t pack_frame(uint8_t *entry, uint8_t *bits, size_t position, const u
         if (distance > highest) highest = distance;
     }
     unsigned width = bit_length((uint64_t)highest - (uint64_t)lowest);
-    if (width > WIDEST_PACKED) width = 64;
+    if (width > PACKED_WIDTH_MAX) width = 64;
     uint64_t base = offsets[0] + (uint64_t)lowest;
     store64(entry, base);
     store64(entry + 8, slope << 8 | width);
@@ -68,13 +74,14 @@ static size_t pack_frame(uint8_t *entry, uint8_t *bits, size_t position, const u
 
 size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *shards,
                     size_t record_count) {
-    size_t frames = frame_count(record_count), position = 0;
-    uint8_t *bits = packed + frames * OFFSETS_ENTRY_SIZE;
-    for (size_t f = 0; f < frames; f++) {
-        size_t first = f << OFFSETS_FRAME_SHIFT;
+    assert(record_count <= OFFSETS_CHUNK_RECORDS);
+    size_t blocks = block_count(record_count), position = 0;
+    uint8_t *bits = packed + blocks * OFFSETS_ENTRY_SIZE;
+    for (size_t f = 0; f < blocks; f++) {
+        size_t first = f << OFFSETS_BLOCK_SHIFT;
         size_t count = record_count - first;
-        if (count > OFFSETS_FRAME_RECORDS) count = OFFSETS_FRAME_RECORDS;
-        position += pack_frame(packed + f * OFFSETS_ENTRY_SIZE, bits + position, position,
+        if (count > OFFSETS_BLOCK_RECORDS) count = OFFSETS_BLOCK_RECORDS;
+        position += pack_block(packed + f * OFFSETS_ENTRY_SIZE, bits + position, position,
                                offsets + first, shards[first], count);
     }
     return (size_t)(bits - packed) + position + OFFSETS_PADDING;
@@ -82,17 +89,17 @@ size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *sh
 
 bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t size,
                   size_t record_count) {
-    size_t frames = frame_count(record_count);
-    size_t directory = frames * OFFSETS_ENTRY_SIZE;
+    size_t blocks = block_count(record_count);
+    size_t directory = blocks * OFFSETS_ENTRY_SIZE;
     if (size < directory + OFFSETS_PADDING) return false;
     uint64_t bits = size - directory - OFFSETS_PADDING;
-    for (size_t f = 0; f < frames; f++) {
+    for (size_t f = 0; f < blocks; f++) {
         const uint8_t *entry = packed + f * OFFSETS_ENTRY_SIZE;
         unsigned width = entry[8];
-        size_t first = f << OFFSETS_FRAME_SHIFT;
+        size_t first = f << OFFSETS_BLOCK_SHIFT;
         size_t count = record_count - first;
-        if (count > OFFSETS_FRAME_RECORDS) count = OFFSETS_FRAME_RECORDS;
-        if (width > WIDEST_PACKED && width != 64) return false;
+        if (count > OFFSETS_BLOCK_RECORDS) count = OFFSETS_BLOCK_RECORDS;
+        if (width > PACKED_WIDTH_MAX && width != 64) return false;
         if (!bytes_fit(8 * (uint64_t)load32(entry + 16), bits_size(count, width), bits))
             return false;
     }

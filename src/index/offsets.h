@@ -1,9 +1,10 @@
-/* Packed offsets: where records begin, 128 to a frame, 2,048 frames to a chunk.
+/* Packed offsets of records: 128 to a block, 2,048 blocks to a chunk.
  *
- * Offsets are places in the concatenation of all shards, so that they ascend from the first record
- * of a data set to the last, and frames need not care for shards. A frame keeps a line through its
- * offsets and each one's distance above that line, in as few bits as the largest needs; equal
- * lengths need none. docs/index-format.md specifies the bytes. Pure. */
+ * Offsets are positions in the concatenation of all shards. So they ascend from the first record of
+ * a data set to the last, and blocks are independent of shards. A block stores a line (base and
+ * slope) through its offsets, and for each offset the distance above that line, the residual, in as
+ * few bits as the largest one needs. Records of equal length need no bits.
+ * docs/index-format.md specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_OFFSETS_H
 #define RECMAP_INDEX_OFFSETS_H
 
@@ -14,15 +15,15 @@
 #include "base/bytes.h"
 
 enum {
-    OFFSETS_FRAME_SHIFT = 7,
-    OFFSETS_FRAME_RECORDS = 1 << OFFSETS_FRAME_SHIFT,
+    OFFSETS_BLOCK_SHIFT = 7,
+    OFFSETS_BLOCK_RECORDS = 1 << OFFSETS_BLOCK_SHIFT,
     OFFSETS_CHUNK_SHIFT = 18,
     OFFSETS_CHUNK_RECORDS = 1 << OFFSETS_CHUNK_SHIFT,
-    OFFSETS_ENTRY_SIZE = 24, /* of a frame in the chunk's directory */
-    OFFSETS_PADDING = 8,     /* behind the bits, so that eight bytes can be read at every bit */
+    OFFSETS_ENTRY_SIZE = 24, /* of a block in the chunk's directory */
+    OFFSETS_PADDING = 8,     /* after the bits, so that eight bytes can be read at every bit */
 };
 
-/* A chunk that offsets_open found sound. */
+/* A chunk that offsets_open has checked. */
 struct offsets_chunk {
     const uint8_t *directory;
     const uint8_t *bits;
@@ -30,10 +31,10 @@ struct offsets_chunk {
     size_t record_count;
 };
 
-/* Not the place of any record. */
+/* Not the offset of any record. */
 #define OFFSETS_NOWHERE UINT64_MAX
 
-/* Bytes that a packed chunk can have at most. */
+/* The largest size of a packed chunk. */
 size_t offsets_capacity(size_t record_count);
 
 /* Packs up to OFFSETS_CHUNK_RECORDS ascending offsets; `shards[i]` is the shard of record i.
@@ -41,7 +42,7 @@ size_t offsets_capacity(size_t record_count);
 size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *shards,
                     size_t record_count);
 
-/* Checks that every frame's bits lie inside the packed bytes. */
+/* Opens a packed chunk. False unless the bits of every block lie within `size`. */
 bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t size,
                   size_t record_count);
 
@@ -53,70 +54,72 @@ static inline uint64_t offsets_residual(const uint8_t *bits, size_t i, unsigned 
     return load64(bits + (bit >> 3)) >> (bit & 7) & (((uint64_t)1 << width) - 1);
 }
 
-/* The offset of record `i` of the chunk, i < record_count. Bytes that were sound when the chunk was
- * opened can be others by now, in a file that somebody writes into: then OFFSETS_NOWHERE, or a
- * wrong offset, but never a read outside. */
+/* The offset of record `i` of the chunk, i < record_count. The file may be written to after the
+ * chunk was checked. Then the result is OFFSETS_NOWHERE or a wrong offset, but nothing outside of
+ * the chunk is read: that is why width and start are checked again here. */
 static inline uint64_t offsets_at(const struct offsets_chunk *chunk, size_t i) {
-    const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
-    size_t in_frame = i & (OFFSETS_FRAME_RECORDS - 1);
+    const uint8_t *entry = chunk->directory + (i >> OFFSETS_BLOCK_SHIFT) * OFFSETS_ENTRY_SIZE;
+    size_t in_block = i & (OFFSETS_BLOCK_RECORDS - 1);
     uint64_t line = load64(entry + 8);
     unsigned width = line & 0xff;
-    uint64_t offset = load64(entry) + (line >> 8) * in_frame;
+    uint64_t offset = load64(entry) + (line >> 8) * in_block;
     if (!width) return offset;
     size_t start = 8 * (size_t)load32(entry + 16);
-    if (width > 64 || start + (in_frame * width >> 3) + 8 > chunk->bits_size)
+    if (width > 64 || start + (in_block * width >> 3) + 8 > chunk->bits_size)
         return OFFSETS_NOWHERE;
-    return offset + offsets_residual(chunk->bits + start, in_frame, width);
+    return offset + offsets_residual(chunk->bits + start, in_block, width);
 }
 
-/* Whether record `i` of a chunk is the last of a full frame. */
-static inline bool offsets_ends_frame(size_t i) {
-    return (i & (OFFSETS_FRAME_RECORDS - 1)) == OFFSETS_FRAME_RECORDS - 1;
+/* Whether record `i` of a chunk is the last of a full block. */
+static inline bool offsets_ends_block(size_t i) {
+    return (i & (OFFSETS_BLOCK_RECORDS - 1)) == OFFSETS_BLOCK_RECORDS - 1;
 }
 
-/* The same of record `i` and of the next one, which is in the same frame: of both or of none. */
+/* Like offsets_at for record `i` and the next one, which must be in the same block. If one offset
+ * cannot be read, both are OFFSETS_NOWHERE. */
 static inline void offsets_pair_at(uint64_t *offset, uint64_t *next,
                                    const struct offsets_chunk *chunk, size_t i) {
-    const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
-    size_t in_frame = i & (OFFSETS_FRAME_RECORDS - 1);
+    const uint8_t *entry = chunk->directory + (i >> OFFSETS_BLOCK_SHIFT) * OFFSETS_ENTRY_SIZE;
+    size_t in_block = i & (OFFSETS_BLOCK_RECORDS - 1);
     uint64_t line = load64(entry + 8);
     unsigned width = line & 0xff;
-    *offset = load64(entry) + (line >> 8) * in_frame;
+    *offset = load64(entry) + (line >> 8) * in_block;
     *next = *offset + (line >> 8);
     if (!width) return;
     size_t start = 8 * (size_t)load32(entry + 16);
-    if (width > 64 || start + ((in_frame + 1) * width >> 3) + 8 > chunk->bits_size) {
+    if (width > 64 || start + ((in_block + 1) * width >> 3) + 8 > chunk->bits_size) {
         *offset = *next = OFFSETS_NOWHERE;
         return;
     }
-    *offset += offsets_residual(chunk->bits + start, in_frame, width);
-    *next += offsets_residual(chunk->bits + start, in_frame + 1, width);
+    *offset += offsets_residual(chunk->bits + start, in_block, width);
+    *next += offsets_residual(chunk->bits + start, in_block + 1, width);
 }
 
-/* The shard of the first record of the frame that record `i` is in: a lower bound for its own. */
+/* The shard of the first record of the block of record `i`: a lower bound for the shard of record
+ * `i`. Unverified. */
 static inline uint32_t offsets_shard_hint(const struct offsets_chunk *chunk, size_t i) {
-    return load32(chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE + 20);
+    return load32(chunk->directory + (i >> OFFSETS_BLOCK_SHIFT) * OFFSETS_ENTRY_SIZE + 20);
 }
 
-/* About where record `i` begins, out of the directory alone: not farther off than `*error`. */
+/* An estimate of the offset of record `i`, from the directory alone. It is off by at most
+ * `*error`. */
 static inline uint64_t offsets_guess(uint64_t *error, const struct offsets_chunk *chunk, size_t i) {
-    const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
+    const uint8_t *entry = chunk->directory + (i >> OFFSETS_BLOCK_SHIFT) * OFFSETS_ENTRY_SIZE;
     uint64_t line = load64(entry + 8);
     unsigned width = line & 0xff;
     *error = width < 64 ? (uint64_t)1 << width >> 1 : UINT64_MAX;
-    return load64(entry) + (line >> 8) * (i & (OFFSETS_FRAME_RECORDS - 1)) + *error;
+    return load64(entry) + (line >> 8) * (i & (OFFSETS_BLOCK_RECORDS - 1)) + *error;
 }
 
-/* Asks the processor to fetch what offsets_at will read first: the frame's entry in the directory.
- */
+/* Prefetches what offsets_at reads first: the block's entry in the directory. */
 static inline void offsets_prefetch(const struct offsets_chunk *chunk, size_t i) {
-    __builtin_prefetch(chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE);
+    __builtin_prefetch(chunk->directory + (i >> OFFSETS_BLOCK_SHIFT) * OFFSETS_ENTRY_SIZE);
 }
 
-/* The same for what it reads next, once the entry is there: the bits. */
+/* Prefetches what offsets_at reads next: the bits. This reads the directory entry. */
 static inline void offsets_prefetch_bits(const struct offsets_chunk *chunk, size_t i) {
-    const uint8_t *entry = chunk->directory + (i >> OFFSETS_FRAME_SHIFT) * OFFSETS_ENTRY_SIZE;
-    size_t bit = (i & (OFFSETS_FRAME_RECORDS - 1)) * entry[8];
+    const uint8_t *entry = chunk->directory + (i >> OFFSETS_BLOCK_SHIFT) * OFFSETS_ENTRY_SIZE;
+    size_t bit = (i & (OFFSETS_BLOCK_RECORDS - 1)) * entry[8];
     __builtin_prefetch(chunk->bits + 8 * (size_t)load32(entry + 16) + (bit >> 3));
 }
 

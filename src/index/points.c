@@ -1,15 +1,17 @@
 #include "index/points.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include <isa-l/igzip_lib.h>
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/search.h"
 
-enum { HEAD_SIZE = 8, ENTRY_SIZE = 24 };
+enum { VALUE_HEADER_SIZE = 8, ENTRY_SIZE = 24 };
 
-void points_free(struct point_list *points) {
+void points_deinit(struct point_list *points) {
     for (size_t i = 0; points->owns && i < points->count; i++)
         free((uint8_t *)points->at[i].packed);
     free(points->at);
@@ -25,14 +27,15 @@ static bool add(struct point_list *points, const struct stored_point *point) {
     return true;
 }
 
-/* What deflating a window takes: half a MiB, made once for all points of a walk. */
+/* Memory for deflating windows: half a MiB, allocated once per list. */
 struct window_packer {
     struct isal_zstream stream;
     uint8_t level_memory[ISAL_DEF_LVL1_DEFAULT];
     uint8_t packed[INFLATE_WINDOW_MAX + 256];
 };
 
-/* Raw deflate. A window that does not get smaller is stored by it: that adds a few bytes. */
+/* Compresses to raw deflate. A window that cannot be compressed is stored, which adds a few bytes.
+ */
 static uint8_t *pack(uint32_t *size, struct window_packer *packer, const struct seek_point *point) {
     struct isal_zstream *stream = &packer->stream;
     isal_deflate_stateless_init(stream);
@@ -54,21 +57,22 @@ static uint8_t *pack(uint32_t *size, struct window_packer *packer, const struct 
 }
 
 bool points_add(struct point_list *points, const struct seek_point *point) {
-    struct stored_point made = {
+    assert(point->window_size <= INFLATE_WINDOW_MAX);
+    struct stored_point stored = {
         .bit = point->bit, .offset = point->offset, .window_size = point->window_size};
     if (point->window_size) {
         if (!points->packer) points->packer = calloc(1, sizeof *points->packer);
         if (!points->packer) return false;
-        made.packed = pack(&made.packed_size, points->packer, point);
-        if (!made.packed) return false;
+        stored.packed = pack(&stored.packed_size, points->packer, point);
+        if (!stored.packed) return false;
     }
     points->owns = true;
-    if (add(points, &made)) return true;
-    free((uint8_t *)made.packed);
+    if (add(points, &stored)) return true;
+    free((uint8_t *)stored.packed);
     return false;
 }
 
-void points_end(struct point_list *points, uint64_t image_size) {
+void points_finish(struct point_list *points, uint64_t image_size) {
     free(points->packer);
     points->packer = NULL;
     while (points->count && points->at[points->count - 1].offset >= image_size) {
@@ -89,10 +93,10 @@ size_t points_value_count(uint64_t point_count) {
 uint8_t *points_encode(size_t *size, const struct point_list *points, size_t first, size_t count) {
     size_t windows = 0;
     for (size_t i = first; i < first + count; i++) windows += points->at[i].packed_size;
-    *size = HEAD_SIZE + count * ENTRY_SIZE + windows;
+    *size = VALUE_HEADER_SIZE + count * ENTRY_SIZE + windows;
     uint8_t *bytes = malloc(*size);
     if (!bytes) return NULL;
-    uint8_t *entry = bytes + HEAD_SIZE, *window = entry + count * ENTRY_SIZE;
+    uint8_t *entry = bytes + VALUE_HEADER_SIZE, *window = entry + count * ENTRY_SIZE;
     uint32_t end = 0;
     store32(bytes, (uint32_t)count);
     store32(bytes + 4, 0);
@@ -108,22 +112,22 @@ uint8_t *points_encode(size_t *size, const struct point_list *points, size_t fir
     return bytes;
 }
 
-static bool is_sound(const struct stored_point *point, const struct point_list *points,
+static bool is_valid(const struct stored_point *point, const struct point_list *points,
                      uint64_t file_size, uint64_t image_size) {
-    const struct stored_point *before = points->count ? &points->at[points->count - 1] : NULL;
+    const struct stored_point *previous = points->count ? &points->at[points->count - 1] : NULL;
     return point->bit / 8 < file_size && point->offset < image_size &&
-           (!before || (point->bit > before->bit && point->offset > before->offset)) &&
+           (!previous || (point->bit > previous->bit && point->offset > previous->offset)) &&
            point->window_size <= INFLATE_WINDOW_MAX && point->window_size <= point->offset &&
            !point->window_size == !point->packed_size;
 }
 
 points_verdict points_decode(struct point_list *points, const uint8_t *data, size_t size,
                              size_t count, uint64_t file_size, uint64_t image_size) {
-    if (size < HEAD_SIZE || load32(data) != count || load32(data + 4) ||
-        count > (size - HEAD_SIZE) / ENTRY_SIZE)
+    if (size < VALUE_HEADER_SIZE || load32(data) != count || load32(data + 4) ||
+        count > (size - VALUE_HEADER_SIZE) / ENTRY_SIZE)
         return POINTS_BAD;
-    const uint8_t *entry = data + HEAD_SIZE, *windows = entry + count * ENTRY_SIZE;
-    size_t windows_size = size - HEAD_SIZE - count * ENTRY_SIZE;
+    const uint8_t *entry = data + VALUE_HEADER_SIZE, *windows = entry + count * ENTRY_SIZE;
+    size_t windows_size = size - VALUE_HEADER_SIZE - count * ENTRY_SIZE;
     uint32_t begin = 0;
     for (size_t i = 0; i < count; i++, entry += ENTRY_SIZE) {
         uint32_t end = load32(entry + 20);
@@ -133,7 +137,7 @@ points_verdict points_decode(struct point_list *points, const uint8_t *data, siz
                                      .packed = windows + begin,
                                      .packed_size = end - begin,
                                      .window_size = load32(entry + 16)};
-        if (!is_sound(&point, points, file_size, image_size)) return POINTS_BAD;
+        if (!is_valid(&point, points, file_size, image_size)) return POINTS_BAD;
         if (!add(points, &point)) return POINTS_NO_MEMORY;
         begin = end;
     }
@@ -141,13 +145,9 @@ points_verdict points_decode(struct point_list *points, const uint8_t *data, siz
 }
 
 size_t points_find(const struct point_list *points, uint64_t offset) {
-    size_t low = 0, high = points->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (points->at[middle].offset <= offset) low = middle + 1;
-        else high = middle;
-    }
-    return low - 1;
+    assert(offset < UINT64_MAX);
+    if (!points->count) return SIZE_MAX;
+    return search_below(&points->at->offset, sizeof *points->at, points->count, offset + 1) - 1;
 }
 
 points_verdict points_unpack(uint8_t *window, const struct stored_point *point) {

@@ -1,5 +1,5 @@
-/* The seek points of compressed shards: where inflating can begin. Their windows are kept deflated.
- * Pure: points to bytes and back. docs/index-format.md specifies the bytes. */
+/* Seek points of compressed shards: places where inflating can start. Their windows are stored
+ * deflated. Pure: points to bytes and back. docs/index-format.md specifies the bytes. */
 #ifndef RECMAP_INDEX_POINTS_H
 #define RECMAP_INDEX_POINTS_H
 
@@ -9,15 +9,15 @@
 
 #include "format/inflate.h"
 
-/* More points than this of a shard go into further values. */
+/* A shard with more points has several values. */
 enum { POINTS_PER_VALUE = 4096 };
 
 struct stored_point {
-    uint64_t bit;    /* of the file */
-    uint64_t offset; /* in the shard's image */
-    const uint8_t *packed;
+    uint64_t bit;          /* in the file; bit 0 is the lowest of byte 0 */
+    uint64_t offset;       /* in the shard's image */
+    const uint8_t *packed; /* the window, deflated; NULL if there is none */
     uint32_t packed_size;
-    uint32_t window_size; /* of the window, inflated */
+    uint32_t window_size; /* inflated */
 };
 
 struct window_packer;
@@ -28,37 +28,41 @@ struct point_list {
     size_t count;
     size_t capacity;
     uint64_t packed_size;         /* of all windows */
-    bool owns;                    /* the windows: else they lie in the index */
+    bool owns;                    /* the windows; if false they are in the index */
     struct window_packer *packer; /* while points are added */
 };
 
-void points_free(struct point_list *points);
+void points_deinit(struct point_list *points);
 
 /* Deflates the point's window and adds it. False when memory is out. */
 bool points_add(struct point_list *points, const struct seek_point *point);
 
-/* No more are added. Forgets points at which nothing more comes: those at an image's end. */
-void points_end(struct point_list *points, uint64_t image_size);
+/* Ends adding. Removes points at the end of the image, which lead to no bytes. */
+void points_finish(struct point_list *points, uint64_t image_size);
 
-/* Bytes that the list takes in the index. */
+/* Size of the list in the index. */
 uint64_t points_size(const struct point_list *points);
 
 size_t points_value_count(uint64_t point_count);
 
-/* The value of `count` points from `first` on: malloc'ed, or NULL when memory is out. */
+/* Encodes `count` points from `first` on. The result is allocated with malloc; NULL if memory is
+ * out. */
 uint8_t *points_encode(size_t *size, const struct point_list *points, size_t first, size_t count);
 
 typedef enum points_verdict { POINTS_OK, POINTS_BAD, POINTS_NO_MEMORY } points_verdict;
 
-/* Adds the `count` points of a value to those before, which must lie before them; all must lie
- * within a file and an image of these sizes. The windows stay where they are. */
+/* Decodes the `count` points of a value and adds them to the list. BAD if they do not ascend, also
+ * from the points already in the list, or do not lie within a file and an image of these sizes. The
+ * windows are not copied. */
 points_verdict points_decode(struct point_list *points, const uint8_t *data, size_t size,
                              size_t count, uint64_t file_size, uint64_t image_size);
 
-/* The last point at or before `offset` of the image; SIZE_MAX: the shard's beginning. */
+/* The last point at or before `offset` of the image; SIZE_MAX if there is none: start at the
+ * beginning of the file. */
 size_t points_find(const struct point_list *points, uint64_t offset);
 
-/* Inflates a point's window into INFLATE_WINDOW_MAX bytes. BAD when it is none. */
+/* Inflates a point's window into `window`, which has INFLATE_WINDOW_MAX bytes. BAD if the packed
+ * bytes are not a window of the stated size. */
 points_verdict points_unpack(uint8_t *window, const struct stored_point *point);
 
 #endif

@@ -436,7 +436,7 @@ recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings
         while (scan_chunk(&stream, &status, error)) {
         }
     scan->size = image_end(&stream);
-    points_end(&scan->points, scan->size);
+    points_finish(&scan->points, scan->size);
     scan->end_of_records = stream.cursor.position;
     free(stream.bytes);
     inflater_destroy(stream.inflater);

@@ -111,14 +111,14 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
     scan->scanner = NULL;
     scan->known = NULL;
     scan->source = (struct inflate_source){0};
-    points_free(&known);
+    points_deinit(&known);
     file_close(file.fd);
     return status;
 }
 
 void scan_shard_close(struct scan_shard *shard) {
     image_close(&shard->image);
-    points_free(&shard->inflated.points);
+    points_deinit(&shard->inflated.points);
 }
 
 struct scanner scan_shard_scanner(const struct scan_shard *shard,

@@ -109,7 +109,7 @@ static uint8_t *rename_shard(size_t *size, const struct store_value *value, cons
     require(packed != NULL, "encode the shards");
     for (size_t i = 0; i < *size; i++)
         if (packed[i] == 1 && i >= 6 && !memcmp(packed + i - 6, "part-1", 6)) packed[i] = 0;
-    for (size_t i = 0; i < count; i++) shard_entry_free(&entries[i]);
+    for (size_t i = 0; i < count; i++) shard_entry_deinit(&entries[i]);
     return packed;
 }
 

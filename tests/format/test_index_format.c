@@ -448,12 +448,12 @@ static recmap_status locate_first(struct index_file *index, recmap_error *error)
 
 static recmap_status locate_second_frame(struct index_file *index, recmap_error *error) {
     struct index_place place;
-    return index_locate(&place, index, OFFSETS_FRAME_RECORDS, error);
+    return index_locate(&place, index, OFFSETS_BLOCK_RECORDS, error);
 }
 
 static recmap_status locate_middle(struct index_file *index, recmap_error *error) {
     struct index_place place;
-    return index_locate(&place, index, 2 * OFFSETS_FRAME_RECORDS, error);
+    return index_locate(&place, index, 2 * OFFSETS_BLOCK_RECORDS, error);
 }
 
 static recmap_status locate_last(struct index_file *index, recmap_error *error) {
@@ -470,7 +470,7 @@ static recmap_status look_for_id(struct index_file *index, recmap_error *error) 
     char text[24];
     recmap_value id = sample_id(text, 5);
     struct index_candidates candidates;
-    recmap_status status = index_candidates_begin(&candidates, index, id_hash(&id), error);
+    recmap_status status = index_candidates_init(&candidates, index, id_hash(&id), error);
     uint64_t number;
     bool found;
     return status == RECMAP_OK ? index_candidates_next(&candidates, &number, &found, error)

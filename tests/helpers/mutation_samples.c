@@ -173,7 +173,7 @@ static void find_points(struct point_list *points, const sample_file *file) {
         wanted_from = stream.total_out + POINTS_APART;
     }
     assert_int_equal(result, Z_STREAM_END);
-    points_end(points, file->content.size);
+    points_finish(points, file->content.size);
     inflateEnd(&stream);
     free(out);
 }
@@ -192,7 +192,7 @@ static void add_points(const char *index_name, size_t kind) {
         forged_add(&index, STORE_POINTS, (struct store_key){i, 0}, value, size);
         index.shards[i].point_count = points.count;
         free(value);
-        points_free(&points);
+        points_deinit(&points);
     }
     forged_encode(&index);
     forged_write(&index, index_name);

@@ -52,11 +52,11 @@ forged forged_read(const char *path) {
 }
 
 void forged_free(forged *freed) {
-    for (size_t i = 0; i < freed->shard_count; i++) shard_entry_free(&freed->shards[i]);
+    for (size_t i = 0; i < freed->shard_count; i++) shard_entry_deinit(&freed->shards[i]);
     for (size_t i = 0; i < freed->damage_count; i++) free(freed->damages[i].reason);
     free(freed->shards);
     free(freed->damages);
-    manifest_free(&freed->manifest);
+    manifest_deinit(&freed->manifest);
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
         while (freed->tables[table].count) forged_drop(freed, (store_table)table);
 }

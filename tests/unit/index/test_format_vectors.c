@@ -122,7 +122,7 @@ static void expect_offsets(const vector_case *at, const uint64_t *offsets, const
     assert_true(offsets_open(&chunk, packed, size, count));
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(offsets_at(&chunk, i), offsets[i]);
-        size_t first = i / OFFSETS_FRAME_RECORDS * OFFSETS_FRAME_RECORDS;
+        size_t first = i / OFFSETS_BLOCK_RECORDS * OFFSETS_BLOCK_RECORDS;
         assert_int_equal(offsets_shard_hint(&chunk, i), shards[first]);
     }
     assert_false(offsets_open(&chunk, packed, size - OFFSETS_PADDING - 1, count));
@@ -283,13 +283,13 @@ static void expect_identity(const vector_case *at, struct identity_builder *buil
     uint64_t *samples = vector_numbers(at, "samples", &sample_count);
     assert_int_equal(count, check_count);
     uint64_t offset = 0;
-    identity_begin(builder);
+    identity_reset(builder);
     for (size_t i = 0; i < count; i++) {
         identity_add(builder, offset, sizes[i], (uint32_t)checks[i]);
         offset += sizes[i] + TFRECORD_OVERHEAD;
     }
     assert_int_equal(offset, vector_number(at, "shard_size"));
-    struct shard_identity made = identity_end(builder, offset);
+    struct shard_identity made = identity_finish(builder, offset);
     vector_expect(at, "hash", made.hash, sizeof made.hash);
     assert_int_equal(made.sample_step, vector_number(at, "sample_step"));
     assert_int_equal(made.sample_count, sample_count);

@@ -21,12 +21,12 @@ typedef struct entry {
 static struct shard_identity identify(const entry *entries, size_t count, uint64_t size) {
     struct identity_builder *builder = identity_create();
     assert_non_null(builder);
-    identity_begin(builder);
+    identity_reset(builder);
     identity_add(builder, 1, 2, 3); /* of another shard */
-    identity_begin(builder);
+    identity_reset(builder);
     for (size_t i = 0; i < count; i++)
         identity_add(builder, entries[i].offset, entries[i].size, entries[i].check);
-    struct shard_identity made = identity_end(builder, size);
+    struct shard_identity made = identity_finish(builder, size);
     identity_destroy(builder);
     return made;
 }

@@ -159,11 +159,11 @@ static void test_forged_bytes(void **state) {
     int rounds = is_long() ? 1000000 : 50000;
     for (int round = 0; round < rounds; round++) {
         size_t count = (size_t)rng_below(&random, 20);
-        size_t size = (size_t)rng_below(&random, COLUMN_HEAD_SIZE + 200);
+        size_t size = (size_t)rng_below(&random, COLUMN_PREFIX_SIZE + 200);
         uint8_t *bytes = must_realloc(NULL, size);
         for (size_t i = 0; i < size; i++)
             bytes[i] = rng_one_in(&random, 3) ? (uint8_t)rng_below(&random, 12) : 0;
-        if (size >= COLUMN_HEAD_SIZE) {
+        if (size >= COLUMN_PREFIX_SIZE) {
             bytes[0] = (uint8_t)rng_below(&random, 6);
             bytes[1] = (uint8_t)rng_below(&random, 11);
             store32(bytes + 4, (uint32_t)count);

@@ -71,7 +71,7 @@ static void check_manifest(const struct manifest *given) {
     struct manifest decoded;
     assert_int_equal(manifest_decode(&decoded, encoded, size), DECODE_OK);
     assert_same(given, &decoded);
-    manifest_free(&decoded);
+    manifest_deinit(&decoded);
     free(encoded);
 }
 
@@ -115,7 +115,7 @@ static void make_shards(struct shard_entry *shards, rng *random) {
 }
 
 static void free_shards(struct shard_entry *shards, size_t count) {
-    for (size_t i = 0; i < count; i++) shard_entry_free(&shards[i]);
+    for (size_t i = 0; i < count; i++) shard_entry_deinit(&shards[i]);
 }
 
 static void test_shards(void **state) {
@@ -205,7 +205,7 @@ static void test_damages(void **state) {
 static void decode_all(const uint8_t *bytes, size_t size) {
     uint8_t *exact = must_copy(bytes, size);
     struct manifest decoded;
-    if (manifest_decode(&decoded, exact, size) == DECODE_OK) manifest_free(&decoded);
+    if (manifest_decode(&decoded, exact, size) == DECODE_OK) manifest_deinit(&decoded);
     struct shard_entry shards[8];
     size_t count = 0;
     (void)shards_decode(shards, &count, 8, exact, size);

@@ -27,8 +27,8 @@ static void check_one(const struct offsets_chunk *chunk, const uint64_t *offsets
                  (unsigned long long)offsets_at(chunk, i), (unsigned long long)offsets[i]);
     uint64_t offset, next, error, guessed = offsets_guess(&error, chunk, i);
     assert_true(distance(guessed, offsets[i]) <= error);
-    assert_int_equal(offsets_ends_frame(i), i % 128 == 127);
-    if (offsets_ends_frame(i) || i + 1 == count) return;
+    assert_int_equal(offsets_ends_block(i), i % 128 == 127);
+    if (offsets_ends_block(i) || i + 1 == count) return;
     offsets_pair_at(&offset, &next, chunk, i);
     assert_true(offset == offsets[i] && next == offsets[i + 1]);
 }
@@ -128,7 +128,7 @@ static void test_sizes(void **state) {
 
 static uint64_t read_all_ways(const struct offsets_chunk *chunk, size_t i) {
     uint64_t error, offset = 0, next = 0;
-    if (!offsets_ends_frame(i)) offsets_pair_at(&offset, &next, chunk, i);
+    if (!offsets_ends_block(i)) offsets_pair_at(&offset, &next, chunk, i);
     return offsets_at(chunk, i) + offsets_guess(&error, chunk, i) + offset + next;
 }
 

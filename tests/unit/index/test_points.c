@@ -54,8 +54,8 @@ static void test_round_trip(void **state) {
         assert_int_equal(points_find(&read, read.at[i].offset), i);
         assert_int_equal(points_find(&read, read.at[i].offset - 1), i - 1);
     }
-    points_free(&read);
-    points_free(&made);
+    points_deinit(&read);
+    points_deinit(&made);
     free(bytes);
 }
 
@@ -72,9 +72,9 @@ static void test_windows_are_apart(void **state) {
         assert_int_equal(alone.at[0].packed_size, one->packed_size);
         if (one->packed_size)
             assert_memory_equal(alone.at[0].packed, one->packed, one->packed_size);
-        points_free(&alone);
+        points_deinit(&alone);
     }
-    points_free(&made);
+    points_deinit(&made);
 }
 
 /* Writes a number over one of an encoded list, and holds what comes of it against what is due. */
@@ -85,7 +85,7 @@ static void check_forged(const struct point_list *made, size_t at, size_t width,
     if (width == 8) store64(bytes + at, number);
     else store32(bytes + at, (uint32_t)number);
     assert_int_equal(points_decode(&read, bytes, size, COUNT, FILE_SIZE, IMAGE_SIZE), POINTS_BAD);
-    points_free(&read);
+    points_deinit(&read);
     free(bytes);
 }
 
@@ -111,7 +111,7 @@ static void test_forged_numbers(void **state) {
         check_forged(&made, entry + 16, 4, made.at[i].window_size ? 0 : 1);
         check_forged(&made, entry + 20, 4, UINT32_MAX);
     }
-    points_free(&made);
+    points_deinit(&made);
 }
 
 /* Cut or grown anywhere. */
@@ -126,10 +126,10 @@ static void test_other_sizes(void **state) {
         uint8_t *exact = must_copy(bytes, cut);
         assert_int_equal(points_decode(&read, exact, cut, COUNT, FILE_SIZE, IMAGE_SIZE),
                          POINTS_BAD);
-        points_free(&read);
+        points_deinit(&read);
         free(exact);
     }
-    points_free(&made);
+    points_deinit(&made);
     free(bytes);
 }
 
@@ -195,10 +195,10 @@ static void forge_points(forged *index, bool forges_bits) {
         struct seek_point point = {at->bit + forges_bits, at->offset, window, at->window_size};
         assert_true(points_add(&made, &point));
     }
-    points_free(&read);
+    points_deinit(&read);
     free(value->data);
     value->data = points_encode(&value->size, &made, 0, count);
-    points_free(&made);
+    points_deinit(&made);
 }
 
 static size_t count_damage(const char *path) {
@@ -375,7 +375,7 @@ static void test_vectors(void **state) {
         free(again);
         free(stream);
         free(value);
-        points_free(&points);
+        points_deinit(&points);
         inflater_destroy(in);
         buffer_free(&image);
     }
