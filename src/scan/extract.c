@@ -9,7 +9,7 @@
 #include "index/ids.h"
 #include "index/lifted.h"
 
-/* Columns of one index; what one record gives then fits on the stack. */
+/* Columns of one index. The values of one record fit on the stack. */
 enum { COLUMNS_MAX = 64 };
 
 struct extractor {
@@ -17,7 +17,7 @@ struct extractor {
     size_t column_count;
     recmap_extract_fn extract; /* NULL: features of tf.Example */
     void *context;
-    char **names; /* the id's first, where there is one, then the columns' */
+    char **names; /* of the id, if there is one, then of the columns */
     size_t name_count;
     struct example_names *compiled;
 };
@@ -41,7 +41,7 @@ static bool is_utf8(const char *text) {
 
 static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_error *error) {
     if (count > COLUMNS_MAX)
-        return fail(error, RECMAP_INVALID, "%zu columns to lift; at most %d can be", count,
+        return fail(error, RECMAP_INVALID, "%zu columns to lift; the maximum is %d", count,
                     (int)COLUMNS_MAX);
     for (size_t i = 0; i < count; i++) {
         if (!lifts[i].name || !lifts[i].name[0] || lifts[i].name[0] == '@' ||
@@ -55,8 +55,7 @@ static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_
                         lifts[i].name);
         for (size_t j = 0; j < i; j++)
             if (!strcmp(lifts[i].name, lifts[j].name))
-                return fail(error, RECMAP_INVALID, "column \"%s\" is to be lifted twice",
-                            lifts[i].name);
+                return fail(error, RECMAP_INVALID, "column \"%s\" is lifted twice", lifts[i].name);
     }
     return RECMAP_OK;
 }
@@ -95,7 +94,7 @@ size_t extractor_column_count(const struct extractor *extractor) {
     return extractor->column_count;
 }
 
-/* The single value of a feature; NONE where there is none. */
+/* The single value of a feature; type NONE if it has none. */
 static recmap_status single_value(recmap_value *value, const struct example_feature *feature,
                                   const char *name, const char *use, recmap_error *error) {
     if (feature->count > 1) {
@@ -114,18 +113,18 @@ static recmap_status fail_id_type(const char *name, recmap_error *error) {
     return RECMAP_FEATURE;
 }
 
-static recmap_status from_example(recmap_value *id, recmap_value *columns,
+static recmap_status read_example(recmap_value *id, recmap_value *columns,
                                   const struct extractor *extractor, const uint8_t *data,
                                   size_t size, recmap_error *error) {
-    struct example_feature found[COLUMNS_MAX + 1];
+    struct example_feature features[COLUMNS_MAX + 1];
     struct example_fault fault;
-    if (!example_lookup(found, extractor->compiled, data, size, &fault)) {
-        fail(error, RECMAP_FEATURE, "is no tf.Example: %s at byte %llu of its data", fault.reason,
-             (unsigned long long)fault.offset);
+    if (!example_lookup(features, extractor->compiled, data, size, &fault)) {
+        fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %llu of its data",
+             fault.reason, (unsigned long long)fault.offset);
         fail_advise(error, "index such records without --id and --lift, or with a callback in C");
         return RECMAP_FEATURE;
     }
-    const struct example_feature *next = found;
+    const struct example_feature *next = features;
     char *const *name = extractor->names;
     recmap_status status = RECMAP_OK;
     if (extractor->has_ids) {
@@ -144,7 +143,7 @@ static bool is_type(recmap_type type) {
            type == RECMAP_TYPE_BYTES;
 }
 
-static recmap_status from_callback(recmap_value *id, recmap_value *columns,
+static recmap_status call_callback(recmap_value *id, recmap_value *columns,
                                    const struct extractor *extractor, const uint8_t *data,
                                    size_t size, recmap_error *error) {
     recmap_record record = {data, size, RECMAP_NO_RECORD, NULL};
@@ -153,7 +152,7 @@ static recmap_status from_callback(recmap_value *id, recmap_value *columns,
                                               extractor->has_ids ? id : NULL, columns,
                                               extractor->column_count, message, sizeof message);
     message[sizeof message - 1] = 0;
-    /* The callback is the application's: what it gives is checked like bytes from a file. */
+    /* The callback belongs to the application: its results are checked like bytes from a file. */
     if (recmap_status_name(status)[0] == '?') status = RECMAP_INVALID;
     if (status != RECMAP_OK)
         return fail(error, status, "the callback that reads ids and columns failed: %s",
@@ -162,7 +161,7 @@ static recmap_status from_callback(recmap_value *id, recmap_value *columns,
     for (size_t i = 0; i < extractor->column_count; i++) has_types &= is_type(columns[i].type);
     if (!has_types)
         return fail(error, RECMAP_INVALID,
-                    "the callback that reads ids and columns gave a value of no recmap_type");
+                    "the callback that reads ids and columns returned a value of unknown type");
     return id->type == RECMAP_TYPE_FLOAT ? fail_id_type("id", error) : RECMAP_OK;
 }
 
@@ -171,8 +170,8 @@ static recmap_status read_values(recmap_value *id, recmap_value *columns,
                                  size_t size, recmap_error *error) {
     id->type = RECMAP_TYPE_NONE;
     for (size_t i = 0; i < extractor->column_count; i++) columns[i].type = RECMAP_TYPE_NONE;
-    return extractor->extract ? from_callback(id, columns, extractor, data, size, error)
-                              : from_example(id, columns, extractor, data, size, error);
+    return extractor->extract ? call_callback(id, columns, extractor, data, size, error)
+                              : read_example(id, columns, extractor, data, size, error);
 }
 
 static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_type type,

@@ -1,10 +1,9 @@
-/* The scan: all records of shard files, found by all cores in one pass, in order.
+/* The scan: finds all records of shard files in one pass, on all cores, and returns them in order.
  *
- *   segments of shards ──> workers walk each from a guess ──> the caller's thread joins them in
- * order
+ *     segments of shards ──> workers scan each from a guess ──> the caller's thread joins them
  *
- * The joined result is that of one walk from the first byte to the last, whatever the number of
- * threads: a guess that the walk before does not arrive at is thrown away and walked again. */
+ * The result equals that of a single scan from the first byte to the last, whatever the number of
+ * threads: if the previous segment does not arrive at the guess, the segment is scanned again. */
 #ifndef RECMAP_SCAN_SCAN_H
 #define RECMAP_SCAN_SCAN_H
 
@@ -15,45 +14,47 @@
 #include "scan/run.h"
 #include "scan/shard_end.h"
 
-/* What a shard is taken for. */
+/* How a shard is read. */
 struct scan_form {
-    const struct framing *framing;
+    const struct framing *framing; /* NULL: TFRecord */
     recmap_compression compression;
 };
 
 struct scan_options {
-    struct scan_form form;         /* of all shards; without a framing they are TFRecord files */
-    const struct scan_form *forms; /* NULL, or of each shard */
-    unsigned thread_count;         /* 0: one a core */
+    struct scan_form form;         /* of all shards */
+    const struct scan_form *forms; /* one per shard, instead of `form`; or NULL */
+    unsigned thread_count;         /* 0: one per core */
     recmap_on_corrupt on_corrupt;
     const struct extractor *extractor;
-    uint64_t segment_size; /* 0: the default; tests make it small */
-    bool refuses_others;   /* a file that holds no record and is known to be something else is an
-                              error even where damage is skipped */
-    /* Opens a shard by its name; NULL: the name is a path. */
+    uint64_t segment_size; /* 0: the default; tests use small ones */
+    bool refuses_others; /* with SKIP: a file without records that is known to be of another kind is
+                            an error */
+    /* Opens a shard by its name. NULL: the name is a path. */
     recmap_status (*open)(int *fd, void *context, const char *name, recmap_error *error);
     void *open_context;
-    /* The points that an index has of a shard, to go on at behind damage, and what it inflates to;
-     * NULL: they are to be taken. Called on the workers, with open_context. */
+    /* Reads the seek points that an index has of a compressed shard, and the size of its image. The
+     * scan then resumes at them after damage. NULL: the scan takes new points. Called by workers,
+     * with open_context. */
     recmap_status (*known_points)(struct point_list *points, uint64_t *size, void *context,
                                   size_t shard_index, recmap_error *error);
     recmap_progress_fn progress;
     void *progress_context;
-    recmap_progress *totals; /* bytes_done and record_count go on from here; the total is known */
+    recmap_progress *totals; /* the scan adds to its counts */
 };
 
-/* Who takes what the scan finds, on the caller's thread, in order. An error ends the scan. */
+/* Receives the results, on the caller's thread and in order. An error ends the scan. */
 struct scan_sink {
     void *context;
     recmap_status (*begin_shard)(void *context, const char *path, recmap_error *error);
     recmap_status (*add_run)(void *context, const struct record_run *run, recmap_error *error);
-    /* Of length 0, at the end: nothing is known to be lost, but the checksum of a compressed member
-     * does not hold. */
+    /* Damage of length 0, at the end of a shard, means that the checksum of a compressed member is
+     * wrong although all its records are good. */
     recmap_status (*add_damage)(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error);
     recmap_status (*end_shard)(void *context, const struct shard_end *end, recmap_error *error);
-    /* A shard that cannot be opened ends here; NULL: it is an error. `why` is what open said. */
-    recmap_status (*skip_shard)(void *context, const recmap_error *why, recmap_error *error);
+    /* Called instead of end_shard for a shard that cannot be opened; `cause` is that error. NULL:
+     * such a shard ends the scan. */
+    recmap_status (*skip_shard)(void *context, const recmap_error *cause, recmap_error *error);
 };
 
 /* Scans `paths` in order. Errors name shard, record (counted from totals->record_count on) and

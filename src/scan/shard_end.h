@@ -1,4 +1,4 @@
-/* What is known of a shard when its last record has been found. */
+/* The properties of a shard that are known when its last record has been found. */
 #ifndef RECMAP_SCAN_SHARD_END_H
 #define RECMAP_SCAN_SHARD_END_H
 
@@ -13,7 +13,7 @@ struct shard_end {
     compression compression;
     int64_t mtime_ns;
     uint64_t tail_size; /* bytes after the last record that are neither a record nor damage */
-    const struct point_list *points; /* seek points of a compressed shard; NULL if it has none */
+    const struct point_list *points; /* of a compressed shard; NULL or empty if it has none */
 };
 
 #endif

@@ -11,26 +11,27 @@
 
 enum { RUN_RECORDS = 1 << 14 };
 
-/* A file that is held open and mapped. */
-struct mapped {
+/* A mapped file. */
+struct mapped_file {
     char *path;
     struct file_stat stat;
     struct shard_image image;
 };
 
-/* The text index as it is read beside its shard. */
+/* A text index and its shard, read in parallel. */
 struct side_index {
-    struct mapped text, shard;
+    struct mapped_file text, shard;
     const struct framing *framing;
     const struct scan_sink *sink;
     const struct scan_options *options;
     struct record_run run;
-    uint64_t line;     /* the first is 1 */
-    uint64_t at;       /* in the text */
-    uint64_t position; /* in the shard: where the next record must begin */
+    uint64_t line; /* the first is 1 */
+    uint64_t text_position;
+    uint64_t position; /* in the shard: the next record must begin here */
 };
 
-static recmap_status open_mapped(struct mapped *mapping, bool must_be_plain, recmap_error *error) {
+static recmap_status open_mapped(struct mapped_file *mapping, bool must_be_plain,
+                                 recmap_error *error) {
     int fd = -1;
     compression kind = COMPRESSION_NONE;
     recmap_status status = file_open(&fd, mapping->path, error);
@@ -39,8 +40,8 @@ static recmap_status open_mapped(struct mapped *mapping, bool must_be_plain, rec
         status = image_detect(&kind, fd, mapping->stat.size, mapping->path, error);
     if (status == RECMAP_OK && kind != COMPRESSION_NONE) {
         status = fail(error, RECMAP_UNSUPPORTED,
-                      "the shard is compressed with %s, and a text index has no places in what it "
-                      "inflates to",
+                      "the shard is compressed with %s; a text index has offsets of uncompressed "
+                      "shards only",
                       compression_name(kind));
         fail_file(error, mapping->path);
         fail_advise(error, "index it without --from-idx");
@@ -51,26 +52,27 @@ static recmap_status open_mapped(struct mapped *mapping, bool must_be_plain, rec
     return status;
 }
 
-static void close_mapped(struct mapped *mapping) {
+static void close_mapped(struct mapped_file *mapping) {
     image_close(&mapping->image);
     free(mapping->path);
 }
 
-/* FOLDER/NAME.idx, NAME being the first `size` bytes of a shard's name, if it is there. */
+/* Looks for FOLDER/NAME.idx, where NAME is the first `size` bytes of `name`. If there is no such
+ * file, `path` is unchanged. */
 static recmap_status look_for(char **path, const char *folder, const char *name, size_t size,
                               recmap_error *error) {
     size_t room = size + sizeof ".idx";
     char *file = malloc(room);
     if (!file) return fail_memory(error);
     snprintf(file, room, "%.*s.idx", (int)size, name);
-    char *found = path_join(folder, file);
+    char *candidate = path_join(folder, file);
     free(file);
-    if (!found) return fail_memory(error);
+    if (!candidate) return fail_memory(error);
     struct file_stat stat;
     bool is_there;
-    recmap_status status = file_find_stat(&stat, &is_there, found, error);
-    if (status == RECMAP_OK && is_there) *path = found;
-    else free(found);
+    recmap_status status = file_find_stat(&stat, &is_there, candidate, error);
+    if (status == RECMAP_OK && is_there) *path = candidate;
+    else free(candidate);
     return status;
 }
 
@@ -84,50 +86,55 @@ static recmap_status find_text(char **path, const char *folder, const char *shar
     if (status != RECMAP_OK || *path) return status;
     fail(error, RECMAP_INVALID, "the shard has no text index in the folder %s", folder);
     fail_file(error, shard_path);
-    fail_advise(error, "it is looked for as %s.idx; without --from-idx the shard is scanned", name);
+    fail_advise(error, "expected %s.idx there; to scan the shard instead, omit --from-idx", name);
     return RECMAP_INVALID;
 }
 
-/* Puts the line before what was said, and says what to do. */
+/* The error for a line: `what` is wrong with it. */
 static recmap_status fail_line(const struct side_index *side, recmap_error *error,
                                const char *what) {
     fail(error, RECMAP_MISMATCH, "line %" PRIu64 ": %s", side->line, what);
     fail_file(error, side->text.path);
-    fail_advise(error, "the text index is of another file or damaged: make it again, or index "
-                       "without --from-idx");
+    fail_advise(error,
+                "the text index is damaged or belongs to another file: make it again, or index "
+                "without --from-idx");
     return RECMAP_MISMATCH;
 }
 
 static bool read_number(uint64_t *number, struct side_index *side) {
     const uint8_t *text = side->text.image.data;
-    uint64_t first = side->at, value = 0;
-    for (; side->at < side->text.image.size; side->at++) {
-        unsigned digit = (unsigned)text[side->at] - '0';
+    uint64_t first = side->text_position, value = 0;
+    for (; side->text_position < side->text.image.size; side->text_position++) {
+        unsigned digit = (unsigned)text[side->text_position] - '0';
         if (digit > 9) break;
         if (value > (UINT64_MAX - digit) / 10) return false;
         value = value * 10 + digit;
     }
     *number = value;
-    return side->at > first;
+    return side->text_position > first;
 }
 
-static bool skip(struct side_index *side, const char *bytes) {
-    uint64_t first = side->at;
-    while (side->at < side->text.image.size && side->text.image.data[side->at] &&
-           strchr(bytes, side->text.image.data[side->at]))
-        side->at++;
-    return side->at > first;
+static bool skip_bytes(struct side_index *side, const char *bytes) {
+    uint64_t first = side->text_position;
+    while (side->text_position < side->text.image.size &&
+           side->text.image.data[side->text_position] &&
+           strchr(bytes, side->text.image.data[side->text_position]))
+        side->text_position++;
+    return side->text_position > first;
 }
 
-/* `OFFSET SIZE`, up to the line's end or the text's. */
+/* Reads one line, `OFFSET SIZE`; the last one need not end with LF. False if it is something else.
+ */
 static bool read_line(uint64_t *offset, uint64_t *size, struct side_index *side) {
-    if (!read_number(offset, side) || !skip(side, " \t") || !read_number(size, side)) return false;
-    skip(side, " \t\r");
-    if (side->at == side->text.image.size) return true;
-    return side->text.image.data[side->at++] == '\n';
+    if (!read_number(offset, side) || !skip_bytes(side, " \t") || !read_number(size, side))
+        return false;
+    skip_bytes(side, " \t\r");
+    if (side->text_position == side->text.image.size) return true;
+    return side->text.image.data[side->text_position++] == '\n';
 }
 
-/* Holds a line against the shard. */
+/* Checks a line against the shard: its record must begin where the previous one ended, and the
+ * frame there must have the stated size. */
 static recmap_status check_record(struct frame *frame, struct side_index *side, uint64_t offset,
                                   uint64_t size, uint64_t end, recmap_error *error) {
     char what[512];
@@ -136,7 +143,7 @@ static recmap_status check_record(struct frame *frame, struct side_index *side, 
     if (offset != side->position) {
         snprintf(what, sizeof what,
                  "it has a record at byte %" PRIu64
-                 ", but in %.256s the next begins at byte %" PRIu64,
+                 ", but in %.256s the next one begins at byte %" PRIu64,
                  offset, path_name(shard), side->position);
         return fail_line(side, error, what);
     }
@@ -155,7 +162,7 @@ static recmap_status check_record(struct frame *frame, struct side_index *side, 
     return fail_line(side, error, what);
 }
 
-static recmap_status hand_on(struct side_index *side, recmap_error *error) {
+static recmap_status flush_run(struct side_index *side, recmap_error *error) {
     recmap_progress *progress = side->options->totals;
     if (image_was_cut(&side->text.image) || image_was_cut(&side->shard.image)) {
         fail(error, RECMAP_IO, "the file was cut short while it was being read");
@@ -190,18 +197,18 @@ static recmap_status add_record(struct side_index *side, const struct frame *fra
     }
     side->position += frame->size;
     side->options->totals->bytes_done += frame->size;
-    return side->run.count == RUN_RECORDS ? hand_on(side, error) : RECMAP_OK;
+    return side->run.count == RUN_RECORDS ? flush_run(side, error) : RECMAP_OK;
 }
 
-/* Whether what stands behind the last line belongs to no record. */
+/* Checks that the shard has no record after the last line. */
 static recmap_status check_end(struct side_index *side, uint64_t end, recmap_error *error) {
-    struct frame found;
+    struct frame frame;
     if (side->position >= end ||
-        side->framing->parse(&found, side->framing, side->shard.image.data + side->position,
+        side->framing->parse(&frame, side->framing, side->shard.image.data + side->position,
                              end - side->position, FRAME_CHECK_HEADER, NULL) == FRAME_AT_END)
         return RECMAP_OK;
     char what[512];
-    snprintf(what, sizeof what, "it is missing: %.256s goes on at byte %" PRIu64,
+    snprintf(what, sizeof what, "it is missing: %.256s continues at byte %" PRIu64,
              path_name(side->shard.path), side->position);
     return fail_line(side, error, what);
 }
@@ -211,20 +218,21 @@ static recmap_status read_lines(struct side_index *side, recmap_error *error) {
     uint64_t end = footer < size ? size - footer : 0;
     recmap_status status = RECMAP_OK;
     side->position = side->framing->file_header_size;
-    for (side->line = 1; status == RECMAP_OK && side->at < side->text.image.size; side->line++) {
-        struct frame found;
+    for (side->line = 1; status == RECMAP_OK && side->text_position < side->text.image.size;
+         side->line++) {
+        struct frame frame;
         uint64_t offset, frame_size;
         if (!read_line(&offset, &frame_size, side))
             return fail_line(side, error, "it is not `OFFSET SIZE` in decimal numbers");
-        status = check_record(&found, side, offset, frame_size, end, error);
-        if (status == RECMAP_OK) status = add_record(side, &found, error);
+        status = check_record(&frame, side, offset, frame_size, end, error);
+        if (status == RECMAP_OK) status = add_record(side, &frame, error);
     }
     if (status == RECMAP_OK) status = check_end(side, end, error);
-    return status == RECMAP_OK ? hand_on(side, error) : status;
+    return status == RECMAP_OK ? flush_run(side, error) : status;
 }
 
 static recmap_status end_shard(const struct side_index *side, recmap_error *error) {
-    const struct mapped *shard = &side->shard;
+    const struct mapped_file *shard = &side->shard;
     struct file_stat now;
     if (!file_stat_path(&now, shard->path) || now.size != shard->stat.size ||
         now.mtime_ns != shard->stat.mtime_ns || now.inode != shard->stat.inode) {
@@ -242,26 +250,26 @@ static recmap_status end_shard(const struct side_index *side, recmap_error *erro
 
 recmap_status side_index_scan(const char *folder, const char *path, const struct scan_sink *sink,
                               const struct scan_options *options, recmap_error *error) {
-    struct side_index by = {
+    struct side_index side = {
         .shard = {.path = strdup(path), .image = SHARD_IMAGE_INIT},
         .text = {.image = SHARD_IMAGE_INIT},
         .framing = options->form.framing,
         .sink = sink,
         .options = options,
     };
-    bool has_room = run_init(&by.run, extractor_has_ids(options->extractor),
+    bool has_room = run_init(&side.run, extractor_has_ids(options->extractor),
                              extractor_column_count(options->extractor)) &&
-                    by.shard.path;
+                    side.shard.path;
     recmap_status status = has_room ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = find_text(&by.text.path, folder, path, error);
-    if (status == RECMAP_OK) status = open_mapped(&by.shard, true, error);
-    if (status == RECMAP_OK) status = open_mapped(&by.text, false, error);
-    options->totals->bytes_total += by.shard.stat.size;
+    if (status == RECMAP_OK) status = find_text(&side.text.path, folder, path, error);
+    if (status == RECMAP_OK) status = open_mapped(&side.shard, true, error);
+    if (status == RECMAP_OK) status = open_mapped(&side.text, false, error);
+    options->totals->bytes_total += side.shard.stat.size;
     if (status == RECMAP_OK) status = sink->begin_shard(sink->context, path, error);
-    if (status == RECMAP_OK) status = read_lines(&by, error);
-    if (status == RECMAP_OK) status = end_shard(&by, error);
-    run_deinit(&by.run);
-    close_mapped(&by.text);
-    close_mapped(&by.shard);
+    if (status == RECMAP_OK) status = read_lines(&side, error);
+    if (status == RECMAP_OK) status = end_shard(&side, error);
+    run_deinit(&side.run);
+    close_mapped(&side.text);
+    close_mapped(&side.shard);
     return status;
 }

@@ -1,15 +1,15 @@
-/* Text indexes of others, as DALI's tfrecord2idx and the package `tfrecord` write them: for a shard
- * a file with a line for each record, `OFFSET SIZE` of its whole frame. */
+/* Text indexes written by other tools, such as DALI's tfrecord2idx and the package `tfrecord`: one
+ * file per shard, with one line per record, `OFFSET SIZE` of its frame. */
 #ifndef RECMAP_SCAN_SIDE_INDEX_H
 #define RECMAP_SCAN_SIDE_INDEX_H
 
 #include "scan/scan.h"
 
-/* Finds the records of the shard at `path` by its text index, which lies in `folder` under the
- * shard's name with `.idx` behind it or in place of its last extension. Of each record the header
- * is checked and the stored CRC taken as it is; the rest is not read but for ids and columns.
- * Errors: INVALID when there is no text index; MISMATCH naming the text index and its line, and the
- * shard and its byte, where the two differ; else as scan_shards. */
+/* Finds the records of the shard at `path` with its text index: the file in `folder` that has the
+ * shard's name followed by `.idx`, or with `.idx` instead of its last extension. Headers are
+ * checked. Payloads are read only for ids and columns, so their stored CRCs are not verified.
+ * Errors: INVALID if there is no text index; MISMATCH naming the text index, its line, the shard
+ * and its byte, if the two disagree; otherwise those of scan_shards. */
 recmap_status side_index_scan(const char *folder, const char *path, const struct scan_sink *sink,
                               const struct scan_options *options, recmap_error *error);
 

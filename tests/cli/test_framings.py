@@ -408,7 +408,7 @@ class TextIndexes(CliTest):
         self.make(1)
         lines = self.read("due/t-0.tfrecord.idx").decode().splitlines()
         offset, size = map(int, lines[9].split())
-        begin, goes_on = f"in t-0.tfrecord the next begins at byte {offset}", offset + size
+        begin, goes_on = f"in t-0.tfrecord the next one begins at byte {offset}", offset + size
         wrong = {
             f"{offset} {size + 1}":
                 f"the record at byte {offset} of t-0.tfrecord has {size} bytes, not {size + 1}",
@@ -424,7 +424,7 @@ class TextIndexes(CliTest):
             self.write("due/t-0.tfrecord.idx", "\n".join([*lines[:9], line, *lines[10:]]).encode())
             self.check_mismatch(10, what)
         self.write("due/t-0.tfrecord.idx", "\n".join(lines[:10]).encode())
-        self.check_mismatch(11, f"it is missing: t-0.tfrecord goes on at byte {goes_on}")
+        self.check_mismatch(11, f"it is missing: t-0.tfrecord continues at byte {goes_on}")
         data = bytearray(self.read("t-0.tfrecord"))
         end = len(data)
         self.write("due/t-0.tfrecord.idx", "\n".join([*lines, f"{end} 16"]).encode())

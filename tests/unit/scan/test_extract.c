@@ -121,7 +121,7 @@ static void test_no_example(void **state) {
     assert_true(run_add(&run, 0, 4, 0));
     const uint8_t *junk = (const uint8_t *)"\xff\xff\xff\xff";
     assert_int_equal(extractor_lift(lifting, &run, junk, 4, &error), RECMAP_FEATURE);
-    assert_non_null(strstr(error.message, "is no tf.Example"));
+    assert_non_null(strstr(error.message, "is not a tf.Example"));
     ASSERT_OK(extractor_lift(nothing, &run, junk, 4, &error), &error);
     recmap_value id;
     assert_int_equal(extractor_read_id(&id, lifting, junk, 4, &error), RECMAP_FEATURE);
