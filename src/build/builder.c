@@ -1,4 +1,4 @@
-/* recmap_index_builder: the parts of an index to come, shards and older indexes, in order. */
+/* recmap_index_builder: collects shards and existing indexes, and builds one index from them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +18,10 @@
 #include "scan/side_index.h"
 #include "shards/framings.h"
 
-/* A part is a shard file, or an index that is taken over. */
+/* A part of the new index: a shard to scan, or an existing index to replay. */
 struct build_part {
     char *path;               /* as the caller named it */
-    char *resolved;           /* absolute, without links; of an index its folder */
+    char *resolved;           /* absolute, without links; for an index, its folder */
     struct index_file *index; /* NULL: a shard */
 };
 
@@ -37,7 +37,7 @@ struct recmap_index_builder {
     size_t part_count;
     size_t part_capacity;
     struct packer *packer;
-    int replaced_fd; /* the index that is appended to, locked while building; else -1 */
+    int replaced_fd; /* the index that is appended to, locked while building; or -1 */
     struct file_stat replaced;
     recmap_progress progress;
     bool is_finished;
@@ -56,10 +56,10 @@ static recmap_status copy_options(recmap_index_builder *builder,
     if (!builder->lifts) return fail_memory(error);
     builder->options.lifts = builder->lifts;
     for (size_t i = 0; i < options->lift_count; i++) {
-        const recmap_lift *from = &options->lifts[i];
-        recmap_lift *to = &builder->lifts[builder->options.lift_count++];
-        if (from->name && !(to->name = strdup(from->name))) return fail_memory(error);
-        if (from->default_value && !(to->default_value = strdup(from->default_value)))
+        const recmap_lift *lift = &options->lifts[i];
+        recmap_lift *copy = &builder->lifts[builder->options.lift_count++];
+        if (lift->name && !(copy->name = strdup(lift->name))) return fail_memory(error);
+        if (lift->default_value && !(copy->default_value = strdup(lift->default_value)))
             return fail_memory(error);
     }
     return RECMAP_OK;
@@ -73,25 +73,25 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
     recmap_status status = index_options_check(options, error);
     if (status != RECMAP_OK) return status;
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the index has no path");
-    recmap_index_builder *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->replaced_fd = -1;
-    status = copy_options(made, options, error);
-    if (status == RECMAP_OK && !(made->path = strdup(path))) status = fail_memory(error);
+    recmap_index_builder *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->replaced_fd = -1;
+    status = copy_options(fresh, options, error);
+    if (status == RECMAP_OK && !(fresh->path = strdup(path))) status = fail_memory(error);
     if (status == RECMAP_OK)
-        status = extractor_create(&made->extractor, made->options.id_feature, made->options.lifts,
-                                  made->options.lift_count, options->extract,
+        status = extractor_create(&fresh->extractor, fresh->options.id_feature,
+                                  fresh->options.lifts, fresh->options.lift_count, options->extract,
                                   options->extract_context, error);
-    struct packer_options packing = {made->options.id_feature, options->extract != NULL,
+    struct packer_options packing = {fresh->options.id_feature, options->extract != NULL,
                                      options->on_corrupt == RECMAP_ON_CORRUPT_SKIP,
-                                     made->options.lifts, made->options.lift_count};
-    if (status == RECMAP_OK) status = framings_choose(&made->framing, options->framing, error);
-    made->options.framing = made->framing.name;
+                                     fresh->options.lifts, fresh->options.lift_count};
+    if (status == RECMAP_OK) status = framings_choose(&fresh->framing, options->framing, error);
+    fresh->options.framing = fresh->framing.name;
     if (status == RECMAP_OK) status = target_check(path, error);
-    if (status == RECMAP_OK) status = packer_create(&made->packer, path, &packing, error);
+    if (status == RECMAP_OK) status = packer_create(&fresh->packer, path, &packing, error);
     if (status == RECMAP_OK && options->guard) status = guard_install(error);
-    if (status == RECMAP_OK) *builder = made;
-    else recmap_index_builder_destroy(made);
+    if (status == RECMAP_OK) *builder = fresh;
+    else recmap_index_builder_destroy(fresh);
     return status;
 }
 
@@ -141,7 +141,7 @@ recmap_status recmap_index_builder_add_shard(recmap_index_builder *builder, cons
     return add_part(builder, path, NULL, error);
 }
 
-/* Whether two texts are equal, NULL being one of them. */
+/* Whether two texts are equal, or both are NULL. */
 static bool same_text(const char *a, const char *b) {
     return a && b ? !strcmp(a, b) : a == b;
 }
@@ -167,6 +167,7 @@ static recmap_status check_fits(const recmap_index_builder *builder, const struc
     return RECMAP_MISMATCH;
 }
 
+/* Whether `path` is the path of `file`: by device and inode. */
 static recmap_status is_named(bool *is, const char *path, const struct file_stat *file,
                               recmap_error *error) {
     struct file_stat now;
@@ -177,8 +178,9 @@ static recmap_status is_named(bool *is, const char *path, const struct file_stat
     return status;
 }
 
-/* Appending locks the index that will be replaced, so that others who append wait; when the lock
- * comes after such a wait, the index is another, and its turn has come. */
+/* Appending to an index replaces it. The lock makes concurrent appends wait for each other. When
+ * the lock is granted after a wait, the locked file has usually been replaced by the other append:
+ * then the new file must be opened and locked, or the other append's shards would be lost. */
 static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *error) {
     for (;;) {
         int fd = -1;
@@ -231,12 +233,12 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
     return status;
 }
 
-/* Of a shard; an index's folder was resolved when it was opened. */
+/* Resolves the path of a shard. The folder of an index was resolved when it was opened. */
 static recmap_status resolve_part(struct build_part *part, recmap_error *error) {
     return part->index ? RECMAP_OK : path_resolve(&part->resolved, part->path, error);
 }
 
-/* An index must never take the place of a shard that it is made of. */
+/* The index must not replace one of its own shards. */
 static recmap_status check_target(const recmap_index_builder *builder, recmap_error *error) {
     for (size_t i = 0; i < builder->part_count; i++) {
         const struct build_part *part = &builder->parts[i];
@@ -264,7 +266,7 @@ static recmap_status fail_twice(const char *path, recmap_error *error) {
     return RECMAP_INVALID;
 }
 
-/* The absolute paths of all shards of all parts; a shard that comes twice is an error. */
+/* Collects the absolute paths of all shards of all parts, sorts them, and rejects duplicates. */
 static recmap_status check_shards_differ(const recmap_index_builder *builder, recmap_error *error) {
     size_t count = 0, filled = 0;
     for (size_t i = 0; i < builder->part_count; i++)
@@ -345,6 +347,8 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
     return status;
 }
 
+/* Adds the parts in order. Consecutive shards are scanned together, so that all cores are used even
+ * if the shards are small. */
 static recmap_status add_parts(recmap_index_builder *builder, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < builder->part_count;) {
@@ -361,6 +365,7 @@ static recmap_status add_parts(recmap_index_builder *builder, recmap_error *erro
     return status;
 }
 
+/* Appends hold a lock, but a plain build replaces the index without one. */
 static recmap_status check_not_replaced(void *context, recmap_error *error) {
     const recmap_index_builder *builder = context;
     bool is_current = true;
@@ -374,8 +379,8 @@ static recmap_status check_not_replaced(void *context, recmap_error *error) {
     return RECMAP_MISMATCH;
 }
 
-/* Errors name a shard as the caller did, not by its absolute path. */
-static void name_as_given(const recmap_index_builder *builder, recmap_error *error) {
+/* Makes the error name a shard as the caller did, instead of by its absolute path. */
+static void restore_name(const recmap_index_builder *builder, recmap_error *error) {
     if (!error) return;
     for (size_t i = 0; i < builder->part_count; i++) {
         const struct build_part *part = &builder->parts[i];
@@ -395,15 +400,16 @@ recmap_status recmap_index_builder_finish(recmap_index_summary *summary,
     if (status == RECMAP_OK) status = check_target(builder, error);
     if (status == RECMAP_OK) status = check_shards_differ(builder, error);
     if (status == RECMAP_OK) status = add_parts(builder, error);
-    recmap_index_summary done;
+    recmap_index_summary result;
     if (status == RECMAP_OK)
-        status = packer_finish(builder->packer, check_not_replaced, builder, &done, error);
+        status = packer_finish(builder->packer, check_not_replaced, builder, &result, error);
     packer_destroy(builder->packer);
     builder->packer = NULL;
-    /* Whoever waits to append may go on before the builder is destroyed. */
+    /* Release the lock now, so that a waiting append need not wait for the builder to be destroyed.
+     */
     file_close(builder->replaced_fd);
     builder->replaced_fd = -1;
-    if (status != RECMAP_OK) name_as_given(builder, error);
-    if (status == RECMAP_OK && summary) *summary = done;
+    if (status != RECMAP_OK) restore_name(builder, error);
+    if (status == RECMAP_OK && summary) *summary = result;
     return status;
 }

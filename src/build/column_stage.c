@@ -1,5 +1,6 @@
 #include "build/column_stage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,10 @@
 struct column_stage {
     char *name;
     char *default_value;
-    recmap_type type; /* NONE until a record shows it */
-    recmap_value filler;
+    recmap_type type;    /* NONE while all values are missing */
+    recmap_value filler; /* the default as a value of that type */
     uint64_t first_value;
-    uint64_t packed_count; /* values in the chunks before */
+    uint64_t packed_count; /* values in the chunks packed so far */
     size_t count;
     uint64_t words[COLUMN_CHUNK_RECORDS];
     uint8_t missing[COLUMN_CHUNK_RECORDS];
@@ -61,7 +62,7 @@ uint64_t column_stage_first_value(const struct column_stage *stage) {
 static recmap_status set_type(struct column_stage *stage, recmap_type type, recmap_error *error) {
     if (stage->default_value && !column_parse_default(&stage->filler, type, stage->default_value)) {
         fail(error, RECMAP_INVALID,
-             "the default \"%s\" of column \"%s\" is no %s, as its values are",
+             "the default \"%s\" of column \"%s\" is not of type %s, as its values are",
              stage->default_value, stage->name, column_type_name(type));
         fail_advise(error, "give a default of that type: `--lift %s=DEFAULT`", stage->name);
         return RECMAP_INVALID;
@@ -75,8 +76,7 @@ static recmap_status check_value(struct column_stage *stage, const recmap_value 
                                  recmap_error *error) {
     if (value->type == RECMAP_TYPE_NONE) {
         if (stage->default_value) return RECMAP_OK;
-        fail(error, RECMAP_FEATURE, "has no value of feature \"%s\", which is to be lifted",
-             stage->name);
+        fail(error, RECMAP_FEATURE, "has no value of lifted feature \"%s\"", stage->name);
         fail_advise(error, "build the index with a default for such records: `--lift %s=DEFAULT`",
                     stage->name);
         return RECMAP_FEATURE;
@@ -84,7 +84,7 @@ static recmap_status check_value(struct column_stage *stage, const recmap_value 
     if (stage->type == RECMAP_TYPE_NONE) return set_type(stage, value->type, error);
     if (stage->type == value->type) return RECMAP_OK;
     fail(error, RECMAP_FEATURE,
-         "feature \"%s\" is of type %s here and of type %s in records before", stage->name,
+         "feature \"%s\" is of type %s here and of type %s in earlier records", stage->name,
          column_type_name(value->type), column_type_name(stage->type));
     fail_advise(error, "a lifted feature must have one type in all records");
     return RECMAP_FEATURE;
@@ -102,11 +102,12 @@ static uint64_t append_word(struct column_stage *stage, const recmap_value *valu
         break;
     case RECMAP_TYPE_NONE: break;
     }
-    return stage->bytes_size; /* ends of bytes ascend over missing values too */
+    return stage->bytes_size; /* a missing value is empty: ends ascend without gaps */
 }
 
 recmap_status column_stage_add(struct column_stage *stage, const recmap_value *value,
                                recmap_error *error) {
+    assert(stage->count < COLUMN_CHUNK_RECORDS);
     recmap_status status = check_value(stage, value, error);
     if (status != RECMAP_OK) return status;
     if (!array_reserve(&stage->bytes, &stage->bytes_capacity, stage->bytes_size + COLUMN_BYTES_MAX,
@@ -133,7 +134,7 @@ static uint64_t filler_word(const recmap_value *filler) {
     return bits;
 }
 
-/* The values of bytes once more, with the default where one is missing. */
+/* A copy of the values of bytes in which missing values have the default. Updates their ends. */
 static uint8_t *fill_bytes(struct column_stage *stage) {
     size_t filler_size = stage->default_value ? stage->filler.as.bytes.size : 0;
     uint8_t *filled = malloc(stage->bytes_size + stage->count * filler_size + 1);
@@ -142,13 +143,13 @@ static uint8_t *fill_bytes(struct column_stage *stage) {
     uint64_t start = 0;
     for (size_t i = 0; i < stage->count; i++) {
         uint64_t end = stage->words[i];
-        const uint8_t *from = stage->bytes + start;
+        const uint8_t *value = stage->bytes + start;
         size_t length = (size_t)(end - start);
         if (stage->missing[i]) {
-            from = stage->filler.as.bytes.data;
+            value = stage->filler.as.bytes.data;
             length = filler_size;
         }
-        if (length) memcpy(filled + size, from, length);
+        if (length) memcpy(filled + size, value, length);
         size += length;
         stage->words[i] = size;
         start = end;

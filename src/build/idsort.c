@@ -8,11 +8,11 @@
 #include "os/file.h"
 
 enum {
-    BUFFER_PAIRS = 1 << 20, /* 16 MiB, and as much again to sort */
-    READ_PAIRS = 1 << 12,   /* read at once from each run while merging: 64 KiB */
+    BUFFER_PAIRS = 1 << 20, /* 16 MiB, and the same for sorting */
+    READ_PAIRS = 1 << 12,   /* read per run at a time while merging: 64 KiB */
 };
 
-/* A sorted run in the file, and the part of it that was read. */
+/* A sorted run in the file, and the window of it that is in memory. */
 struct spilled_run {
     uint64_t next, end; /* pairs in the file not yet read */
     struct id_pair *window;
@@ -25,26 +25,26 @@ struct idsort {
     uint64_t count;
     struct id_pair *buffer, *scratch;
     size_t buffered;
-    size_t buffer_next; /* when everything stayed in the buffer */
+    size_t buffer_next; /* reading position, if nothing was spilled */
     uint64_t spilled;   /* pairs in the file */
     struct spilled_run *runs;
     size_t run_count, run_capacity;
-    size_t *heap; /* runs, the one with the smallest pair first */
+    size_t *heap; /* indexes of runs; the one with the smallest pair is first */
     size_t heap_count;
 };
 
 recmap_status idsort_create(struct idsort **sorter, const char *target, recmap_error *error) {
-    struct idsort *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->fd = -1;
-    made->target = strdup(target);
-    made->buffer = malloc(BUFFER_PAIRS * sizeof *made->buffer);
-    made->scratch = malloc(BUFFER_PAIRS * sizeof *made->scratch);
-    if (!made->target || !made->buffer || !made->scratch) {
-        idsort_destroy(made);
+    struct idsort *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->fd = -1;
+    fresh->target = strdup(target);
+    fresh->buffer = malloc(BUFFER_PAIRS * sizeof *fresh->buffer);
+    fresh->scratch = malloc(BUFFER_PAIRS * sizeof *fresh->scratch);
+    if (!fresh->target || !fresh->buffer || !fresh->scratch) {
+        idsort_destroy(fresh);
         return fail_memory(error);
     }
-    *sorter = made;
+    *sorter = fresh;
     return RECMAP_OK;
 }
 
@@ -60,27 +60,28 @@ void idsort_destroy(struct idsort *sorter) {
     free(sorter);
 }
 
-/* One pass of a stable radix sort by 16 bits of the hash. */
-static void sort_by(struct id_pair *pair, const struct id_pair *from, size_t count, unsigned shift,
-                    size_t *starts) {
+/* One pass of a stable radix sort, by the 16 bits of the hash above `shift`. */
+static void sort_pass(struct id_pair *sorted, const struct id_pair *pairs, size_t count,
+                      unsigned shift, size_t *starts) {
     memset(starts, 0, ((size_t)1 << 16) * sizeof *starts);
-    for (size_t i = 0; i < count; i++) starts[from[i].hash >> shift & 0xffff]++;
+    for (size_t i = 0; i < count; i++) starts[pairs[i].hash >> shift & 0xffff]++;
     size_t sum = 0;
     for (size_t i = 0; i < (size_t)1 << 16; i++) {
         size_t here = starts[i];
         starts[i] = sum;
         sum += here;
     }
-    for (size_t i = 0; i < count; i++) pair[starts[from[i].hash >> shift & 0xffff]++] = from[i];
+    for (size_t i = 0; i < count; i++) sorted[starts[pairs[i].hash >> shift & 0xffff]++] = pairs[i];
 }
 
-/* Stable, and numbers come ascending: so equal hashes stay in the order of their numbers. */
+/* Sorts the buffer by the 48 bits of the hash. The sort is stable and pairs with equal hashes were
+ * added by ascending number, so they stay in that order. */
 static bool sort_buffer(struct idsort *sorter) {
     size_t *starts = malloc(((size_t)1 << 16) * sizeof *starts);
     if (!starts) return false;
-    sort_by(sorter->scratch, sorter->buffer, sorter->buffered, 0, starts);
-    sort_by(sorter->buffer, sorter->scratch, sorter->buffered, 16, starts);
-    sort_by(sorter->scratch, sorter->buffer, sorter->buffered, 32, starts);
+    sort_pass(sorter->scratch, sorter->buffer, sorter->buffered, 0, starts);
+    sort_pass(sorter->buffer, sorter->scratch, sorter->buffered, 16, starts);
+    sort_pass(sorter->scratch, sorter->buffer, sorter->buffered, 32, starts);
     free(starts);
     struct id_pair *sorted = sorter->scratch;
     sorter->scratch = sorter->buffer;
@@ -138,21 +139,23 @@ static bool comes_before(const struct idsort *sorter, size_t a, size_t b) {
     const struct spilled_run *run_a = &sorter->runs[a], *run_b = &sorter->runs[b];
     uint64_t hash_a = run_a->window[run_a->window_next].hash;
     uint64_t hash_b = run_b->window[run_b->window_next].hash;
-    /* Of equal hashes the earlier run has the smaller numbers. */
+    /* Of equal hashes, those in the earlier run have the smaller numbers. */
     return hash_a != hash_b ? hash_a < hash_b : a < b;
 }
 
-static void sift_down(struct idsort *sorter, size_t at) {
+/* Restores the heap after the run at `node` got another smallest pair. */
+static void sift_down(struct idsort *sorter, size_t node) {
     size_t *heap = sorter->heap;
     for (;;) {
-        size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < sorter->heap_count; child++)
-            if (comes_before(sorter, heap[child], heap[least])) least = child;
-        if (least == at) return;
-        size_t moved = heap[at];
-        heap[at] = heap[least];
-        heap[least] = moved;
-        at = least;
+        size_t smallest = node;
+        for (size_t child = 2 * node + 1; child <= 2 * node + 2 && child < sorter->heap_count;
+             child++)
+            if (comes_before(sorter, heap[child], heap[smallest])) smallest = child;
+        if (smallest == node) return;
+        size_t moved = heap[node];
+        heap[node] = heap[smallest];
+        heap[smallest] = moved;
+        node = smallest;
     }
 }
 
@@ -178,13 +181,14 @@ recmap_status idsort_finish(struct idsort *sorter, recmap_error *error) {
         recmap_status status = spill(sorter, error);
         if (status != RECMAP_OK) return status;
     }
-    /* Merging needs a window a run instead. */
+    /* Merging needs no buffer, but a window per run. */
     free(sorter->buffer);
     free(sorter->scratch);
     sorter->buffer = sorter->scratch = NULL;
     return begin_merge(sorter, error);
 }
 
+/* Removes the smallest pair of all runs. A run that is used up leaves the heap. */
 static recmap_status take_smallest(struct idsort *sorter, struct id_pair *pair,
                                    recmap_error *error) {
     struct spilled_run *run = &sorter->runs[sorter->heap[0]];

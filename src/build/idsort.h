@@ -1,5 +1,5 @@
-/* Sorting the ids of a data set of any size in bounded memory: full buffers are sorted and spilled
- * to an unnamed file; at the end the runs are merged. */
+/* An external sort for ids: sorts any number of pairs in bounded memory. Full buffers are sorted
+ * and spilled to an unnamed file as runs; at the end the runs are merged. */
 #ifndef RECMAP_BUILD_IDSORT_H
 #define RECMAP_BUILD_IDSORT_H
 
@@ -9,19 +9,19 @@
 
 struct idsort;
 
-/* Spills into the folder of `target`, and only when one buffer does not do. */
+/* Spills to the folder of `target`, and only if the pairs do not fit one buffer. */
 recmap_status idsort_create(struct idsort **sorter, const char *target, recmap_error *error);
 void idsort_destroy(struct idsort *sorter);
 
-/* Pairs of equal hash must come with ascending numbers. */
+/* Numbers of pairs with equal hashes must ascend in the order in which the pairs are added. */
 recmap_status idsort_add(struct idsort *sorter, struct id_pair pair, recmap_error *error);
 
 uint64_t idsort_count(const struct idsort *sorter);
 
-/* Ends adding. */
+/* Ends adding; afterwards idsort_next may be called. */
 recmap_status idsort_finish(struct idsort *sorter, recmap_error *error);
 
-/* The next up to `capacity` pairs by hash, then number; `count` is 0 at the end. */
+/* The next pairs, up to `capacity`, ordered by hash, then number. `count` is 0 at the end. */
 recmap_status idsort_next(struct idsort *sorter, struct id_pair *pairs, size_t capacity,
                           size_t *count, recmap_error *error);
 

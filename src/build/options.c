@@ -11,7 +11,7 @@ recmap_status index_options_check(const recmap_index_options *options, recmap_er
                     options->version, RECMAP_INDEX_OPTIONS_VERSION);
     if (options->on_corrupt != RECMAP_ON_CORRUPT_RAISE &&
         options->on_corrupt != RECMAP_ON_CORRUPT_SKIP)
-        return fail(error, RECMAP_INVALID, "on_corrupt is %d, which is no recmap_on_corrupt",
+        return fail(error, RECMAP_INVALID, "on_corrupt is %d, which is not a recmap_on_corrupt",
                     (int)options->on_corrupt);
     if (options->id_feature && !options->id_feature[0])
         return fail(error, RECMAP_INVALID, "the id feature has no name");
@@ -19,7 +19,7 @@ recmap_status index_options_check(const recmap_index_options *options, recmap_er
         !utf8_valid((const uint8_t *)options->id_feature, strlen(options->id_feature)))
         return fail(error, RECMAP_INVALID, "the name of the id feature is not UTF-8");
     if ((unsigned)options->compression > RECMAP_COMPRESSION_ZLIB)
-        return fail(error, RECMAP_INVALID, "compression is %d, which is no recmap_compression",
+        return fail(error, RECMAP_INVALID, "compression is %d, which is not a recmap_compression",
                     (int)options->compression);
     if (options->lift_count && !options->lifts)
         return fail(error, RECMAP_INVALID, "lifts is NULL, but lift_count is %zu",

@@ -1,10 +1,10 @@
-/* Checking the options of an index before anything is built from them. */
+/* Validation of the options of an index. */
 #ifndef RECMAP_BUILD_OPTIONS_H
 #define RECMAP_BUILD_OPTIONS_H
 
 #include <recmap/index.h>
 
-/* Errors: INVALID saying which option is impossible. Lifts are checked where they are compiled. */
+/* Errors: INVALID naming the invalid option. Names of lifts are checked by extractor_create. */
 recmap_status index_options_check(const recmap_index_options *options, recmap_error *error);
 
 #endif

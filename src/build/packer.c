@@ -1,5 +1,6 @@
 #include "build/packer.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,22 +16,21 @@
 struct packer {
     char *folder; /* of the index, resolved: shards are named relative to it */
     struct store_writer *store;
-    struct packer_options options; /* only its flags; the strings are in `manifest` and `stages` */
+    struct packer_options options; /* lift_count only; the rest is in `manifest` and `stages` */
     struct manifest manifest;
     struct shard_entry *shards;
     size_t shard_capacity;
-    uint64_t shard_base; /* of the shard at hand in the concatenation of all */
+    uint64_t shard_base; /* of the current shard, in the concatenation of all */
     struct identity_builder *identity;
     uint64_t offset_chunk;
-    size_t staged; /* offsets that wait to fill a chunk */
+    size_t staged; /* offsets collected for the next chunk */
     uint64_t *offsets;
     uint32_t *offset_shards;
     uint8_t *packed;
     struct column_stage **stages;
     uint64_t column_chunk;
     struct idsort *ids;
-    struct damage_entry
-        *damages; /* those that wait to fill a table, and those of the shard at hand */
+    struct damage_entry *damages; /* not yet written: less than a table, and the current shard's */
     size_t damage_count;
     size_t damage_capacity;
     uint64_t damage_table;
@@ -62,9 +62,10 @@ recmap_status packer_create(struct packer **packer, const char *path,
     fresh->manifest.format_version = INDEX_FORMAT_VERSION;
     fresh->manifest.extracted_by_caller = options->extracted_by_caller;
     fresh->manifest.skips_damage = options->skips_damage;
-    char *named = path_folder(path);
-    recmap_status status = named ? path_resolve(&fresh->folder, named, error) : fail_memory(error);
-    free(named);
+    char *folder = path_folder(path);
+    recmap_status status = folder ? path_resolve(&fresh->folder, folder, error)
+                                  : fail_memory(error);
+    free(folder);
     if (status == RECMAP_OK && !allocate_parts(fresh, options)) status = fail_memory(error);
     if (status == RECMAP_OK && options->id_name) status = idsort_create(&fresh->ids, path, error);
     if (status == RECMAP_OK) status = store_writer_create(&fresh->store, path, error);
@@ -73,7 +74,7 @@ recmap_status packer_create(struct packer **packer, const char *path,
     return status;
 }
 
-/* Drops the first `count` of the waiting damages. */
+/* Removes the first `count` damages. */
 static void drop_damages(struct packer *packer, size_t count) {
     for (size_t i = 0; i < count; i++) free(packer->damages[i].reason);
     packer->damage_count -= count;
@@ -110,15 +111,16 @@ void packer_note_skips(struct packer *packer) {
     packer->manifest.skips_damage = true;
 }
 
-/* What the index calls a shard: its path from the index's folder on where it lies in there, so that
- * both can move together; else its absolute path. */
-static const char *name_from_folder(const struct packer *packer, const char *path) {
+/* The name of a shard in the index. If the shard is inside the index's folder, it is the relative
+ * path, so that both can be moved together; otherwise it is the absolute path. */
+static const char *shard_name(const struct packer *packer, const char *path) {
     size_t size = strlen(packer->folder);
     if (size == 1) return path + 1; /* the folder is "/" */
     return !strncmp(path, packer->folder, size) && path[size] == '/' ? path + size + 1 : path;
 }
 
 static struct shard_entry *current_shard(struct packer *packer) {
+    assert(packer->manifest.shard_count);
     return &packer->shards[packer->manifest.shard_count - 1];
 }
 
@@ -128,7 +130,7 @@ recmap_status packer_begin_shard(struct packer *packer, const char *path, const 
     if (count == UINT32_MAX) return fail(error, RECMAP_INVALID, "too many shards: 2^32");
     if (!array_reserve(&packer->shards, &packer->shard_capacity, count + 1, sizeof *packer->shards))
         return fail_memory(error);
-    struct shard_entry shard = {.path = strdup(name_from_folder(packer, path)),
+    struct shard_entry shard = {.path = strdup(shard_name(packer, path)),
                                 .framing = strdup(framing)};
     if (!shard.path || !shard.framing) {
         shard_entry_deinit(&shard);
@@ -150,7 +152,7 @@ static recmap_status flush_offsets(struct packer *packer, recmap_error *error) {
                             error);
 }
 
-/* Puts malloc'ed bytes and frees them; NULL stands for memory that was out. */
+/* Puts a value and frees it. NULL means that memory was out when it was encoded. */
 static recmap_status put_packed(struct packer *packer, store_table table, struct store_key key,
                                 uint8_t *packed, size_t size, recmap_error *error) {
     if (!packed) return fail_memory(error);
@@ -188,6 +190,7 @@ static recmap_status add_columns(struct packer *packer, const struct record_run 
 static recmap_status add_record(struct packer *packer, const struct record_run *run, size_t i,
                                 recmap_error *error) {
     identity_add(packer->identity, run->offsets[i], run->sizes[i], run->checks[i]);
+    assert(packer->staged < OFFSETS_CHUNK_RECORDS);
     packer->offsets[packer->staged] = packer->shard_base + run->offsets[i];
     packer->offset_shards[packer->staged] = (uint32_t)(packer->manifest.shard_count - 1);
     recmap_status status = RECMAP_OK;
@@ -213,7 +216,7 @@ recmap_status packer_add_run(struct packer *packer, const struct record_run *run
     return RECMAP_OK;
 }
 
-/* Puts the first `count` of the waiting damages as one table. */
+/* Puts the first `count` damages as one table. */
 static recmap_status put_damages(struct packer *packer, size_t count, recmap_error *error) {
     size_t size;
     uint8_t *packed = damages_encode(&size, packer->damages, count);
@@ -222,8 +225,8 @@ static recmap_status put_damages(struct packer *packer, size_t count, recmap_err
                       size, error);
 }
 
-/* Full tables go out at the end of a shard, never in the middle: the order in which values are put
- * must not depend on how the shard was scanned. */
+/* Full tables are put at the end of a shard only. The order in which values are put determines the
+ * bytes of the file, so it must not depend on how the shard was cut into segments. */
 static recmap_status put_full_damages(struct packer *packer, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     while (status == RECMAP_OK && packer->damage_count >= DAMAGES_PER_TABLE)
@@ -240,10 +243,10 @@ recmap_status packer_add_damage(struct packer *packer, uint64_t offset, uint64_t
     if (!array_reserve(&packer->damages, &packer->damage_capacity, packer->damage_count + 1,
                        sizeof *packer->damages))
         return fail_memory(error);
-    char *kept = strndup(reason, REASON_MAX);
-    if (!kept) return fail_memory(error);
+    char *copy = strndup(reason, REASON_MAX);
+    if (!copy) return fail_memory(error);
     packer->damages[packer->damage_count++] =
-        (struct damage_entry){packer->manifest.shard_count - 1, offset, length, kept};
+        (struct damage_entry){packer->manifest.shard_count - 1, offset, length, copy};
     packer->manifest.damage_count++;
     packer->manifest.damaged_byte_count += length;
     current_shard(packer)->damage_count++;
@@ -286,7 +289,7 @@ recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_e
     return idsort_add(packer->ids, pair, error);
 }
 
-/* Chunks of sorted pairs, then the first hash of each chunk: the fences. */
+/* Puts the sorted pairs in chunks, and collects the first hash of each chunk: the fences. */
 static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs, uint8_t *packed,
                                    uint8_t **fences, size_t *fence_count, recmap_error *error) {
     unsigned number_size = ids_number_size(packer->manifest.record_count);
@@ -352,28 +355,41 @@ static recmap_status set_fingerprint(struct packer *packer, recmap_error *error)
     return RECMAP_OK;
 }
 
+/* Copies what the stages know of their columns into the manifest. False if memory is out. */
+static bool copy_columns(struct packer *packer) {
+    struct manifest *manifest = &packer->manifest;
+    size_t count = packer->options.lift_count;
+    assert(!manifest->columns);
+    manifest->columns = calloc(count + 1, sizeof *manifest->columns);
+    if (!manifest->columns) return false;
+    for (; manifest->column_count < count; manifest->column_count++) {
+        const struct column_stage *stage = packer->stages[manifest->column_count];
+        struct manifest_column *column = &manifest->columns[manifest->column_count];
+        const char *default_value = column_stage_default(stage);
+        *column = (struct manifest_column){
+            .name = strdup(column_stage_name(stage)),
+            .default_value = default_value ? strdup(default_value) : NULL,
+            .type = column_stage_type(stage),
+            .first_value = column_stage_first_value(stage),
+        };
+        if (column->name && (column->default_value || !default_value)) continue;
+        manifest->column_count++; /* so that manifest_deinit frees what was copied */
+        return false;
+    }
+    return true;
+}
+
 static recmap_status put_manifest(struct packer *packer, recmap_error *error) {
-    struct manifest *described = &packer->manifest;
+    struct manifest *manifest = &packer->manifest;
     recmap_status status = set_fingerprint(packer, error);
     if (status != RECMAP_OK) return status;
-    size_t count = packer->options.lift_count;
-    struct manifest_column *columns = calloc(count + 1, sizeof *columns);
-    if (!columns) return fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        columns[i] = (struct manifest_column){(char *)column_stage_name(packer->stages[i]),
-                                              (char *)column_stage_default(packer->stages[i]),
-                                              column_stage_type(packer->stages[i]),
-                                              column_stage_first_value(packer->stages[i])};
-    described->columns = columns;
-    described->column_count = count;
+    if (!copy_columns(packer)) return fail_memory(error);
     size_t size;
-    uint8_t *packed = manifest_encode(&size, described);
-    described->columns = NULL;
-    described->column_count = 0;
-    free(columns);
+    uint8_t *packed = manifest_encode(&size, manifest);
     return put_packed(packer, STORE_MANIFEST, (struct store_key){0, 0}, packed, size, error);
 }
 
+/* The order of the parts is part of the format: it determines the bytes of the file. */
 recmap_status packer_finish(struct packer *packer, store_publish_check before_publish,
                             void *context, recmap_index_summary *summary, recmap_error *error) {
     recmap_status (*const parts[])(struct packer *, recmap_error *) = {
@@ -383,15 +399,15 @@ recmap_status packer_finish(struct packer *packer, store_publish_check before_pu
         recmap_status status = parts[i](packer, error);
         if (status != RECMAP_OK) return status;
     }
-    const struct manifest *done = &packer->manifest;
+    const struct manifest *manifest = &packer->manifest;
     if (summary)
         *summary = (recmap_index_summary){
-            .record_count = done->record_count,
-            .shard_count = done->shard_count,
-            .byte_count = done->byte_count,
-            .id_count = done->id_count,
-            .damage_count = done->damage_count,
-            .damaged_byte_count = done->damaged_byte_count,
+            .record_count = manifest->record_count,
+            .shard_count = manifest->shard_count,
+            .byte_count = manifest->byte_count,
+            .id_count = manifest->id_count,
+            .damage_count = manifest->damage_count,
+            .damaged_byte_count = manifest->damaged_byte_count,
         };
     return store_writer_finish(packer->store, before_publish, context, error);
 }

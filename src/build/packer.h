@@ -1,6 +1,6 @@
-/* Packing: records in, in order, shard after shard; one sealed index file out. Whoever finds the
- * records (scan, writer, an older index), the same records give the same bytes. Memory is bounded
- * by one chunk of offsets and of each column, and a buffer of ids. */
+/* The packer turns the records of shards, in order, into a sealed index file. The same records give
+ * the same bytes, whether they come from a scan, a writer or an older index. Memory is bounded: one
+ * chunk of offsets and of each column, a buffer of ids, and the entries of shards. */
 #ifndef RECMAP_BUILD_PACKER_H
 #define RECMAP_BUILD_PACKER_H
 
@@ -16,7 +16,7 @@
 
 struct packer;
 
-/* What the index will hold; strings are copied. */
+/* Strings and lifts are copied. */
 struct packer_options {
     const char *id_name; /* NULL: no ids */
     bool extracted_by_caller;
@@ -31,26 +31,27 @@ void packer_destroy(struct packer *packer);
 
 uint64_t packer_record_count(const struct packer *packer);
 
-/* A part of the index was built by skipping damage. */
+/* Records in the index that a part of it was built by skipping damage. */
 void packer_note_skips(struct packer *packer);
 
 /* `path` is absolute and free of symbolic links. */
 recmap_status packer_begin_shard(struct packer *packer, const char *path, const char *framing,
                                  recmap_error *error);
 
-/* Errors: FEATURE when a column's type differs from that of the records before, or a value is
- * missing without a default. */
+/* Errors: FEATURE if a column's type differs from that of earlier records, or a value is missing
+ * and the column has no default. */
 recmap_status packer_add_run(struct packer *packer, const struct record_run *run,
                              recmap_error *error);
 
 recmap_status packer_add_damage(struct packer *packer, uint64_t offset, uint64_t length,
                                 const char *reason, recmap_error *error);
 
-/* Ends the shard. Where its identity is known already, the runs' checks were not looked at. */
+/* Ends the shard. `identity` may be NULL; if it is given, the checks in the shard's runs are not
+ * used. */
 recmap_status packer_end_shard(struct packer *packer, const struct shard_end *end,
                                const struct shard_identity *identity, recmap_error *error);
 
-/* An id of a record that was or will be added; for who knows ids apart from their records. */
+/* Adds the id of a record apart from its run, before or after it. */
 recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_error *error);
 
 /* Seals and publishes. `summary` may be NULL. */

@@ -15,9 +15,9 @@ char *replay_shard_path(const struct index_shard *shard, const char *folder) {
     return path[0] == '/' ? strdup(path) : path_join(folder, path);
 }
 
-/* The value that record `number` had. The chunks have the default in place of missing ones; but
- * those before the column's first value stay missing, since they must not give the column its type
- * sooner than the records themselves would. */
+/* The value of record `number`. In the chunks, the default has replaced missing values. Up to the
+ * column's first value all values were missing, and they must be missing again: otherwise a default
+ * would determine the type of the column before the records do. */
 static recmap_status read_column(recmap_value *value, struct index_file *index, size_t c,
                                  uint64_t number, recmap_error *error) {
     struct column_chunk chunk;
@@ -37,7 +37,7 @@ static recmap_status add_columns(struct record_run *run, struct index_file *inde
         recmap_status status = read_column(&value, index, c, number, error);
         if (status != RECMAP_OK) return status;
         if (run_set_column(run, c, &value) == RUN_OK) continue;
-        /* Types agree within an index and lengths are bounded: only memory is left. */
+        /* Within an index types agree and lengths are bounded, so memory is the only cause left. */
         return fail_memory(error);
     }
     return RECMAP_OK;
@@ -50,8 +50,8 @@ static recmap_status fill_run(struct record_run *run, struct index_file *index, 
         struct index_place place;
         recmap_status status = index_locate(&place, index, number, error);
         if (status != RECMAP_OK) return status;
-        /* The stored CRCs and, in some framings, the sizes of payloads are not in the index, nor
-         * needed: the shard's identity is known. */
+        /* An index has no CRCs, and in some framings no sizes of payloads. They are not needed,
+         * since the identity of the shard, which is computed from them, is known. */
         if (!run_add(run, place.offset, place.frame_size - overhead, 0)) return fail_memory(error);
         status = add_columns(run, index, number, error);
         if (status != RECMAP_OK) return status;
@@ -114,13 +114,13 @@ static recmap_status add_ids(struct packer *packer, struct index_file *index, ui
 
 recmap_status replay_index(struct packer *packer, struct index_file *index, const char *folder,
                            recmap_error *error) {
-    const struct manifest *described = index_manifest(index);
+    const struct manifest *manifest = index_manifest(index);
     uint64_t first_number = packer_record_count(packer);
     struct record_run run;
     recmap_status status = RECMAP_OK;
-    if (described->skips_damage) packer_note_skips(packer);
-    if (!run_init(&run, false, described->column_count)) status = fail_memory(error);
-    for (size_t i = 0; status == RECMAP_OK && i < described->shard_count; i++)
+    if (manifest->skips_damage) packer_note_skips(packer);
+    if (!run_init(&run, false, manifest->column_count)) status = fail_memory(error);
+    for (size_t i = 0; status == RECMAP_OK && i < manifest->shard_count; i++)
         status = add_shard(packer, &run, index, &index_shards(index)[i], folder, error);
     run_deinit(&run);
     return status == RECMAP_OK ? add_ids(packer, index, first_number, error) : status;

@@ -12,7 +12,8 @@ static bool is_named_as_index(const char *path) {
     return size > 4 && !strcmp(path + size - 4, ".rmx");
 }
 
-/* An empty file holds nothing to lose: somebody made it to reserve the name. */
+/* Whether the file is an index. An empty file counts as one: nothing is lost with it, and programs
+ * create empty files to reserve a name. */
 static recmap_status holds_index(bool *holds, const char *path, recmap_error *error) {
     int fd = -1;
     struct file_stat stat;
@@ -35,7 +36,7 @@ recmap_status target_check(const char *path, recmap_error *error) {
     if (status != RECMAP_OK || !is_there) return status;
     status = holds_index(&holds, path, error);
     if (status != RECMAP_OK || holds) return status;
-    fail(error, RECMAP_INVALID, "is there already and is no recmap index");
+    fail(error, RECMAP_INVALID, "already exists and is not a recmap index");
     fail_file(error, path);
     fail_advise(error, "give the index another name (-o NAME.rmx), or remove the file first");
     return RECMAP_INVALID;

@@ -1,11 +1,12 @@
-/* The place where an index goes, and what may be there already. */
+/* The path of an index to be built, and what it may replace. */
 #ifndef RECMAP_BUILD_TARGET_H
 #define RECMAP_BUILD_TARGET_H
 
 #include <recmap/status.h>
 
-/* An index replaces what is at its path; that must be nothing, an index, or at least a file named
- * as one, not a shard whose name slipped into its place. Errors: INVALID naming the file; IO. */
+/* An index replaces the file at its path. This check protects other files, such as a shard that was
+ * named by mistake: the path must be free, or a recmap index, or an empty file, or end in `.rmx`.
+ * Errors: INVALID naming the file; IO. */
 recmap_status target_check(const char *path, recmap_error *error);
 
 #endif

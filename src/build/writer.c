@@ -1,4 +1,4 @@
-/* recmap_writer: TFRecord files, and their index as they are written. */
+/* recmap_writer: writes a TFRecord file, and its index at the same time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +21,15 @@ struct recmap_writer {
     uint8_t *buffer;
     size_t buffered;
     uint64_t written;     /* bytes in the file */
-    recmap_status failed; /* OK until something fails */
+    recmap_status failed; /* the status of the first failure */
     bool is_closed;
     struct packer *packer; /* NULL: no index */
     struct extractor *extractor;
     struct record_run run;
 };
 
-/* The final path without links: its folder exists, it itself need not. */
+/* The absolute path of `path`, with the links in its folder resolved. The folder must exist; the
+ * file need not. */
 static recmap_status resolve_target(char **resolved, const char *path, recmap_error *error) {
     char *folder = path_folder(path), *real = NULL;
     if (!folder) return fail_memory(error);
@@ -40,7 +41,7 @@ static recmap_status resolve_target(char **resolved, const char *path, recmap_er
     return *resolved ? RECMAP_OK : fail_memory(error);
 }
 
-/* The index would take the place of the records. */
+/* Rejects an index path that is the path of the file itself. */
 static recmap_status check_index_path(const recmap_writer *writer, const char *index_path,
                                       recmap_error *error) {
     char *resolved = NULL;
@@ -85,16 +86,16 @@ recmap_status recmap_writer_create(recmap_writer **writer, const char *path,
         return fail(error, RECMAP_INVALID, "recmap_writer_options has version %u, expected %d",
                     options->version, RECMAP_WRITER_OPTIONS_VERSION);
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the file has no path");
-    recmap_writer *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->file = (struct temporary_file)TEMPORARY_FILE_INIT;
-    made->buffer = malloc(BUFFER_SIZE);
-    recmap_status status = made->buffer ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = resolve_target(&made->path, path, error);
-    if (status == RECMAP_OK) status = temporary_create(&made->file, path, error);
-    if (status == RECMAP_OK && options->index_path) status = begin_index(made, options, error);
-    if (status == RECMAP_OK) *writer = made;
-    else recmap_writer_destroy(made);
+    recmap_writer *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->file = (struct temporary_file)TEMPORARY_FILE_INIT;
+    fresh->buffer = malloc(BUFFER_SIZE);
+    recmap_status status = fresh->buffer ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = resolve_target(&fresh->path, path, error);
+    if (status == RECMAP_OK) status = temporary_create(&fresh->file, path, error);
+    if (status == RECMAP_OK && options->index_path) status = begin_index(fresh, options, error);
+    if (status == RECMAP_OK) *writer = fresh;
+    else recmap_writer_destroy(fresh);
     return status;
 }
 
@@ -109,18 +110,18 @@ void recmap_writer_destroy(recmap_writer *writer) {
     free(writer);
 }
 
-/* Asked before anything leaves memory: what a fork's copy writes would go into the parent's files.
- */
-static recmap_status check_own(const recmap_writer *writer, recmap_error *error) {
+/* After a fork, the child has a copy of the writer whose descriptors refer to the parent's files.
+ * This check comes before every write, so that the child cannot change them. */
+static recmap_status check_process(const recmap_writer *writer, recmap_error *error) {
     if (temporary_is_own(&writer->file)) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "the writer is that of the process that forked this one");
+    fail(error, RECMAP_INVALID, "the writer belongs to the process that forked this one");
     fail_file(error, writer->path);
     fail_advise(error, "write another file in each process");
     return RECMAP_INVALID;
 }
 
 static recmap_status flush(recmap_writer *writer, recmap_error *error) {
-    if (check_own(writer, error) != RECMAP_OK) return RECMAP_INVALID;
+    if (check_process(writer, error) != RECMAP_OK) return RECMAP_INVALID;
     recmap_status status = file_write_at(writer->file.fd, writer->buffer, writer->buffered,
                                          writer->written, writer->path, error);
     writer->written += writer->buffered;
@@ -146,7 +147,7 @@ static recmap_status append(recmap_writer *writer, const void *data, size_t size
 }
 
 static recmap_status flush_run(recmap_writer *writer, recmap_error *error) {
-    if (check_own(writer, error) != RECMAP_OK) return RECMAP_INVALID;
+    if (check_process(writer, error) != RECMAP_OK) return RECMAP_INVALID;
     recmap_status status = packer_add_run(writer->packer, &writer->run, error);
     if (status != RECMAP_OK) fail_file(error, writer->path);
     run_clear(&writer->run);
@@ -197,7 +198,8 @@ recmap_status recmap_writer_write(recmap_writer *writer, const void *data, size_
     return writer->failed = write_record(writer, data, size, error);
 }
 
-/* The index learns the file's size and time as they will stay: nothing is written any more. */
+/* Ends the shard in the index, with the file's final size and time: nothing is written after this.
+ */
 static recmap_status end_index(recmap_writer *writer, recmap_error *error) {
     struct file_stat stat;
     recmap_status status = flush_run(writer, error);
@@ -219,8 +221,9 @@ recmap_status recmap_writer_finish(recmap_writer *writer, recmap_error *error) {
     if (status == RECMAP_OK) status = file_sync(writer->file.fd, writer->path, error);
     if (status == RECMAP_OK && writer->packer) {
         status = end_index(writer, error);
-        /* The index is complete and synced before the file gets its name, and gets its own at once
-         * after it. */
+        /* The index is complete and synced before the file is published, and is published
+         * immediately after it: a crash in between leaves a file without an index, but never an
+         * index without its file. */
         if (status == RECMAP_OK)
             status = packer_finish(writer->packer, publish_file, writer, NULL, error);
     } else if (status == RECMAP_OK) {

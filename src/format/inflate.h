@@ -81,8 +81,8 @@ struct seek_point inflater_point(const struct inflater *inflater);
 struct inflate_fault {
     const char *reason;
     uint64_t at;
-    bool is_cut;   /* the file ends early, and not in zeros; the output so far is not known to be
-                       damaged */
+    bool is_cut; /* the file ends early, and not in zeros; the output so far is not known to be
+                     damaged */
     recmap_error error; /* from the source */
 };
 const struct inflate_fault *inflater_fault(const struct inflater *inflater);

@@ -181,7 +181,7 @@ static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_
     case RUN_NO_MEMORY: return fail_memory(error);
     case RUN_OTHER_TYPE:
         fail(error, RECMAP_FEATURE,
-             "feature \"%s\" is of type %s here and of type %s in records before", name,
+             "feature \"%s\" is of type %s here and of type %s in earlier records", name,
              column_type_name(type), column_type_name(before));
         fail_advise(error, "a lifted feature must have one type in all records");
         break;

@@ -43,7 +43,7 @@ static recmap_status next_segment(struct scan *scan, struct segment **segment,
 
 static recmap_status fail_kind(const struct scan_shard *shard, const struct file_kind *kind,
                                recmap_error *error) {
-    fail(error, RECMAP_CORRUPT, "is no TFRecord file: it is %s", kind->name);
+    fail(error, RECMAP_CORRUPT, "is not a TFRecord file: it is %s", kind->name);
     fail_at(error, shard->path, RECMAP_NO_RECORD, 0);
     fail_advise(error, "%s", kind->advice);
     return RECMAP_CORRUPT;

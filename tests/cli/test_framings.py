@@ -244,7 +244,7 @@ class Damage(FramingTest):
     def test_advice_names_the_framing(self):
         self.write("part-0", ofrecord(make_payloads(6, 9)))
         self.check("index", "part-0", status=3,
-                   err="recmap: part-0: byte 0: is no TFRecord file: it is an OFRecord file of "
+                   err="recmap: part-0: byte 0: is not a TFRecord file: it is an OFRecord file of "
                    "OneFlow\n  index it with `--framing ofrecord`\n")
         self.write("a.txt", b"a line\n" * 20)
         result = self.run_recmap("index", "a.txt")

@@ -331,7 +331,7 @@ class Damage(CliTest):
         for data in (self.data, gzip.compress(self.data)):
             self.write("a.tar", data)
             self.check("index", "a.tar", status=3,
-                       err="recmap: a.tar: byte 0: is no TFRecord file: it is a tar archive\n  index "
+                       err="recmap: a.tar: byte 0: is not a TFRecord file: it is a tar archive\n  index "
                        "it with `--framing tar`, one WebDataset sample per record, or unpack it\n")
 
 

@@ -203,7 +203,7 @@ static void fix_values(store_file *file) {
             const struct page_value *value = &listing.tables[table].values[i];
             uint8_t *head = file->bytes + value->offset;
             value_prefix_encode(head, (store_table)table, value->key, head + VALUE_PREFIX_SIZE,
-                        value->size - VALUE_PREFIX_SIZE);
+                                value->size - VALUE_PREFIX_SIZE);
         }
     page_listing_deinit(&listing);
 }

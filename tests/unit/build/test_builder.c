@@ -327,14 +327,15 @@ static void assert_type_error(const char *default_value, const int *types, size_
 /* The error is the same wherever shards and segments end. */
 static void test_types_differ(void **state) {
     (void)state;
-    const char *message = "feature \"x\" is of type float here and of type int64 in records before";
+    const char *message =
+        "feature \"x\" is of type float here and of type int64 in earlier records";
     assert_type_error("1", (int[]){1, 0, 1, 2, 3}, 5, RECMAP_FEATURE, 3, message);
     assert_type_error("1", (int[]){1, -1, 0, -1, 1, -1, 2}, 7, RECMAP_FEATURE, 3, message);
     assert_type_error("1", (int[]){1, -1, 2, 3}, 4, RECMAP_FEATURE, 1, message);
     assert_type_error(NULL, (int[]){1, 0, 2}, 3, RECMAP_FEATURE, 1,
-                      "has no value of feature \"x\", which is to be lifted");
+                      "has no value of lifted feature \"x\"");
     assert_type_error(NULL, (int[]){0}, 1, RECMAP_FEATURE, 0,
-                      "has no value of feature \"x\", which is to be lifted");
+                      "has no value of lifted feature \"x\"");
     assert_type_error("q", (int[]){0, -1, 0, 1}, 4, RECMAP_INVALID, 2,
                       "the default \"q\" of column \"x\" is no int64, as its values are");
 }

@@ -33,7 +33,7 @@ static void test_kinds(void **state) {
         const char *advice;
     } kinds[] = {
         {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2\nsize 12345\n",
-         "is no TFRecord file: it is a Git LFS pointer", "git lfs pull"},
+         "is not a TFRecord file: it is a Git LFS pointer", "git lfs pull"},
         {"<!DOCTYPE html>\n<html><body>404</body></html>", "an HTML page", "fetch the file again"},
         {"<html><head></head></html>", "an HTML page", "fetch the file again"},
         {"one line of text\nand another\n", "text", "--framing lines"},
@@ -58,7 +58,7 @@ static void test_unknown(void **state) {
     (void)state;
     static const uint8_t bytes[100] = {6, 200, 190, 1, 2, 3, 4, 5};
     recmap_error error = index_error(bytes, sizeof bytes);
-    assert_null(strstr(error.message, "is no TFRecord file"));
+    assert_null(strstr(error.message, "is not a TFRecord file"));
     assert_non_null(strstr(error.advice, "needs --framing"));
     for (size_t size = 1; size < 8; size++) {
         error = index_error("textual", size);

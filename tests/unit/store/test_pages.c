@@ -58,7 +58,8 @@ static void expect_sample(const struct page_listing *listing, const struct page_
             assert_int_equal(value->key.series, key.series);
             assert_int_equal(value->size, size + VALUE_PREFIX_SIZE);
             if (source->data)
-                assert_memory_equal(source->data + value->offset + VALUE_PREFIX_SIZE, expected, size);
+                assert_memory_equal(source->data + value->offset + VALUE_PREFIX_SIZE, expected,
+                                    size);
         }
     }
 }

@@ -279,7 +279,8 @@ static void every_byte_of_a_value_counts(void **state) {
     assert_int_equal((uintptr_t)value->data % 32, 0);
     store_file file = file_load(path);
     uint64_t offset = 0;
-    while (memcmp(file.bytes + offset, value->data - VALUE_PREFIX_SIZE, VALUE_PREFIX_SIZE + 64)) offset++;
+    while (memcmp(file.bytes + offset, value->data - VALUE_PREFIX_SIZE, VALUE_PREFIX_SIZE + 64))
+        offset++;
     offset += VALUE_PREFIX_SIZE;
     file_free(&file);
     store_close(opened);
