@@ -294,8 +294,8 @@ class Ids(CliTest):
         self.write("a", tfrecord([example(x=1), example(y=1)]))
         start = len(frame(example(x=1)))
         self.check("index", "a", "--lift", "x", status=3, err=(
-            f'recmap: a: record 1 at byte {start}: has no value of feature "x", which is to be '
-            "lifted\n  build the index with a default for such records: `--lift x=DEFAULT`\n"))
+            f'recmap: a: record 1 at byte {start}: has no value of lifted feature "x"'
+            "\n  build the index with a default for such records: `--lift x=DEFAULT`\n"))
         self.assertEqual(self.files(), ["a"])
 
 
