@@ -189,7 +189,7 @@ static recmap_status read_shards(struct index_file *index, recmap_error *error) 
     return status == RECMAP_OK ? add_up_shards(index, error) : status;
 }
 
-/* Empty damage stands for a compressed member with a wrong checksum whose records are good. */
+/* Empty damage means a compressed member with a wrong checksum whose records are good. */
 static bool may_be_empty(const struct damage_entry *damage, const struct shard_entry *entry) {
     return entry->compression != COMPRESSION_NONE && damage->offset == entry->size;
 }
@@ -325,7 +325,7 @@ static recmap_status find_ids(struct index_file *index, recmap_error *error) {
 
 /* Opens the store, then runs the steps: each reads one table, or checks its keys, relying on the
  * steps before it. The file may be truncated meanwhile, so the last check is that it was not. */
-recmap_status index_open(struct index_file **opened, const char *path,
+recmap_status index_open(struct index_file **index_file, const char *path,
                          const struct store_options *options, recmap_error *error) {
     struct index_file *index = calloc(1, sizeof *index);
     if (!index) return fail_memory(error);
@@ -337,7 +337,7 @@ recmap_status index_open(struct index_file **opened, const char *path,
         status = steps[i](index, error);
     if (status == RECMAP_OK && !store_intact(index->store))
         status = store_fail_cut(index->store, error);
-    if (status == RECMAP_OK) *opened = index;
+    if (status == RECMAP_OK) *index_file = index;
     else index_close(index);
     return status;
 }

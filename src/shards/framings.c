@@ -8,28 +8,29 @@
 #include "os/library.h"
 #include "os/thread.h"
 
-/* Grows only, and what is in it stays: framings point to it. Guarded by the process lock. */
+/* A list of custom framings, guarded by the process lock. Entries are never removed or moved,
+ * because framings point to them. */
 struct registered {
     struct registered *next;
     recmap_framing table;
     char name[CUSTOM_NAME_MAX + 1];
 };
 
-static struct registered *all;
+static struct registered *registered_list;
 
 static const struct registered *find_registered(const char *name) {
-    for (const struct registered *one = all; one; one = one->next)
-        if (!strcmp(one->name, name)) return one;
+    for (const struct registered *entry = registered_list; entry; entry = entry->next)
+        if (!strcmp(entry->name, name)) return entry;
     return NULL;
 }
 
 bool framings_find(struct framing *framing, const char *name) {
     if (framing_make(framing, name)) return true;
     process_lock();
-    const struct registered *one = find_registered(name);
+    const struct registered *entry = find_registered(name);
     process_unlock();
-    if (one) *framing = custom_framing(&one->table);
-    return one != NULL;
+    if (entry) *framing = custom_framing(&entry->table);
+    return entry != NULL;
 }
 
 recmap_status framings_choose(struct framing *framing, const char *name, recmap_error *error) {
@@ -37,9 +38,8 @@ recmap_status framings_choose(struct framing *framing, const char *name, recmap_
     if (framings_find(framing, name)) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "there is no framing \"%s\"", name);
     fail_advise(
-        error,
-        "framings are auto, tfrecord, ofrecord, lines, tar, "
-        "fixed:HEADER,RECORD,FOOTER (sizes in bytes), or one of your own that is loaded first");
+        error, "framings are auto, tfrecord, ofrecord, lines, tar, "
+               "fixed:HEADER,RECORD,FOOTER (sizes in bytes), or a custom one that is loaded first");
     return RECMAP_INVALID;
 }
 
@@ -54,35 +54,37 @@ static recmap_status fail_table(const char *name, const char *why, recmap_error 
     return RECMAP_INVALID;
 }
 
+/* Registering the same table again is not an error, so that libraries can register independently.
+ */
 recmap_status recmap_framing_register(const recmap_framing *table, recmap_error *error) {
     if (!table) return fail_table(NULL, "it is NULL", error);
     const char *fault = custom_fault(table);
     if (fault) return fail_table(table->name, fault, error);
-    struct registered *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->table = *table;
-    strncpy(made->name, table->name, CUSTOM_NAME_MAX);
-    made->table.name = made->name;
+    struct registered *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->table = *table;
+    strncpy(fresh->name, table->name, CUSTOM_NAME_MAX);
+    fresh->table.name = fresh->name;
     process_lock();
-    const struct registered *known = find_registered(made->name);
+    const struct registered *known = find_registered(fresh->name);
     if (!known) {
-        made->next = all;
-        all = made;
+        fresh->next = registered_list;
+        registered_list = fresh;
     }
     process_unlock();
     if (!known) return RECMAP_OK;
     bool is_known = is_same(&known->table, table);
-    free(made);
-    return is_known ? RECMAP_OK : fail_table(table->name, "its name is taken by another", error);
+    free(fresh);
+    return is_known ? RECMAP_OK : fail_table(table->name, "another framing has its name", error);
 }
 
 recmap_status recmap_framing_load(const char **name, const char *path, recmap_error *error) {
     union {
-        void (*found)(void);
+        void (*symbol)(void);
         recmap_framing_plugin_fn plugin;
     } function = {NULL};
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the shared object has no path");
-    recmap_status status = library_find(&function.found, path, RECMAP_FRAMING_SYMBOL, error);
+    recmap_status status = library_find(&function.symbol, path, RECMAP_FRAMING_SYMBOL, error);
     if (status != RECMAP_OK) return status;
     const recmap_framing *table = function.plugin();
     status = recmap_framing_register(table, error);

@@ -1,4 +1,4 @@
-/* The framings that this process knows: recmap's own, and those that users registered. */
+/* The framings known to this process: the built-in ones and those that users registered. */
 #ifndef RECMAP_SHARDS_FRAMINGS_H
 #define RECMAP_SHARDS_FRAMINGS_H
 
@@ -6,10 +6,10 @@
 
 #include "format/framing.h"
 
-/* The framing of that name, as an index has it; false: none is known. Threads: any. */
+/* Finds the framing with the name that an index stores. False if it is unknown. Thread-safe. */
 bool framings_find(struct framing *framing, const char *name);
 
-/* The same for a name as users give it: `auto` or NULL is tfrecord. Errors: INVALID. */
+/* The same for a name given by a user: `auto` or NULL means tfrecord. Errors: INVALID. */
 recmap_status framings_choose(struct framing *framing, const char *name, recmap_error *error);
 
 #endif

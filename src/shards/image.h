@@ -1,4 +1,4 @@
-/* A shard's file, mapped. */
+/* A mapped shard file. */
 #ifndef RECMAP_SHARDS_IMAGE_H
 #define RECMAP_SHARDS_IMAGE_H
 
@@ -18,7 +18,7 @@ struct shard_image {
 #define SHARD_IMAGE_INIT                                                                           \
     { NULL, 0, NULL }
 
-/* What an open file is, by its first bytes. Errors: IO. */
+/* Detects the compression of an open file by its first bytes. Errors: IO. */
 recmap_status image_detect(compression *kind, int fd, uint64_t file_size, const char *path,
                            recmap_error *error);
 
@@ -27,7 +27,8 @@ recmap_status image_open(struct shard_image *image, int fd, uint64_t file_size, 
                          recmap_error *error);
 void image_close(struct shard_image *image);
 
-/* The guard had to put zeros into the mapped file: what was read since is worthless. */
+/* Whether the file was truncated while it was mapped. The guard then replaced the missing pages by
+ * zeros, so everything read since may be wrong. */
 bool image_was_cut(const struct shard_image *image);
 
 #endif

@@ -12,31 +12,31 @@
 #include "os/list.h"
 #include "shards/shard_name.h"
 
-/* A list file that is larger than this is no list file. */
+/* A larger file is not a list file. */
 #define LIST_FILE_LIMIT ((uint64_t)1 << 30)
 
-/* List files may name list files; a circle of them ends here. */
+/* List files may name list files. The limit catches those that name each other in a circle. */
 #define LIST_DEPTH_LIMIT 16
 
 struct recmap_shards {
     struct path_list list;
-    struct path_list left_out; /* files of folders that are no shards */
+    struct path_list left_out; /* files in folders that are not taken for shards */
 };
 
-/* More shards than this no set has. */
+/* The largest set. */
 enum { SET_MAX = 1000000 };
 
-/* Where list files that name list files have led to. */
+/* The state of expanding a name, which may lead to nested list files. */
 struct list_expansion {
-    unsigned depth; /* list files that are being read */
-    bool is_placed; /* the error names its list file and line */
+    unsigned depth; /* of nested list files */
+    bool is_placed; /* the error already names a list file and line */
     struct path_list *left_out;
 };
 
 recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) {
-    recmap_shards *created = calloc(1, sizeof *created);
-    if (!created) return fail_memory(error);
-    *shards = created;
+    recmap_shards *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    *shards = fresh;
     return RECMAP_OK;
 }
 
@@ -71,7 +71,8 @@ static recmap_status fail_name(recmap_error *error, const char *name, const char
     return RECMAP_INVALID;
 }
 
-/* There is nothing of that name: errno says it to bindings, whose languages have a word for it. */
+/* The error for a name that does not exist. Bindings use the errno to raise the fitting exception
+ * of their language. */
 static recmap_status fail_missing(recmap_error *error, const char *name, const char *what) {
     fail_name(error, name, what, "");
     if (error) error->system_errno = ENOENT;
@@ -95,38 +96,38 @@ static bool is_left_out(const char *name) {
     return shard_name_is_possible(name) && !shard_name_is_likely(name);
 }
 
-/* A folder has names of files that are not there: links that lead nowhere. Such a shard is missing
- * as one that is named. */
-static recmap_status check_there(const struct path_list *list, size_t first, recmap_error *error) {
+/* A folder may contain links to files that do not exist. Such a shard is an error, like one that
+ * was named. */
+static recmap_status check_links(const struct path_list *list, size_t first, recmap_error *error) {
     for (size_t i = first; i < list->count; i++) {
         path_kind kind;
         recmap_status status = path_get_kind(&kind, list->paths[i], error);
         if (status != RECMAP_OK) return status;
         if (kind != PATH_MISSING) continue;
-        fail_missing(error, list->paths[i], "there is no such file: the link leads nowhere");
-        fail_advise(error, "bring back what it leads to, or remove the link");
+        fail_missing(error, list->paths[i], "there is no such file: the link is broken");
+        fail_advise(error, "restore the file that it leads to, or remove the link");
         return RECMAP_INVALID;
     }
     return RECMAP_OK;
 }
 
 static recmap_status add_folder(struct path_list *list, const char *name,
-                                struct list_expansion *walk, recmap_error *error) {
+                                struct list_expansion *expansion, recmap_error *error) {
     char *folder = strdup(name);
     if (!folder) return fail_memory(error);
     for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/';) folder[--end] = 0;
-    size_t first = list->count, first_left_out = walk->left_out->count;
+    size_t first = list->count, first_left_out = expansion->left_out->count;
     recmap_status status = list_folder(list, folder, shard_name_is_likely, error);
-    if (status == RECMAP_OK) status = check_there(list, first, error);
-    if (status == RECMAP_OK) status = list_folder(walk->left_out, folder, is_left_out, error);
+    if (status == RECMAP_OK) status = check_links(list, first, error);
+    if (status == RECMAP_OK) status = list_folder(expansion->left_out, folder, is_left_out, error);
     free(folder);
     if (status != RECMAP_OK) return status;
     if (list->count == first)
-        return fail_name(error, name, "the folder holds no shards",
-                         "hidden files, _*, *.rmx, *.idx, *.json, *.crc and temporary files do not "
-                         "count, nor do folders in it");
+        return fail_name(error, name, "the folder contains no shards",
+                         "hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
+                         "subfolders are ignored");
     sort_from(list, first);
-    sort_from(walk->left_out, first_left_out);
+    sort_from(expansion->left_out, first_left_out);
     return RECMAP_OK;
 }
 
@@ -146,20 +147,20 @@ static recmap_status add_matches(struct path_list *list, const char *pattern, un
         return RECMAP_INVALID;
     }
     sort_from(list, first);
-    return check_there(list, first, error);
+    return check_links(list, first, error);
 }
 
-/* NAME@N[END], all shards of a set. */
+/* NAME@N[END]: all shards of a set. */
 struct shard_set {
     size_t stem_size; /* of NAME */
     unsigned count;
     const char *end;
 };
 
-/* What stands behind NAME@; NULL where no set is meant. */
+/* The text after NAME@; NULL if the name is not of that form. */
 static const char *find_set_number(const char *name) {
-    const char *at = strrchr(name, '@');
-    return at && at != name && at[-1] != '/' && !strchr(at, '/') ? at + 1 : NULL;
+    const char *sign = strrchr(name, '@');
+    return sign && sign != name && sign[-1] != '/' && !strchr(sign, '/') ? sign + 1 : NULL;
 }
 
 static bool is_digit(char c) {
@@ -180,8 +181,8 @@ static recmap_status fail_set(const char *name, const char *missing, recmap_erro
     fail_missing(error, missing, "there is no such file");
     fail_advise(
         error,
-        "%.100s stands for all shards of a set, NAME-00000-of-00001 and so on; what follows "
-        "that goes behind it (NAME@1.tfrecord)",
+        "%.100s means all shards of a set, NAME-00000-of-00001 and so on; write what follows "
+        "in their names after the number (NAME@1.tfrecord)",
         name);
     return RECMAP_INVALID;
 }
@@ -204,17 +205,17 @@ static recmap_status add_set(struct path_list *list, const char *name, const str
     return status;
 }
 
-static recmap_status add_name(struct path_list *list, const char *name, struct list_expansion *walk,
-                              recmap_error *error);
+static recmap_status add_name(struct path_list *list, const char *name,
+                              struct list_expansion *expansion, recmap_error *error);
 
 /* A line of the list file at `list_path`; `line` is NUL-terminated. */
 static recmap_status add_line(struct path_list *list, const char *list_path, const char *line,
-                              struct list_expansion *walk, recmap_error *error) {
+                              struct list_expansion *expansion, recmap_error *error) {
     bool is_list = line[0] == '@';
     const char *name = line + is_list;
-    if (name[0] == '/') return add_name(list, line, walk, error);
+    if (name[0] == '/') return add_name(list, line, expansion, error);
     char *folder = path_folder(list_path);
-    /* Names beside a list file in the current folder stay as they are written. */
+    /* Names in a list file of the current folder are used as they are written. */
     char *path = !folder ? NULL : strcmp(folder, ".") ? path_join(folder, name) : strdup(name);
     free(folder);
     if (!path) return fail_memory(error);
@@ -223,7 +224,7 @@ static recmap_status add_line(struct path_list *list, const char *list_path, con
     if (whole) snprintf(whole, size, "%s%s", is_list ? "@" : "", path);
     free(path);
     if (!whole) return fail_memory(error);
-    recmap_status status = add_name(list, whole, walk, error);
+    recmap_status status = add_name(list, whole, expansion, error);
     free(whole);
     return status;
 }
@@ -232,10 +233,10 @@ static bool is_blank(const char *line) {
     return !line[strspn(line, " \t\r")];
 }
 
-/* Names the line that an error comes from: that of the innermost list file. */
-static void place_error(recmap_error *error, struct list_expansion *walk, const char *list_path,
-                        uint64_t number) {
-    if (!error || walk->is_placed || error->status == RECMAP_NO_MEMORY) return;
+/* Adds list file and line to an error. Of nested list files, the innermost one is named. */
+static void place_error(recmap_error *error, struct list_expansion *expansion,
+                        const char *list_path, uint64_t number) {
+    if (!error || expansion->is_placed || error->status == RECMAP_NO_MEMORY) return;
     recmap_error inner = *error;
     fail(error, inner.status, "line %llu: %s: %s", (unsigned long long)number, inner.path,
          inner.message);
@@ -244,15 +245,15 @@ static void place_error(recmap_error *error, struct list_expansion *walk, const 
     if (inner.status == RECMAP_IO && inner.system_errno == ENOENT)
         fail_advise(error, "check the path; %s", start_of_names(1));
     error->system_errno = inner.system_errno;
-    walk->is_placed = true;
+    expansion->is_placed = true;
 }
 
 static recmap_status add_lines(struct path_list *list, const char *list_path, char *text,
-                               size_t size, struct list_expansion *walk, recmap_error *error) {
+                               size_t size, struct list_expansion *expansion, recmap_error *error) {
     if (memchr(text, 0, size))
-        return fail_name(error, list_path, "is no list file: it holds NUL bytes",
-                         "a list file names one shard a line; without the @ the file itself is "
-                         "meant");
+        return fail_name(
+            error, list_path, "is not a list file: it contains NUL bytes",
+            "a list file names one shard per line; to add the file itself, omit the @");
     uint64_t number = 1;
     for (char *line = text, *end = text + size; line < end; number++) {
         char *newline = memchr(line, '\n', (size_t)(end - line));
@@ -260,9 +261,9 @@ static recmap_status add_lines(struct path_list *list, const char *list_path, ch
         *stop = 0;
         if (stop > line && stop[-1] == '\r') stop[-1] = 0;
         if (!is_blank(line) && line[0] != '#') {
-            recmap_status status = add_line(list, list_path, line, walk, error);
+            recmap_status status = add_line(list, list_path, line, expansion, error);
             if (status != RECMAP_OK) {
-                place_error(error, walk, list_path, number);
+                place_error(error, expansion, list_path, number);
                 return status;
             }
         }
@@ -279,9 +280,9 @@ static recmap_status read_list(char **text, size_t *size, const char *path, recm
     char *data = NULL;
     status = file_get_stat(&stat, fd, path, error);
     if (status == RECMAP_OK && stat.size > LIST_FILE_LIMIT)
-        status = fail_name(error, path, "is too large for a list file",
-                           "a list file names one shard a line; without the @ the file itself is "
-                           "meant");
+        status =
+            fail_name(error, path, "is too large for a list file",
+                      "a list file names one shard per line; to add the file itself, omit the @");
     if (status == RECMAP_OK && !(data = malloc((size_t)stat.size + 1))) status = fail_memory(error);
     if (status == RECMAP_OK) status = file_read_at(fd, data, (size_t)stat.size, 0, path, error);
     file_close(fd);
@@ -294,65 +295,65 @@ static recmap_status read_list(char **text, size_t *size, const char *path, recm
     return RECMAP_OK;
 }
 
-static recmap_status add_list(struct path_list *list, const char *path, struct list_expansion *walk,
-                              recmap_error *error) {
-    if (walk->depth >= LIST_DEPTH_LIMIT)
-        return fail_name(error, path, "list files name each other too deep",
+static recmap_status add_list(struct path_list *list, const char *path,
+                              struct list_expansion *expansion, recmap_error *error) {
+    if (expansion->depth >= LIST_DEPTH_LIMIT)
+        return fail_name(error, path, "list files are nested too deeply",
                          "look for a list file that names itself");
     char *text = NULL;
     size_t size = 0;
     size_t first = list->count;
     recmap_status status = read_list(&text, &size, path, error);
-    walk->depth++;
-    if (status == RECMAP_OK) status = add_lines(list, path, text, size, walk, error);
-    walk->depth--;
+    expansion->depth++;
+    if (status == RECMAP_OK) status = add_lines(list, path, text, size, expansion, error);
+    expansion->depth--;
     free(text);
     if (status == RECMAP_OK && list->count == first)
-        return fail_name(error, path, "the list file names no shards", "write one name a line");
+        return fail_name(error, path, "the list file names no shards", "write one name per line");
     return status;
 }
 
-/* Nothing is there, and the name stands for nothing either. */
+/* The error for a name that neither exists nor means anything else. */
 static recmap_status fail_unknown(recmap_error *error, const char *name, unsigned depth) {
     const char *number = find_set_number(name), *start = start_of_names(depth);
     fail_missing(error, name, "there is no such file or folder");
     if (!number) fail_advise(error, "check the path; %s", start);
     else if (is_digit(*number))
         fail_advise(error,
-                    "NAME@N stands for all shards of a set, with an N from 1 to %d and no zeros "
-                    "before it; else check the path; %s",
+                    "NAME@N means all shards of a set, with N from 1 to %d without leading zeros; "
+                    "otherwise check the path; %s",
                     SET_MAX, start);
     else fail_advise(error, "check the path, or name all N shards of a set as NAME@N; %s", start);
     return RECMAP_INVALID;
 }
 
-/* What exists under a name goes before what the name could mean: a file may be called `@a` or
+/* Existing files take precedence over special meanings of a name: a file may be called `@a` or
  * `[1].tfrecord`. */
-static recmap_status add_name(struct path_list *list, const char *name, struct list_expansion *walk,
-                              recmap_error *error) {
+static recmap_status add_name(struct path_list *list, const char *name,
+                              struct list_expansion *expansion, recmap_error *error) {
     path_kind kind;
     recmap_status status = path_get_kind(&kind, name, error);
     if (status != RECMAP_OK) return status;
-    if (kind == PATH_FOLDER) return add_folder(list, name, walk, error);
+    if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);
     if (kind != PATH_MISSING) return add_file(list, name, error);
-    if (name[0] == '@') return add_list(list, name + 1, walk, error);
-    if (strpbrk(name, "*?[")) return add_matches(list, name, walk->depth, error);
+    if (name[0] == '@') return add_list(list, name + 1, expansion, error);
+    if (strpbrk(name, "*?[")) return add_matches(list, name, expansion->depth, error);
     struct shard_set set;
     if (names_set(&set, name)) return add_set(list, name, &set, error);
-    return fail_unknown(error, name, walk->depth);
+    return fail_unknown(error, name, expansion->depth);
 }
 
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
     size_t first = shards->list.count, left_out = shards->left_out.count;
-    struct list_expansion walk = {0, false, &shards->left_out};
-    recmap_status status = add_name(&shards->list, name, &walk, error);
+    struct list_expansion expansion = {0, false, &shards->left_out};
+    recmap_status status = add_name(&shards->list, name, &expansion, error);
     if (status == RECMAP_OK) return RECMAP_OK;
     path_list_cut(&shards->list, first);
     path_list_cut(&shards->left_out, left_out);
     return status;
 }
 
-/* The name of the folder that `path` lies in, as a name for the data set. */
+/* The name of the folder of `path`, as a name for the data set. */
 static recmap_status copy_folder_name(char **name, const char *path, recmap_error *error) {
     char *folder = path_folder(path);
     if (!folder) return fail_memory(error);
@@ -360,7 +361,7 @@ static recmap_status copy_folder_name(char **name, const char *path, recmap_erro
     recmap_status status = path_resolve(&resolved, folder, error);
     free(folder);
     if (status != RECMAP_OK) return status;
-    /* The root has no name. */
+    /* The root folder has no name. */
     char *copy = strdup(path_name(resolved)[0] ? path_name(resolved) : "shards");
     free(resolved);
     if (!copy) return fail_memory(error);
@@ -368,6 +369,8 @@ static recmap_status copy_folder_name(char **name, const char *path, recmap_erro
     return RECMAP_OK;
 }
 
+/* The name of the data set: that of a single shard without extensions, or the common beginning of
+ * the names of several; if that is empty, the name of the folder of the first one. */
 static recmap_status make_stem(char **stem, const struct path_list *list, recmap_error *error) {
     const char *first = path_name(list->paths[0]);
     size_t size = list->count == 1 ? shard_name_stem_size(first) : strlen(first);
@@ -384,7 +387,9 @@ static recmap_status make_stem(char **stem, const struct path_list *list, recmap
 recmap_status recmap_shards_index_path(char *path, size_t capacity, const recmap_shards *shards,
                                        recmap_error *error) {
     const struct path_list *list = &shards->list;
-    if (!list->count) return fail(error, RECMAP_INVALID, "there are no shards to name an index by");
+    if (!list->count)
+        return fail(error, RECMAP_INVALID,
+                    "there are no shards from which to derive the name of the index");
     char *stem = NULL;
     recmap_status status = make_stem(&stem, list, error);
     if (status != RECMAP_OK) return status;

@@ -470,7 +470,8 @@ static recmap_status check_meta(const struct file_check *file, const uint8_t *me
 static recmap_status check_file(struct file_check *file) {
     uint8_t metas[META_COUNT][META_SIZE];
     if (file->page_count < META_COUNT)
-        return damaged(file, 0, "%" PRIu64 " page(s) are no LMDB file", file->page_count);
+        return damaged(file, 0, "%" PRIu64 " page(s) are too few for an LMDB file",
+                       file->page_count);
     for (unsigned i = 0; i < META_COUNT; i++) {
         recmap_status status = read_bytes(file, metas[i], META_SIZE, offset_of(file, i));
         if (status == RECMAP_OK) status = check_meta(file, metas[i], i);

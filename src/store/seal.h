@@ -20,7 +20,7 @@
  * Every value in LMDB starts with a prefix of 16 bytes, followed by the payload:
  *
  *    0  8  XXH3-64 of the payload, seeded with the XXH3-64 of these 24 bytes: the table's number
- *          (4 bytes, little-endian), the key as it stands in the file (12 bytes: chunk then series,
+ *          (4 bytes, little-endian), the key as encoded in the file (12 bytes: chunk then series,
  *          big-endian), the size of the payload (8 bytes, little-endian)
  *    8  8  size of the payload
  *

@@ -83,11 +83,11 @@ class Naming(CliTest):
         for name, missing in {"train@64": "train-00009-of-00064", "no@2": "no-00000-of-00002",
                               "d@2/data_tfrecord@3": "d@2/data_tfrecord-00000-of-00003"}.items():
             self.check("index", name, status=2,
-                       err=f"recmap: {missing}: there is no such file\n  {name} stands for all "
-                       "shards of a set, NAME-00000-of-00001 and so on; what follows that goes "
-                       "behind it (NAME@1.tfrecord)\n")
-        number = ("  NAME@N stands for all shards of a set, with an N from 1 to 1000000 and no "
-                  "zeros before it; else" + CHECK_PATH[1:])
+                       err=f"recmap: {missing}: there is no such file\n  {name} means all "
+                       "shards of a set, NAME-00000-of-00001 and so on; write what follows in "
+                       "their names after the number (NAME@1.tfrecord)\n")
+        number = ("  NAME@N means all shards of a set, with N from 1 to 1000000 without leading "
+                  "zeros; otherwise" + CHECK_PATH[1:])
         form = CHECK_PATH.replace(";", ", or name all N shards of a set as NAME@N;")
         for name, advice in {"train@0": number, "train@00": number, "train@064": number,
                              "train@1000001": number, "train@99999999999": number,
@@ -133,9 +133,9 @@ class Naming(CliTest):
                    "  check the path; relative names start at the list file's folder\n")
         self.check("index", "@none", status=4, err="recmap: none: cannot open the file: No such "
                    "file or directory\n" + CHECK_PATH)
-        self.check("index", "empty", status=2, err="recmap: empty: the folder holds no shards\n"
-                   "  hidden files, _*, *.rmx, *.idx, *.json, *.crc and temporary files do not "
-                   "count, nor do folders in it\n")
+        self.check("index", "empty", status=2, err="recmap: empty: the folder contains no shards\n"
+                   "  hidden files, _*, *.rmx, *.idx, *.json, *.crc, temporary files and "
+                   "subfolders are ignored\n")
         self.assertEqual(self.files(), ["empty", "list"])
 
     def test_a_shard_is_never_replaced(self):

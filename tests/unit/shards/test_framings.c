@@ -241,7 +241,7 @@ static void test_registering(void **state) {
     bad = good;
     bad.file_header_size = 7;
     assert_int_equal(recmap_framing_register(&bad, &error), RECMAP_INVALID);
-    assert_non_null(strstr(error.message, "its name is taken by another"));
+    assert_non_null(strstr(error.message, "another framing has its name"));
     assert_int_equal(recmap_framing_register(NULL, &error), RECMAP_INVALID);
 }
 

@@ -200,7 +200,7 @@ static void test_refusals(void **state) {
                    "cannot open the file: No such file or directory");
     assert_int_equal(mkdir("empty", 0777), 0);
     touch("empty/.hidden");
-    assert_refused("empty", RECMAP_INVALID, "empty", "the folder holds no shards");
+    assert_refused("empty", RECMAP_INVALID, "empty", "the folder contains no shards");
     assert_refused("@empty", RECMAP_IO, "empty", "is a folder, not a regular file");
     write_file("list", "# nothing\n\n\r\n");
     assert_refused("@list", RECMAP_INVALID, "list", "the list file names no shards");
@@ -209,7 +209,7 @@ static void test_refusals(void **state) {
                    "line 3: nothing: there is no such file or folder");
     write_file("list", "kept\n@list\n");
     assert_refused("@list", RECMAP_INVALID, "list",
-                   "line 2: list: list files name each other too deep");
+                   "line 2: list: list files are nested too deeply");
     write_file("list", "kept\n \t\r\n  \nno*");
     assert_refused("@list", RECMAP_INVALID, "list", "line 4: no*: no file matches");
     write_file("list", "kept\n@none\n");
@@ -222,7 +222,7 @@ static void test_refusals(void **state) {
     FILE *file = fopen("list", "w");
     assert_int_equal(fwrite("kept\n\0\n", 1, 7, file), 7);
     fclose(file);
-    assert_refused("@list", RECMAP_INVALID, "list", "is no list file: it holds NUL bytes");
+    assert_refused("@list", RECMAP_INVALID, "list", "is not a list file: it contains NUL bytes");
     assert_int_equal(truncate("list", (off_t)1 << 40), 0);
     assert_refused("@list", RECMAP_INVALID, "list", "is too large for a list file");
 }
