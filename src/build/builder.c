@@ -43,6 +43,8 @@ struct recmap_index_builder {
     bool is_finished;
 };
 
+/* Copies the options and the strings they refer to. `lift_count` grows with the copies, so that
+ * after an error the builder frees only those that exist. */
 static recmap_status copy_options(recmap_index_builder *builder,
                                   const recmap_index_options *options, recmap_error *error) {
     builder->options = *options;
@@ -65,6 +67,9 @@ static recmap_status copy_options(recmap_index_builder *builder,
     return RECMAP_OK;
 }
 
+/* Everything that can be checked without the shards is checked here, before the caller adds them.
+ * The packer already creates the temporary file, so that a folder that cannot be written to is
+ * found too. */
 recmap_status recmap_index_builder_create(recmap_index_builder **builder, const char *path,
                                           const recmap_index_options *options,
                                           recmap_error *error) {
@@ -146,6 +151,8 @@ static bool same_text(const char *a, const char *b) {
     return a && b ? !strcmp(a, b) : a == b;
 }
 
+/* An index can be added only if its ids and columns have the definition that the new index has:
+ * names, defaults and their order. Whether a callback read them is known, but not which one. */
 static recmap_status check_fits(const recmap_index_builder *builder, const struct index_file *index,
                                 const char *path, recmap_error *error) {
     const struct manifest *part = index_manifest(index);
@@ -210,6 +217,8 @@ static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap
     return RECMAP_OK;
 }
 
+/* The lock is taken before the index is opened: otherwise another append could replace it in
+ * between, and its shards would be lost. */
 recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, const char *path,
                                              recmap_error *error) {
     bool is_replaced = false;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 
+/* The version is checked first: options of another version have other members. */
 recmap_status index_options_check(const recmap_index_options *options, recmap_error *error) {
     if (options->version != RECMAP_INDEX_OPTIONS_VERSION)
         return fail(error, RECMAP_INVALID, "recmap_index_options has version %u, expected %d",

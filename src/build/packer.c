@@ -308,6 +308,8 @@ static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs,
     }
 }
 
+/* Sorts the pairs and puts them in chunks, followed by the fences. The number of records must be
+ * final, since it determines the width of a pair. */
 static recmap_status put_ids(struct packer *packer, recmap_error *error) {
     if (!packer->ids) return RECMAP_OK;
     packer->manifest.id_count = idsort_count(packer->ids);

@@ -74,6 +74,8 @@ static recmap_status add_records(struct packer *packer, struct record_run *run,
     return RECMAP_OK;
 }
 
+/* Adds one shard: its records, then its damage, then its end, which is the order in which a scan
+ * reports them. The identity is copied from the index. */
 static recmap_status add_shard(struct packer *packer, struct record_run *run,
                                struct index_file *index, const struct index_shard *shard,
                                const char *folder, recmap_error *error) {

@@ -56,6 +56,8 @@ static recmap_status check_index_path(const recmap_writer *writer, const char *i
     return RECMAP_INVALID;
 }
 
+/* Prepares the index: extractor, run and packer. The file is the only shard, named by its final
+ * path. */
 static recmap_status begin_index(recmap_writer *writer, const recmap_writer_options *options,
                                  recmap_error *error) {
     static const recmap_index_options defaults = RECMAP_INDEX_OPTIONS_INIT;
@@ -78,6 +80,9 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
     return status;
 }
 
+/* Creates the temporary file and, if an index is wanted, its packer, so that paths that cannot be
+ * written to are errors here. recmap_writer_destroy also cleans up a writer that is only half
+ * created. */
 recmap_status recmap_writer_create(recmap_writer **writer, const char *path,
                                    const recmap_writer_options *options, recmap_error *error) {
     static const recmap_writer_options defaults = RECMAP_WRITER_OPTIONS_INIT;

@@ -256,6 +256,9 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
     return RECMAP_OK;
 }
 
+/* Verifies and opens a chunk of a column. Two threads may do so at the same time; the first one to
+ * take the lock stores its result, and both results are equal. The type of the chunk must be that
+ * of the column, or NONE, if the column has a default that replaces all of its values. */
 static recmap_status open_column(struct index_file *index, size_t value_index, size_t chunk_index,
                                  size_t column, recmap_error *error) {
     const struct store_value *value;
@@ -321,6 +324,8 @@ recmap_status index_points(struct point_list *points, struct index_file *index, 
     return status;
 }
 
+/* Opens every value in the way readers do: first the hashes, then what is decoded from the values.
+ */
 recmap_status index_check_all(struct index_file *index, recmap_error *error) {
     recmap_status status = store_check_all(index->store, error);
     for (int table = 0; status == RECMAP_OK && table < STORE_TABLE_COUNT; table++) {

@@ -168,6 +168,8 @@ static recmap_status add_up_shards(struct index_file *index, recmap_error *error
     return RECMAP_OK;
 }
 
+/* Reads the table of shards. The number of shards is checked against the number of values first,
+ * so that a forged count cannot cause a large allocation. */
 static recmap_status read_shards(struct index_file *index, recmap_error *error) {
     size_t tables;
     uint64_t count = index->manifest.shard_count;
@@ -279,6 +281,8 @@ static recmap_status check_column_names(const struct index_file *index, recmap_e
     return repeats ? index_fail(index, error, "it names a column twice") : RECMAP_OK;
 }
 
+/* Checks the keys of the columns and parses their defaults. The chunks are opened when they are
+ * used. */
 static recmap_status find_columns(struct index_file *index, recmap_error *error) {
     size_t values_count, column_count = index->manifest.column_count;
     const struct store_value *values = store_values(index->store, STORE_COLUMNS, &values_count);
@@ -302,6 +306,8 @@ static recmap_status find_columns(struct index_file *index, recmap_error *error)
     return check_column_names(index, error);
 }
 
+/* Checks the number and sizes of the values of ids, so that pairs can be read without further
+ * checks. The fences follow the chunks, under a key that is larger than any chunk's. */
 static recmap_status find_ids(struct index_file *index, recmap_error *error) {
     size_t count;
     const struct store_value *values = store_values(index->store, STORE_IDS, &count);

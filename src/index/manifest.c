@@ -20,6 +20,7 @@ static void fill_column(Recmap__Column *message, const struct manifest_column *c
     message->default_value = column->default_value ? column->default_value : no_text();
 }
 
+/* Fills in a protobuf message that borrows the manifest's strings, and packs it. */
 uint8_t *manifest_encode(size_t *size, const struct manifest *manifest) {
     Recmap__Manifest message = RECMAP__MANIFEST__INIT;
     Recmap__Column *columns = calloc(manifest->column_count + 1, sizeof *columns);
@@ -88,6 +89,8 @@ uint8_t *shards_encode(size_t *size, const struct shard_entry *shards, size_t co
     return packed;
 }
 
+/* Protobuf-c packs arrays of pointers to messages, so the messages and the pointers are built
+ * first. */
 uint8_t *damages_encode(size_t *size, const struct damage_entry *damages, size_t count) {
     Recmap__DamageTable message = RECMAP__DAMAGE_TABLE__INIT;
     Recmap__Damage *entries = calloc(count + 1, sizeof *entries);
@@ -120,6 +123,8 @@ static bool is_utf8(const char *text) {
     return utf8_valid((const uint8_t *)text, strlen(text));
 }
 
+/* Copies the columns out of the message. `column_count` grows with the copies, so that after an
+ * error manifest_deinit frees those that exist. */
 static decode_verdict copy_columns(struct manifest *manifest, const Recmap__Manifest *message) {
     if (!message->n_columns) return DECODE_OK;
     manifest->columns = calloc(message->n_columns, sizeof *manifest->columns);
@@ -141,6 +146,8 @@ static decode_verdict copy_columns(struct manifest *manifest, const Recmap__Mani
     return DECODE_OK;
 }
 
+/* Unpacks the message, copies its fields, and frees it. Fields are checked only as far as the
+ * struct needs it; index_open.c checks them against each other. */
 decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size) {
     bool out_of_memory;
     Recmap__Manifest *message =
@@ -189,6 +196,7 @@ static bool shard_is_valid(const Recmap__Shard *message) {
            (message->compression || (message->size == message->file_size && !message->point_count));
 }
 
+/* Copies a checked message into an entry, which is unchanged after an error. */
 static decode_verdict copy_shard(struct shard_entry *entry, const Recmap__Shard *message) {
     if (!shard_is_valid(message)) return DECODE_BAD;
     struct shard_entry decoded = {
@@ -237,6 +245,8 @@ void shard_entry_deinit(struct shard_entry *shard) {
     *shard = (struct shard_entry){0};
 }
 
+/* Appends the entries of one table. Those appended before an error are counted and keep their
+ * strings. */
 decode_verdict damages_decode(struct damage_entry *damages, size_t *count, size_t capacity,
                               const uint8_t *data, size_t size) {
     bool out_of_memory;

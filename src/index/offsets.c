@@ -87,6 +87,8 @@ size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *sh
     return (size_t)(bits - packed) + position + OFFSETS_PADDING;
 }
 
+/* Checks the directory once, so that offsets_at need not trust it: width and start of every block
+ * must leave its bits, and the padding after them, inside the chunk. */
 bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t size,
                   size_t record_count) {
     size_t blocks = block_count(record_count);

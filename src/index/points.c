@@ -90,6 +90,8 @@ size_t points_value_count(uint64_t point_count) {
     return (size_t)(point_count / POINTS_PER_VALUE + (point_count % POINTS_PER_VALUE != 0));
 }
 
+/* Writes the entries and, in parallel, the windows that follow all of them. An entry stores the
+ * end of its window; the start is the end of the previous one. */
 uint8_t *points_encode(size_t *size, const struct point_list *points, size_t first, size_t count) {
     size_t windows = 0;
     for (size_t i = first; i < first + count; i++) windows += points->at[i].packed_size;
@@ -121,6 +123,8 @@ static bool is_valid(const struct stored_point *point, const struct point_list *
            !point->window_size == !point->packed_size;
 }
 
+/* Windows must follow each other without gaps and fill the value. After an error the list contains
+ * the points decoded so far, which its owner releases. */
 points_verdict points_decode(struct point_list *points, const uint8_t *data, size_t size,
                              size_t count, uint64_t file_size, uint64_t image_size) {
     if (size < VALUE_HEADER_SIZE || load32(data) != count || load32(data + 4) ||

@@ -39,6 +39,8 @@ static bool is_utf8(const char *text) {
     return utf8_valid((const uint8_t *)text, strlen(text));
 }
 
+/* Names that begin with @ are reserved. The search for duplicates is quadratic, in at most
+ * COLUMNS_MAX names. */
 static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_error *error) {
     if (count > COLUMNS_MAX)
         return fail(error, RECMAP_INVALID, "%zu columns to lift; the maximum is %d", count,
@@ -113,6 +115,8 @@ static recmap_status fail_id_type(const char *name, recmap_error *error) {
     return RECMAP_FEATURE;
 }
 
+/* Looks up all features in one pass over the record. The results are in the order of the names:
+ * the id first, if there is one, then the columns. */
 static recmap_status read_example(recmap_value *id, recmap_value *columns,
                                   const struct extractor *extractor, const uint8_t *data,
                                   size_t size, recmap_error *error) {

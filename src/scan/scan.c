@@ -203,6 +203,9 @@ static recmap_status detect_shards(struct scan *scan, const char *const *paths,
     return RECMAP_OK;
 }
 
+/* All shards are detected before any is scanned, so that missing files are reported early and the
+ * size of all is known. After an error the ring's workers are stopped before the shards that they
+ * use are freed. */
 recmap_status scan_shards(const char *const *paths, size_t path_count, const struct scan_sink *sink,
                           const struct scan_options *options, recmap_error *error) {
     struct scan scan = {

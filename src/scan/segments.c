@@ -103,6 +103,8 @@ static void scan_segment(struct segment_ring *ring, struct segment *segment) {
               segment->end);
 }
 
+/* A worker takes the next segment as soon as a slot is free, and scans it without the lock. It
+ * ends when all segments are taken or the ring is stopped. */
 static void *run_worker(void *context) {
     struct segment_ring *ring = context;
     pthread_mutex_lock(&ring->lock);
@@ -170,6 +172,8 @@ static uint64_t count_segments(const struct segment_ring *ring) {
     return count;
 }
 
+/* A single thread needs no workers and one slot: it scans each segment while it joins it, and
+ * never guesses. No more threads and slots are created than there are segments. */
 recmap_status segments_init(struct segment_ring *ring, struct scan_shard *shards,
                             size_t shard_count, const struct scan_options *options,
                             recmap_error *error) {

@@ -30,6 +30,8 @@ struct side_index {
     uint64_t position; /* in the shard: the next record must begin here */
 };
 
+/* Opens and maps the text index or the shard. Offsets in a text index are those of an uncompressed
+ * shard. */
 static recmap_status open_mapped(struct mapped_file *mapping, bool must_be_plain,
                                  recmap_error *error) {
     int fd = -1;
@@ -162,6 +164,8 @@ static recmap_status check_record(struct frame *frame, struct side_index *side, 
     return fail_line(side, error, what);
 }
 
+/* Passes the collected records to the sink and reports progress. Before that, both files must
+ * still be whole: the records may otherwise come from zeros that replace missing pages. */
 static recmap_status flush_run(struct side_index *side, recmap_error *error) {
     recmap_progress *progress = side->options->totals;
     if (image_was_cut(&side->text.image) || image_was_cut(&side->shard.image)) {
@@ -248,6 +252,8 @@ static recmap_status end_shard(const struct side_index *side, recmap_error *erro
     return side->sink->end_shard(side->sink->context, &end, error);
 }
 
+/* Reads the text index and the shard in parallel, from the first line and record to the last, and
+ * reports to the sink like a scan of a single shard. */
 recmap_status side_index_scan(const char *folder, const char *path, const struct scan_sink *sink,
                               const struct scan_options *options, recmap_error *error) {
     struct side_index side = {

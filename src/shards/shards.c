@@ -248,6 +248,8 @@ static void place_error(recmap_error *error, struct list_expansion *expansion,
     expansion->is_placed = true;
 }
 
+/* Splits the text in place: each line end becomes a NUL. Blank lines and comments are ignored, and
+ * a CR before the LF is removed. */
 static recmap_status add_lines(struct path_list *list, const char *list_path, char *text,
                                size_t size, struct list_expansion *expansion, recmap_error *error) {
     if (memchr(text, 0, size))
@@ -272,6 +274,7 @@ static recmap_status add_lines(struct path_list *list, const char *list_path, ch
     return RECMAP_OK;
 }
 
+/* Reads the whole file. The limit catches shards that are named with an @ by mistake. */
 static recmap_status read_list(char **text, size_t *size, const char *path, recmap_error *error) {
     int fd;
     recmap_status status = file_open(&fd, path, error);
@@ -384,6 +387,7 @@ static recmap_status make_stem(char **stem, const struct path_list *list, recmap
     return RECMAP_OK;
 }
 
+/* The index is named after its shards and is in the folder of the first one. */
 recmap_status recmap_shards_index_path(char *path, size_t capacity, const recmap_shards *shards,
                                        recmap_error *error) {
     const struct path_list *list = &shards->list;

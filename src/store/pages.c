@@ -439,6 +439,8 @@ static recmap_status check_table(struct tree_check *names, const struct page_vie
                       offset + NODE_HEADER + key_size);
 }
 
+/* Both metas are checked, although LMDB uses one: it chooses by their transaction numbers, after
+ * reading both. */
 static recmap_status check_meta(const struct file_check *file, const uint8_t *meta,
                                 uint64_t number) {
     uint64_t offset = offset_of(file, number);

@@ -127,6 +127,8 @@ static recmap_status check_geometry(const struct seal_fields *seal, recmap_error
     return RECMAP_CORRUPT;
 }
 
+/* The trailer's own hash is checked first: after that, a wrong field means another version or
+ * machine and not damage. Its place is the same in all versions. */
 recmap_status seal_decode(struct seal_fields *seal, const uint8_t bytes[SEAL_SIZE],
                           uint64_t file_size, recmap_error *error) {
     uint32_t version = load32(bytes + VERSION_OFFSET);

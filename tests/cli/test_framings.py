@@ -294,8 +294,9 @@ class Plugin(FramingTest):
                         ("info", "a.rmx"), ("merge", "-o", "m.rmx", "a.rmx")):
             self.check(*command, status=3,
                        err='recmap: a.rmx: shard a.bin has the framing "size32be", which this '
-                       "recmap cannot read\n  if it is a framing of your own, load it with "
-                       "`--framing ./PLUGIN.so` or recmap_framing_load; else use a newer recmap\n")
+                       "recmap cannot read\n  load a custom framing with "
+                       "`--framing ./PLUGIN.so` or recmap_framing_load; otherwise use a newer "
+                       "recmap\n")
         self.check_wrong("get", "--framing", "lines", "a.rmx", "0",
                          what="--framing must be the path of a custom framing (./mine.so), not "
                          "'lines'; the index names the others")
@@ -437,15 +438,15 @@ class TextIndexes(CliTest):
 
     def check_mismatch(self, line, what):
         self.check("index", "--from-idx", "due", "-o", "by.rmx", "t-0.tfrecord", status=3,
-                   err=f"recmap: due/t-0.tfrecord.idx: line {line}: {what}\n  the text index is of "
-                   "another file or damaged: make it again, or index without --from-idx\n")
+                   err=f"recmap: due/t-0.tfrecord.idx: line {line}: {what}\n  the text index is "
+                   "damaged or belongs to another file: make it again, or index without --from-idx\n")
         self.assertNotIn("by.rmx", self.files())
 
     def test_none_is_there(self):
         self.make(1)
         self.check("index", "--from-idx", ".", "-o", "by.rmx", "t-0.tfrecord", status=2,
-                   err="recmap: t-0.tfrecord: the shard has no text index in the folder .\n  it is "
-                   "looked for as t-0.tfrecord.idx; without --from-idx the shard is scanned\n")
+                   err="recmap: t-0.tfrecord: the shard has no text index in the folder .\n  expected "
+                   "t-0.tfrecord.idx there; to scan the shard instead, omit --from-idx\n")
 
 
 if __name__ == "__main__":

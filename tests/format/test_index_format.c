@@ -568,7 +568,7 @@ static const break_case cases[] = {
     CHANGES(column_dropped, "its columns are incomplete"),
     CHANGES(column_surplus, "its columns are incomplete"),
     CHANGES(column_elsewhere, "its columns are incomplete"),
-    SAYS(first_value_behind, "a column has its first value behind the last record"),
+    SAYS(first_value_behind, "a column has its first value after the last record"),
     SAYS(default_of_other_type, "the default of a column is not of its type"),
     SAYS(default_too_long, "the default of a column is not of its type"),
     SAYS(more_ids, "its ids are incomplete"),

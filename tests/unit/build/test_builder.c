@@ -337,7 +337,7 @@ static void test_types_differ(void **state) {
     assert_type_error(NULL, (int[]){0}, 1, RECMAP_FEATURE, 0,
                       "has no value of lifted feature \"x\"");
     assert_type_error("q", (int[]){0, -1, 0, 1}, 4, RECMAP_INVALID, 2,
-                      "the default \"q\" of column \"x\" is no int64, as its values are");
+                      "the default \"q\" of column \"x\" is not of type int64, as its values are");
 }
 
 /* The type comes from the values, late or never; then from what the default looks like. */
