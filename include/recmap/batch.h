@@ -22,6 +22,15 @@ RECMAP_API void recmap_batch_destroy(recmap_batch *batch);
 /* Releases the records of the batch and keeps its memory for the next gather. */
 RECMAP_API void recmap_batch_clear(recmap_batch *batch);
 
+/* Returns nonzero to stop the call that fills a batch. Runs on the thread of that call. */
+typedef int (*recmap_interrupt_fn)(void *context);
+
+/* Makes calls that fill the batch run `function` at least every few hundred records, and
+ * stop with CANCELLED and an empty batch when it returns nonzero. NULL, the default: they run
+ * nothing. */
+RECMAP_API void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt_fn function,
+                                           void *context);
+
 /* The records, as an array, and their number. They are valid until the batch is filled again,
  * cleared or destroyed. Do not release them one by one. */
 RECMAP_API const recmap_record *recmap_batch_records(const recmap_batch *batch);

@@ -1,6 +1,7 @@
 #include "batch.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "arguments.h"
 #include "errors.h"
@@ -64,6 +65,33 @@ PyObject *batch_wrap(handle_object *handle, recmap_batch *batch, recmap_parser *
     return (PyObject *)made;
 }
 
+/* ---- Signals during a long call. Asking whether one came takes the GIL, for which other threads
+ * may have to wait, so that is done only now and then. */
+
+#define SIGNALS_NS 20000000u
+
+struct signal_check {
+    PyThreadState *thread; /* of the call, which has let go of the GIL */
+    uint64_t checked_ns;
+};
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Whether a signal's handler raised. */
+static int check_signals(void *context) {
+    struct signal_check *check = context;
+    if (now_ns() - check->checked_ns < SIGNALS_NS) return 0;
+    PyEval_RestoreThread(check->thread);
+    int raised = PyErr_CheckSignals() < 0;
+    check->thread = PyEval_SaveThread();
+    check->checked_ns = now_ns();
+    return raised;
+}
+
 PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count,
                        recmap_parser *parser, recmap_parse_mode mode) {
     recmap_batch *batch = handle_take_batch(handle);
@@ -71,11 +99,13 @@ PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t co
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     handle_retain(handle);
-    Py_BEGIN_ALLOW_THREADS
+    struct signal_check check = {PyEval_SaveThread(), now_ns()};
+    recmap_batch_set_interrupt(batch, check_signals, &check);
     if (parser)
         status = recmap_dataset_parse(batch, handle->dataset, parser, numbers, count, mode, &error);
     else status = recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
-    Py_END_ALLOW_THREADS
+    recmap_batch_set_interrupt(batch, NULL, NULL);
+    PyEval_RestoreThread(check.thread);
     PyObject *made = NULL;
     if (status == RECMAP_OK) made = batch_wrap(handle, batch, parser);
     else {

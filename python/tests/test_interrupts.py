@@ -5,6 +5,7 @@
 
 import contextlib
 import json
+import math
 import os
 import random
 import signal
@@ -12,6 +13,7 @@ import signal
 import numpy as np
 import pytest
 import recmap
+from conftest import DIGITS
 
 COUNT = 2000 if os.environ.get("RECMAP_TEST_LONG") else 200
 FEATURES = {
@@ -26,8 +28,8 @@ class Interrupt(BaseException):
 
 
 class Alarm:
-    """Raises Interrupt in the main thread, at a random time after `arm`; and again each second until
-    `disarm`, as Python ignores what is raised while it collects garbage."""
+    """Raises Interrupt in the main thread, at a random time after `arm`; and again each second
+    until `disarm`, as Python ignores what is raised while it collects garbage."""
 
     def __init__(self, seed):
         self._random = random.Random(seed)
@@ -68,8 +70,9 @@ def walk(alarm, iterable, seen):
 
 
 def check_interrupted(make, numbers_of, expected, seed):
-    """Loops over what `make` makes, interrupted and begun again; `expected(epoch)` are the numbers of an
-    epoch. What was delivered, and the position, must be those of loops that nothing interrupts."""
+    """Loops over what `make` makes, interrupted and begun again; `expected(epoch)` are the numbers
+    of an epoch. What was delivered, and the position, must be those of loops that nothing
+    interrupts."""
     loader, iterable = make()
     epoch, rest = 0, list(expected(0))
     with Alarm(seed) as alarm:
@@ -201,8 +204,8 @@ def test_elements_of_tensorflow(digits, monkeypatch):
 
 
 def check_ends_early(call, whole, reached):
-    """A call that is interrupted once it has begun does not do all of its work: `reached` tells, from
-    what it wrote, how far it came of `whole`."""
+    """A call that is interrupted does not do all of its work: `reached` tells, from what it wrote,
+    how much of `whole` was done."""
     with Alarm(7) as alarm:
         with pytest.raises(Interrupt):
             alarm.arm()
@@ -223,3 +226,42 @@ def test_numbers_of_an_order_end_early(method):
         "run": lambda: order.run(out, 0, 0),
     }
     check_ends_early(calls[method], count, lambda: int((out.view(np.int64) >= 0).sum()))
+
+
+@pytest.mark.parametrize("features", [None, FEATURES])
+@pytest.mark.parametrize("access", ["map", "read"])
+def test_signals_are_answered_during_a_gather(digits_index, access, features):
+    """A handler is called several times in one long call, and what it raises ends the call. Signals
+    that are answered only at the end of a call reach the handler once."""
+    ds = recmap.open(DIGITS, index=digits_index, access=access)
+    parser = recmap._features.parser_of(features) if features else None
+    rings, limit = [], [math.inf]
+
+    def ring(number, frame):
+        rings.append(number)
+        if len(rings) >= limit[0]:
+            raise Interrupt
+
+    def rings_during(count):
+        numbers = np.random.default_rng(1).integers(0, len(ds), count, np.uint64)
+        rings.clear()
+        if parser is None:
+            ds._gather(numbers)
+        else:
+            ds._parse(parser, numbers, False)
+        return len(rings)
+
+    former = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.03, 0.03)
+    try:
+        count = 200_000
+        while rings_during(count) < 4:
+            count *= 2
+            assert count < 10_000_000
+        limit[0] = 2
+        with pytest.raises(Interrupt):
+            rings_during(count)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+    assert ds.gather([3]).numbers.tolist() == [3]

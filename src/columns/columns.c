@@ -22,6 +22,10 @@ void recmap_columns_destroy(recmap_columns *columns) {
     free(columns);
 }
 
+void columns_set_interrupt(recmap_columns *columns, struct interrupt *interrupt) {
+    columns->interrupt = interrupt;
+}
+
 void columns_clear(recmap_columns *columns) {
     if (columns->batch) batch_memory_release(columns->batch);
     columns->batch = NULL;

@@ -2,6 +2,7 @@
 #ifndef RECMAP_COLUMNS_COLUMNS_H
 #define RECMAP_COLUMNS_COLUMNS_H
 
+#include "base/interrupt.h"
 #include "columns/batch_memory.h"
 #include "decode/read_record.h"
 
@@ -15,7 +16,11 @@ struct recmap_columns {
     struct batch_memory *batch;                   /* an entry of `pool`, or NULL without columns */
     struct read_scratch *scratch;
     recmap_parser *scratch_parser; /* the parser whose records the scratch memory was used for */
+    struct interrupt *interrupt;   /* of the current parse, or NULL */
 };
+
+/* Sets what the next parse checks to know whether to stop. NULL: nothing. */
+void columns_set_interrupt(recmap_columns *columns, struct interrupt *interrupt);
 
 /* Releases the current batch. */
 void columns_clear(recmap_columns *columns);

@@ -114,6 +114,12 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
     return false;
 }
 
+static recmap_status ask_interrupt(recmap_columns *columns, const recmap_record *record,
+                                   recmap_error *error) {
+    if (!columns->interrupt) return RECMAP_OK;
+    return interrupt_check(columns->interrupt, record->size + INTERRUPT_RECORD_WORK, error);
+}
+
 static recmap_status read_rows(recmap_columns *columns, const recmap_record *records, size_t count,
                                recmap_parse_mode mode, recmap_error *error) {
     struct read_fault fault;
@@ -121,6 +127,8 @@ static recmap_status read_rows(recmap_columns *columns, const recmap_record *rec
         if (row + PREFETCH_DISTANCE < count)
             read_prefetch(records[row + PREFETCH_DISTANCE].data,
                           records[row + PREFETCH_DISTANCE].size);
+        recmap_status status = ask_interrupt(columns, &records[row], error);
+        if (status != RECMAP_OK) return status;
         if (read_row(columns, &records[row], row, &fault)) continue;
         if (mode != RECMAP_PARSE_COLLECT || fault.status == RECMAP_NO_MEMORY)
             return raise(error, &records[row], &fault);

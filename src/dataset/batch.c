@@ -21,6 +21,10 @@ void recmap_batch_clear(recmap_batch *batch) {
     batch->is_parsed = false;
 }
 
+void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt_fn function, void *context) {
+    batch->interrupt = (struct interrupt){function, context, INTERRUPT_WORK};
+}
+
 void recmap_batch_destroy(recmap_batch *batch) {
     if (!batch) return;
     recmap_columns_destroy(batch->columns);
@@ -107,7 +111,7 @@ static void insert_each(struct batch_request *requests, size_t count) {
     }
 }
 
-void batch_sort_requests(recmap_batch *batch, size_t count) {
+recmap_status batch_sort_requests(recmap_batch *batch, size_t count, recmap_error *error) {
     enum { FEW_IN_GROUP = 12 };
     uint64_t differing = 0;
     bool is_sorted = true;
@@ -115,13 +119,17 @@ void batch_sort_requests(recmap_batch *batch, size_t count) {
         differing |= batch->requests[i].number ^ batch->requests[0].number;
         is_sorted &= batch->requests[i - 1].number <= batch->requests[i].number;
     }
-    if (is_sorted) return;
+    if (is_sorted) return RECMAP_OK;
     /* In a shuffled batch of hundreds, the highest bits determine the order almost completely. */
     unsigned width = bit_length(differing);
     if (sort_by(batch, count, width > 8 ? width - 8 : 0) <= FEW_IN_GROUP) {
         insert_each(batch->requests, count);
-        return;
+        return RECMAP_OK;
     }
-    for (unsigned shift = 0; shift < width; shift += 8)
+    recmap_status status = RECMAP_OK;
+    for (unsigned shift = 0; shift < width && status == RECMAP_OK; shift += 8) {
         if (differing >> shift & 0xff) sort_by(batch, count, shift);
+        status = interrupt_check(&batch->interrupt, count * sizeof *batch->requests, error);
+    }
+    return status;
 }

@@ -4,6 +4,7 @@
 
 #include <recmap/batch.h>
 
+#include "base/interrupt.h"
 #include "dataset/shard_cache.h"
 
 /* A record to be read into a batch, and its index in the batch. */
@@ -53,6 +54,7 @@ struct recmap_batch {
     recmap_batch *next;      /* in the fetcher's list of batches with unsubmitted reads */
     recmap_columns *columns; /* NULL until something was parsed */
     bool is_parsed;          /* the columns hold these records */
+    struct interrupt interrupt;
 };
 
 /* Reserves memory for `count` records and for gathering them. Returns false without memory. */
@@ -64,7 +66,7 @@ bool batch_keep_pin(recmap_batch *batch, struct open_shard *shard);
 /* Allocates bytes that live as long as the records in the batch. Returns NULL without memory. */
 uint8_t *batch_allocate(recmap_batch *batch, size_t size);
 
-/* Sorts requests by number, keeping the order of equal ones. */
-void batch_sort_requests(recmap_batch *batch, size_t count);
+/* Sorts requests by number, keeping the order of equal ones. Errors: CANCELLED. */
+recmap_status batch_sort_requests(recmap_batch *batch, size_t count, recmap_error *error);
 
 #endif

@@ -163,9 +163,8 @@ static bool prepare(recmap_batch *batch, recmap_dataset *dataset, const uint64_t
         if (numbers[i] >= dataset->info.record_count) return false;
         batch->requests[i] = (struct batch_request){numbers[i], i};
     }
-    batch_sort_requests(batch, count);
-    return locate(batch, dataset, count) && plan(batch, &memory_size, dataset, count) &&
-           ensure_memory(batch, memory_size);
+    return batch_sort_requests(batch, count, NULL) == RECMAP_OK && locate(batch, dataset, count) &&
+           plan(batch, &memory_size, dataset, count) && ensure_memory(batch, memory_size);
 }
 
 /* Cancels the reads of a batch that were not submitted. */

@@ -119,8 +119,11 @@ static recmap_status check(struct gather *gather, size_t i, const struct shard_w
     recmap_batch *batch = gather->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
     record->pin = NULL;
-    return dataset_check_frame(record, gather->dataset, window, &batch->places[i],
-                               batch->requests[i].number, error);
+    recmap_status status = dataset_check_frame(record, gather->dataset, window, &batch->places[i],
+                                               batch->requests[i].number, error);
+    if (status != RECMAP_OK) return status;
+    uint64_t work = batch->places[i].frame_size + INTERRUPT_RECORD_WORK;
+    return interrupt_check(&batch->interrupt, work, error);
 }
 
 /* Returns the end of the requests from `i` on that share a read because each lies close to the
@@ -246,7 +249,7 @@ static recmap_status visit(struct gather *gather, size_t count, recmap_error *er
  * read again one by one, which is slow but happens only after a failure. */
 static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, size_t count,
                                 recmap_status failed, recmap_error *error) {
-    if (failed == RECMAP_NO_MEMORY) return failed;
+    if (failed == RECMAP_NO_MEMORY || failed == RECMAP_CANCELLED) return failed;
     for (size_t i = 0; i < count; i++) {
         recmap_record record;
         recmap_status status =
@@ -277,7 +280,8 @@ recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset
             return dataset_check_range(dataset, numbers[i], 1, error);
         batch->requests[i] = (struct batch_request){numbers[i], i};
     }
-    batch_sort_requests(batch, count);
+    recmap_status status = batch_sort_requests(batch, count, error);
+    if (status != RECMAP_OK) return status;
     return gather_requests(batch, dataset, count, error);
 }
 

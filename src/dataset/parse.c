@@ -2,6 +2,7 @@
 #include "dataset/parse.h"
 
 #include "base/error.h"
+#include "columns/columns.h"
 #include "dataset/batch.h"
 #include "dataset/dataset.h"
 
@@ -24,8 +25,10 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
     recmap_status status = RECMAP_OK;
     if (!batch->columns) status = recmap_columns_create(&batch->columns, error);
     if (status == RECMAP_OK) {
+        columns_set_interrupt(batch->columns, &batch->interrupt);
         status =
             recmap_parser_parse(batch->columns, parser, batch->records, batch->count, mode, error);
+        columns_set_interrupt(batch->columns, NULL);
         if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE) place_error(dataset, error);
     }
     batch->is_parsed = status == RECMAP_OK;

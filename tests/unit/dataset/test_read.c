@@ -191,6 +191,45 @@ static void test_empty_records(void **state) {
     buffer_free(&shard);
 }
 
+/* The context is how many more questions are answered with "continue". */
+static int stop_after(void *context) {
+    int *questions_left = context;
+    return (*questions_left)-- == 0;
+}
+
+/* A gather that its caller stops is CANCELLED and leaves an empty batch, which can be filled again.
+ * It asks often enough: here at least once in 1,024 records. */
+static void test_interrupted(void **state) {
+    (void)state;
+    enum { COUNT = 10240 };
+    static uint64_t numbers[COUNT];
+    buffer shard = BUFFER_INIT;
+    for (int i = 0; i < 100; i++) oracle_add_record(&shard, "0123456789", (size_t)i % 10);
+    for (size_t i = 0; i < COUNT; i++) numbers[i] = i % 100;
+    index_bytes("set.rmx", NULL, "shard", &shard);
+    for (int access = 0; access < 2; access++) {
+        recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+        options.access = (recmap_access)access;
+        recmap_dataset *dataset = dataset_open("set.rmx", &options);
+        recmap_batch *batch;
+        recmap_error error = RECMAP_ERROR_INIT;
+        ASSERT_OK(recmap_batch_create(&batch, &error), &error);
+        for (int questions = 0; questions < 10; questions++) {
+            int questions_left = questions;
+            recmap_batch_set_interrupt(batch, stop_after, &questions_left);
+            assert_int_equal(recmap_dataset_gather(batch, dataset, numbers, COUNT, &error),
+                             RECMAP_CANCELLED);
+            assert_int_equal(recmap_batch_count(batch), 0);
+        }
+        recmap_batch_set_interrupt(batch, NULL, NULL);
+        ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, COUNT, &error), &error);
+        assert_int_equal(recmap_batch_count(batch), COUNT);
+        recmap_batch_destroy(batch);
+        recmap_dataset_close(dataset);
+    }
+    buffer_free(&shard);
+}
+
 static void test_options_of_another_version(void **state) {
     (void)state;
     index_build("set.rmx", NULL, NULL, 0);
@@ -209,8 +248,8 @@ static void test_options_of_another_version(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(known_sets), TEST(views_stay_while_pinned), TEST(out_of_range),
-        TEST(empty_sets), TEST(empty_records),           TEST(options_of_another_version),
+        TEST(known_sets),    TEST(views_stay_while_pinned),    TEST(out_of_range), TEST(empty_sets),
+        TEST(empty_records), TEST(options_of_another_version), TEST(interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
