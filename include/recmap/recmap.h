@@ -9,6 +9,7 @@
 #include <recmap/arrow.h>
 #include <recmap/batch.h>
 #include <recmap/columns.h>
+#include <recmap/counts.h>
 #include <recmap/dataset.h>
 #include <recmap/example.h>
 #include <recmap/example_builder.h>
@@ -20,6 +21,7 @@
 #include <recmap/parser.h>
 #include <recmap/progress.h>
 #include <recmap/record.h>
+#include <recmap/rows.h>
 #include <recmap/shards.h>
 #include <recmap/state.h>
 #include <recmap/status.h>

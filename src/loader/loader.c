@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <recmap/rows.h>
+
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -57,6 +59,11 @@ static recmap_status check_options(const recmap_loader_options *options, recmap_
 
 static recmap_status check_order(const recmap_dataset *dataset, const recmap_order *order,
                                  recmap_error *error) {
+    if (recmap_order_row_width(order)) {
+        fail(error, RECMAP_UNSUPPORTED, "the order gives rows: this loader reads whole records");
+        fail_advise(error, "read the pieces of each row, which recmap_order_pieces gives");
+        return RECMAP_UNSUPPORTED;
+    }
     uint64_t limit = recmap_order_number_limit(order), have = recmap_dataset_count(dataset);
     if (limit <= have) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the order covers %llu records, but the data set has %llu",

@@ -15,6 +15,7 @@ struct mixture_order {
     recmap_order base;
     recmap_order **sources;
     uint64_t *first_number; /* of each source; the last entry is their total */
+    uint64_t *first_record; /* the same for the records in pieces of rows */
     struct schedule schedule;
     recmap_stop stop;
 };
@@ -28,6 +29,7 @@ static void mixture_destroy(recmap_order *order) {
         recmap_order_release(mixture->sources[i]);
     free(mixture->sources);
     free(mixture->first_number);
+    free(mixture->first_record);
     schedule_destroy(&mixture->schedule);
 }
 
@@ -178,6 +180,46 @@ static recmap_status mixture_position_of(uint64_t *position, const recmap_order 
     return RECMAP_OK;
 }
 
+/* Appends the pieces of one row of a source, with the record numbers of the mixture. */
+static recmap_status append_row(recmap_pieces *pieces, const struct mixture_order *mixture,
+                                const struct draw *drawn, recmap_error *error) {
+    const recmap_order *source = mixture->sources[drawn->source];
+    uint64_t epoch = drawn->position / source->count, position = drawn->position % source->count;
+    size_t first = pieces->count;
+    recmap_status status = source->kind->pieces(pieces, source, epoch, &position, 1, error);
+    if (status != RECMAP_OK) return status;
+    for (size_t i = first; i < pieces->count; i++)
+        pieces->items[i].record += mixture->first_record[drawn->source];
+    return RECMAP_OK;
+}
+
+static recmap_status mixture_pieces(recmap_pieces *pieces, const recmap_order *order,
+                                    uint64_t epoch, const uint64_t *positions, size_t count,
+                                    recmap_error *error) {
+    const struct mixture_order *mixture = (const struct mixture_order *)order;
+    uint64_t start = 0;
+    recmap_status status = epoch_start(&start, mixture, epoch, error);
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
+        struct draw drawn = draw_at(&mixture->schedule, start + positions[i], 0);
+        status = append_row(pieces, mixture, &drawn, error);
+    }
+    return status;
+}
+
+/* The epoch of each source in which this epoch of the mixture begins. */
+static recmap_status mixture_prepare(const recmap_order *order, uint64_t epoch,
+                                     recmap_error *error) {
+    const struct mixture_order *mixture = (const struct mixture_order *)order;
+    uint64_t start = 0;
+    recmap_status status = epoch_start(&start, mixture, epoch, error);
+    for (uint32_t i = 0; status == RECMAP_OK && i < mixture->schedule.source_count; i++) {
+        const recmap_order *source = mixture->sources[i];
+        uint64_t drawn = draw_from(&mixture->schedule, i, start);
+        status = recmap_order_prepare(source, drawn / source->count, error);
+    }
+    return status;
+}
+
 static void mixture_describe(struct json_writer *json, const recmap_order *order) {
     const struct mixture_order *mixture = (const struct mixture_order *)order;
     json_key(json, "sources");
@@ -199,8 +241,26 @@ static const struct order_kind mixture_kind = {
     .destroy = mixture_destroy,
     .at = mixture_at,
     .position_of = mixture_position_of,
+    .pieces = mixture_pieces,
+    .prepare = mixture_prepare,
     .describe = mixture_describe,
 };
+
+/* All sources have rows of one width, or none has rows. */
+static recmap_status check_width(const recmap_order *source, const recmap_order *first, size_t i,
+                                 recmap_error *error) {
+    if (source->row_width == first->row_width) return RECMAP_OK;
+    if (!source->row_width || !first->row_width)
+        return fail(error, RECMAP_INVALID,
+                    "source %zu of the mixture gives %s, source 0 gives %s: a mixture has one or "
+                    "the other",
+                    i, source->row_width ? "rows" : "records",
+                    first->row_width ? "rows" : "records");
+    return fail(error, RECMAP_INVALID,
+                "rows of source %zu of the mixture have up to %llu elements, those of source 0 up "
+                "to %llu: the rows of a mixture have one width",
+                i, (ull)source->row_width, (ull)first->row_width);
+}
 
 static recmap_status check_sources(recmap_order *const *sources, const double *weights,
                                    size_t count, recmap_error *error) {
@@ -215,6 +275,8 @@ static recmap_status check_sources(recmap_order *const *sources, const double *w
             return fail(error, RECMAP_INVALID,
                         "the weight of source %zu of the mixture is %g: it must be above 0", i,
                         weights[i]);
+        recmap_status status = check_width(sources[i], sources[0], i, error);
+        if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
 }
@@ -246,14 +308,21 @@ static recmap_status set_sources(struct mixture_order *mixture, recmap_order *co
                                  size_t count, recmap_error *error) {
     mixture->sources = calloc(count, sizeof *mixture->sources);
     mixture->first_number = calloc(count + 1, sizeof *mixture->first_number);
-    if (!mixture->sources || !mixture->first_number) return fail_memory(error);
+    mixture->first_record = calloc(count + 1, sizeof *mixture->first_record);
+    if (!mixture->sources || !mixture->first_number || !mixture->first_record)
+        return fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         mixture->first_number[i + 1] = mixture->first_number[i] + sources[i]->limit;
+        mixture->first_record[i + 1] = mixture->first_record[i] + sources[i]->record_limit;
         recmap_status status = check_count(mixture->first_number[i + 1], "records", error);
+        if (status == RECMAP_OK)
+            status = check_count(mixture->first_record[i + 1], "records", error);
         if (status != RECMAP_OK) return status;
     }
     for (size_t i = 0; i < count; i++) mixture->sources[i] = recmap_order_retain(sources[i]);
     mixture->base.limit = mixture->first_number[count];
+    mixture->base.record_limit = mixture->first_record[count];
+    mixture->base.row_width = sources[0]->row_width;
     return RECMAP_OK;
 }
 

@@ -17,6 +17,7 @@ void *order_allocate(size_t size, const struct order_kind *kind, uint64_t count,
     order->kind = kind;
     order->count = count;
     order->limit = limit;
+    order->record_limit = limit;
     atomic_init(&order->references, 1);
     return order;
 }
@@ -62,15 +63,26 @@ uint64_t recmap_order_batch_count(const recmap_order *order) {
 
 static recmap_status fail_position(recmap_error *error, const recmap_order *order,
                                    uint64_t position) {
-    return fail(error, RECMAP_INVALID, "position %llu is out of range: an epoch has %llu positions",
-                (ull)position, (ull)order->count);
+    fail(error, RECMAP_INVALID, "position %llu is out of range: an epoch has %llu positions",
+         (ull)position, (ull)order->count);
+    if (!order->count && order->row_width)
+        fail_advise(error, "this %s order has no rows: no record has enough elements for one",
+                    order->kind->name);
+    return RECMAP_INVALID;
+}
+
+recmap_status check_positions(const recmap_order *order, const uint64_t *positions, size_t count,
+                              recmap_error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (positions[i] >= order->count) return fail_position(error, order, positions[i]);
+    return RECMAP_OK;
 }
 
 recmap_status recmap_order_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                               const uint64_t *positions, size_t count, recmap_error *error) {
-    for (size_t i = 0; i < count; i++)
-        if (positions[i] >= order->count) return fail_position(error, order, positions[i]);
-    return count ? order->kind->at(numbers, order, epoch, positions, count, error) : RECMAP_OK;
+    recmap_status status = check_positions(order, positions, count, error);
+    if (status != RECMAP_OK || !count) return status;
+    return order->kind->at(numbers, order, epoch, positions, count, error);
 }
 
 /* How many positions are generated at a time: whole batches of the permutation. */

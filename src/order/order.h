@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <recmap/order.h>
+#include <recmap/rows.h>
 
 #include "base/json.h"
 #include "order/digest.h"
@@ -28,6 +29,12 @@ struct order_kind {
                            uint64_t epoch, uint64_t batch_index, recmap_error *error);
     recmap_status (*batch_of)(uint64_t *batch_index, const recmap_order *order, uint64_t epoch,
                               uint64_t position, recmap_error *error);
+    /* Appends the pieces of the rows at these positions, with pieces_add and pieces_end_row. NULL
+     * for orders over records. */
+    recmap_status (*pieces)(recmap_pieces *pieces, const recmap_order *order, uint64_t epoch,
+                            const uint64_t *positions, size_t count, recmap_error *error);
+    /* Makes what an epoch needs; NULL if that is nothing. */
+    recmap_status (*prepare)(const recmap_order *order, uint64_t epoch, recmap_error *error);
     /* Adds the parameters to the open JSON object. */
     void (*describe)(struct json_writer *json, const recmap_order *order);
 };
@@ -36,10 +43,13 @@ struct order_kind {
 struct recmap_order {
     const struct order_kind *kind;
     atomic_uint references;
-    uint64_t count;       /* positions in an epoch */
-    uint64_t limit;       /* record numbers are below this */
-    uint64_t batch_count; /* of its own batches an epoch, or 0 */
-    bool epochs_differ;   /* in which records they have, not only in their order */
+    uint64_t count;        /* positions in an epoch */
+    uint64_t limit;        /* record numbers, or row numbers, are below this */
+    uint64_t batch_count;  /* of its own batches an epoch, or 0 */
+    bool epochs_differ;    /* in which records they have, not only in their order */
+    uint64_t row_width;    /* the largest number of elements of a row; 0 for orders over records */
+    uint64_t record_limit; /* record numbers are below this; for a row order, those in pieces */
+    double fill;           /* of a packed order */
 };
 
 /* Allocates a zeroed order of `size` bytes with one reference. Returns NULL, with `error` set, if
@@ -49,6 +59,10 @@ void *order_allocate(size_t size, const struct order_kind *kind, uint64_t count,
 
 /* Fails with INVALID if `count` is above RECMAP_ORDER_COUNT_MAX. */
 recmap_status check_count(uint64_t count, const char *what, recmap_error *error);
+
+/* Fails with INVALID unless all positions are below count. */
+recmap_status check_positions(const recmap_order *order, const uint64_t *positions, size_t count,
+                              recmap_error *error);
 
 /* NOT_FOUND: the record does not occur. INVALID: it occurs more than once. */
 recmap_status fail_absent(recmap_error *error, uint64_t number);

@@ -19,6 +19,12 @@ typedef enum stream_kind {
     STREAM_GROUPED_BATCHES = 6,
     STREAM_STRATIFIED_INSIDE = 7, /* and the group */
     STREAM_STRATIFIED_BATCHES = 8,
+    STREAM_CHUNKED_DOCUMENTS = 9,
+    STREAM_CHUNKED_ROWS = 10,
+    STREAM_PACKED_DOCUMENTS = 11,
+    STREAM_PACKED_GROUPS = 12,
+    STREAM_PACKED_ROWS = 13, /* and the group */
+    STREAM_WINDOWS = 14,
 } stream_kind;
 
 static inline uint64_t stream_of(stream_kind kind, uint64_t index) {

@@ -21,6 +21,39 @@ static void view_destroy(recmap_order *order) {
     free(view->numbers);
 }
 
+/* The number that the view has for number `index` of its base. */
+static uint64_t number_of(const struct view_order *view, uint64_t index) {
+    return view->numbers ? view->numbers[index] : view->first + index * (uint64_t)view->step;
+}
+
+/* A view of a row order has other records, but the same rows. */
+static recmap_status rows_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                             const uint64_t *positions, size_t count, recmap_error *error) {
+    const struct view_order *view = (const struct view_order *)order;
+    return view->of->kind->at(numbers, view->of, epoch, positions, count, error);
+}
+
+static recmap_status rows_position_of(uint64_t *position, const recmap_order *order, uint64_t epoch,
+                                      uint64_t number, recmap_error *error) {
+    return recmap_order_position_of(position, ((const struct view_order *)order)->of, epoch, number,
+                                    error);
+}
+
+static recmap_status rows_pieces(recmap_pieces *pieces, const recmap_order *order, uint64_t epoch,
+                                 const uint64_t *positions, size_t count, recmap_error *error) {
+    const struct view_order *view = (const struct view_order *)order;
+    size_t first = pieces->count;
+    recmap_status status = view->of->kind->pieces(pieces, view->of, epoch, positions, count, error);
+    if (status != RECMAP_OK) return status;
+    for (size_t i = first; i < pieces->count; i++)
+        pieces->items[i].record = number_of(view, pieces->items[i].record);
+    return RECMAP_OK;
+}
+
+static recmap_status rows_prepare(const recmap_order *order, uint64_t epoch, recmap_error *error) {
+    return recmap_order_prepare(((const struct view_order *)order)->of, epoch, error);
+}
+
 static recmap_status range_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                               const uint64_t *positions, size_t count, recmap_error *error) {
     const struct view_order *view = (const struct view_order *)order;
@@ -145,10 +178,30 @@ static const struct order_kind list_kind = {
     .describe = list_describe,
 };
 
+static const struct order_kind range_rows_kind = {
+    .name = "range",
+    .destroy = view_destroy,
+    .at = rows_at,
+    .position_of = rows_position_of,
+    .pieces = rows_pieces,
+    .prepare = rows_prepare,
+    .describe = range_describe,
+};
+
+static const struct order_kind list_rows_kind = {
+    .name = "list",
+    .destroy = view_destroy,
+    .at = rows_at,
+    .position_of = rows_position_of,
+    .pieces = rows_pieces,
+    .prepare = rows_prepare,
+    .describe = list_describe,
+};
+
 static recmap_status check_base(const recmap_order *base, uint64_t size, recmap_error *error) {
-    if (base->limit <= size) return RECMAP_OK;
+    if (base->record_limit <= size) return RECMAP_OK;
     return fail(error, RECMAP_INVALID, "the order has %llu numbers, but the view only %llu",
-                (unsigned long long)base->limit, (unsigned long long)size);
+                (unsigned long long)base->record_limit, (unsigned long long)size);
 }
 
 /* Allocates a view; the caller sets the remaining members. */
@@ -156,6 +209,9 @@ static struct view_order *make_view(const struct order_kind *kind, recmap_order 
                                     uint64_t size, uint64_t limit, recmap_error *error) {
     struct view_order *made = order_allocate(sizeof *made, kind, base->count, limit, error);
     if (!made) return NULL;
+    if (base->row_width) made->base.limit = base->limit;
+    made->base.row_width = base->row_width;
+    made->base.fill = base->fill;
     made->base.batch_count = base->batch_count;
     made->base.epochs_differ = base->epochs_differ;
     made->of = recmap_order_retain(base);
@@ -183,7 +239,8 @@ recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, 
                     (unsigned long long)count, (unsigned long long)first, (long long)step);
     recmap_status status = check_base(base, count, error);
     if (status != RECMAP_OK) return status;
-    struct view_order *made = make_view(&range_kind, base, count, limit, error);
+    const struct order_kind *kind = base->row_width ? &range_rows_kind : &range_kind;
+    struct view_order *made = make_view(kind, base, count, limit, error);
     if (!made) return RECMAP_NO_MEMORY;
     made->first = first;
     made->step = step;
@@ -200,7 +257,8 @@ static recmap_status make_list(recmap_order **order, recmap_order *base, uint64_
         if (numbers[i] >= limit) limit = numbers[i] + 1;
         if (i && numbers[i] <= numbers[i - 1]) is_ascending = false;
     }
-    struct view_order *made = make_view(&list_kind, base, count, limit, error);
+    const struct order_kind *kind = base->row_width ? &list_rows_kind : &list_kind;
+    struct view_order *made = make_view(kind, base, count, limit, error);
     if (!made) {
         free(numbers);
         return RECMAP_NO_MEMORY;

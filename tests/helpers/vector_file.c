@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { ENTRIES_MAX = 16, LINE_MAX = 256, PATH_LIMIT = 4096 };
+enum { ENTRIES_MAX = 24, LINE_MAX = 512, PATH_LIMIT = 4096 };
 
 typedef struct vector_entry {
     char *key;

@@ -1,0 +1,180 @@
+/* Counts packed in memory: blocks of 128, each with its least count and the differences from it in
+ * as few bits as the largest needs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "counts/counts.h"
+
+enum { BLOCK_SHIFT = 7, BLOCK = 1 << BLOCK_SHIFT };
+
+/* A block's bits take 2 * width words, so that every block begins at a word. */
+struct packed_block {
+    uint64_t least;
+    uint64_t bits; /* index of the first word << 8 | width */
+};
+
+struct packed_counts {
+    recmap_counts base;
+    struct packed_block *blocks;
+    uint64_t *words; /* and one more, so that two words can be read at every bit */
+};
+
+static void packed_destroy(recmap_counts *counts) {
+    struct packed_counts *packed = (struct packed_counts *)counts;
+    free(packed->blocks);
+    free(packed->words);
+    free(packed);
+}
+
+static uint64_t mask_of(unsigned width) {
+    return width < 64 ? ((uint64_t)1 << width) - 1 : UINT64_MAX;
+}
+
+/* Item `i` of a block whose bits begin at `words`. The last shift is split in two because a shift
+ * by 64 is undefined. */
+static inline uint64_t read_item(const uint64_t *words, unsigned width, unsigned i) {
+    unsigned bit = i * width, shift = bit & 63;
+    const uint64_t *word = words + (bit >> 6);
+    return (word[0] >> shift | word[1] << 1 << (63 - shift)) & mask_of(width);
+}
+
+static inline uint64_t read_one(const struct packed_counts *packed, uint64_t record) {
+    const struct packed_block *block = &packed->blocks[record >> BLOCK_SHIFT];
+    unsigned width = block->bits & 0xff;
+    return block->least +
+           read_item(packed->words + (block->bits >> 8), width, record & (BLOCK - 1));
+}
+
+/* Random records miss the cache twice each, at the block and at its bits. Asking for many at once
+ * lets the processor wait for all of them together. */
+enum { AHEAD = 64 };
+
+static void gather_some(uint64_t *values, const struct packed_counts *packed,
+                        const uint64_t *records, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(&packed->blocks[records[i] >> BLOCK_SHIFT]);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = packed->blocks[records[i] >> BLOCK_SHIFT].bits;
+        size_t bit = (records[i] & (BLOCK - 1)) * (bits & 0xff);
+        __builtin_prefetch(packed->words + (bits >> 8) + (bit >> 6));
+    }
+    for (size_t i = 0; i < count; i++) values[i] = read_one(packed, records[i]);
+}
+
+static void packed_gather(uint64_t *values, const recmap_counts *counts, const uint64_t *records,
+                          size_t count) {
+    for (size_t i = 0; i < count; i += AHEAD)
+        gather_some(values + i, (const struct packed_counts *)counts, records + i,
+                    (size_t)min_u64(AHEAD, count - i));
+}
+
+static void packed_run(uint64_t *values, const recmap_counts *counts, uint64_t first,
+                       size_t count) {
+    const struct packed_counts *packed = (const struct packed_counts *)counts;
+    for (size_t done = 0; done < count;) {
+        uint64_t record = first + done;
+        const struct packed_block *block = &packed->blocks[record >> BLOCK_SHIFT];
+        const uint64_t *words = packed->words + (block->bits >> 8);
+        unsigned width = block->bits & 0xff, item = record & (BLOCK - 1);
+        size_t here = (size_t)min_u64(BLOCK - item, count - done);
+        for (size_t i = 0; i < here; i++)
+            values[done + i] = block->least + read_item(words, width, item + (unsigned)i);
+        done += here;
+    }
+}
+
+static const struct counts_source packed_source = {
+    .destroy = packed_destroy,
+    .gather = packed_gather,
+    .run = packed_run,
+};
+
+static uint64_t load_value(const void *values, size_t value_size, size_t i) {
+    switch (value_size) {
+    case 1: return ((const uint8_t *)values)[i];
+    case 2: return ((const uint16_t *)values)[i];
+    case 4: return ((const uint32_t *)values)[i];
+    default: return ((const uint64_t *)values)[i];
+    }
+}
+
+/* The caller's array, and what becomes of a block of it. */
+struct packing {
+    const void *values;
+    size_t value_size;
+    size_t record_count;
+    uint64_t block[BLOCK];
+    size_t block_count;
+    uint64_t least;
+    unsigned width;
+};
+
+static void load_block(struct packing *packing, size_t index) {
+    size_t first = index << BLOCK_SHIFT;
+    packing->block_count = (size_t)min_u64(BLOCK, packing->record_count - first);
+    uint64_t least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < packing->block_count; i++) {
+        uint64_t value = load_value(packing->values, packing->value_size, first + i);
+        packing->block[i] = value;
+        if (value < least) least = value;
+        if (value > most) most = value;
+    }
+    packing->least = least;
+    packing->width = bit_length(most - least);
+}
+
+static void store_block(uint64_t *words, const struct packing *packing) {
+    unsigned width = packing->width;
+    for (size_t i = 0; width && i < packing->block_count; i++) {
+        uint64_t item = packing->block[i] - packing->least;
+        size_t bit = i * width;
+        unsigned shift = bit & 63;
+        words[bit >> 6] |= item << shift;
+        words[(bit >> 6) + 1] |= item >> 1 >> (63 - shift);
+    }
+}
+
+/* First all widths, so that the words are allocated once; then the bits. */
+static recmap_status pack(struct packed_counts *packed, struct packing *packing,
+                          recmap_error *error) {
+    size_t block_count = (packing->record_count + BLOCK - 1) >> BLOCK_SHIFT;
+    uint64_t word_count = 0;
+    packed->blocks = malloc((block_count ? block_count : 1) * sizeof *packed->blocks);
+    if (!packed->blocks) return fail_memory(error);
+    for (size_t b = 0; b < block_count; b++) {
+        load_block(packing, b);
+        packed->blocks[b] = (struct packed_block){packing->least, word_count << 8 | packing->width};
+        word_count += 2 * (uint64_t)packing->width;
+    }
+    packed->words = calloc(word_count + 2, sizeof *packed->words);
+    if (!packed->words) return fail_memory(error);
+    for (size_t b = 0; b < block_count; b++) {
+        load_block(packing, b);
+        store_block(packed->words + (packed->blocks[b].bits >> 8), packing);
+    }
+    return RECMAP_OK;
+}
+
+recmap_status recmap_counts_create(recmap_counts **counts, const void *values, size_t value_size,
+                                   size_t record_count, recmap_error *error) {
+    if (value_size != 1 && value_size != 2 && value_size != 4 && value_size != 8)
+        return fail(error, RECMAP_INVALID, "counts of %zu bytes: they take 1, 2, 4 or 8",
+                    value_size);
+    struct packed_counts *packed = calloc(1, sizeof *packed);
+    if (!packed) return fail_memory(error);
+    packed->base.source = &packed_source;
+    packed->base.record_count = record_count;
+    atomic_init(&packed->base.references, 1);
+    struct packing packing = {
+        .values = values, .value_size = value_size, .record_count = record_count};
+    recmap_status status = pack(packed, &packing, error);
+    if (status == RECMAP_OK) status = counts_complete(&packed->base, error);
+    if (status != RECMAP_OK) {
+        packed_destroy(&packed->base);
+        return status;
+    }
+    *counts = &packed->base;
+    return RECMAP_OK;
+}

@@ -1,0 +1,40 @@
+/* Rows by their free space: finds the row with the least space that is enough, in a few steps
+ * whatever the number of rows.
+ *
+ * Free spaces are keys of a trie of 64-way nodes, so that a node's children are the bits of one
+ * word. Rows with equal space are a stack: the one that was put last is taken first. */
+#ifndef RECMAP_ROWS_FREE_ROWS_H
+#define RECMAP_ROWS_FREE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct free_node {
+    uint64_t bits;      /* which children there are */
+    uint32_t below[64]; /* nodes; on the lowest level, the row that was put last */
+};
+
+struct free_rows {
+    unsigned depth; /* levels of nodes */
+    struct free_node *nodes;
+    size_t node_count;
+    size_t capacity;
+    uint32_t unused; /* first of a list of nodes that can be used again */
+    uint32_t *next;  /* by row: the row below it on its stack */
+};
+
+/* For spaces below `size` and rows below `row_limit`. False if memory is out. */
+bool free_rows_init(struct free_rows *rows, uint64_t size, size_t row_limit);
+void free_rows_deinit(struct free_rows *rows);
+
+/* Removes all rows. */
+void free_rows_clear(struct free_rows *rows);
+
+/* Puts a row with some space, which is above 0. False if memory is out. */
+bool free_rows_put(struct free_rows *rows, uint32_t row, uint64_t space);
+
+/* Takes the row with the least space that is at least `needed`. False if there is none. */
+bool free_rows_take(uint32_t *row, uint64_t *space, struct free_rows *rows, uint64_t needed);
+
+#endif

@@ -1,0 +1,54 @@
+/* The stream of an epoch of a chunked order: its documents one after the other, and where a stretch
+ * of their elements is. */
+#ifndef RECMAP_ROWS_STREAM_H
+#define RECMAP_ROWS_STREAM_H
+
+#include "order/permutation.h"
+#include "rows/epoch_table.h"
+#include "rows/lengths.h"
+
+/* Documents of a block, for which there is one sum. */
+enum { STREAM_BLOCK = 128 };
+
+/* What all epochs have in common. The table is for shuffled documents; stored ones have the same
+ * sums in every epoch. */
+struct stream {
+    struct lengths lengths;
+    uint64_t document_count;
+    uint64_t block_count;
+    uint64_t seed;
+    atomic_sum *stored_sums; /* NULL if documents are shuffled */
+    struct epoch_table table;
+};
+
+/* `lengths`, `seed` and `is_stored` are given; computes the sums of stored documents. Errors:
+ * NO_MEMORY. */
+recmap_status stream_init(struct stream *stream, const struct lengths *lengths, uint64_t seed,
+                          bool is_stored, recmap_error *error);
+void stream_deinit(struct stream *stream);
+
+/* Makes the table of an epoch. Errors: NO_MEMORY. */
+recmap_status stream_prepare(struct stream *stream, uint64_t epoch, recmap_error *error);
+
+/* A block of an epoch's stream, read. */
+struct stream_cursor {
+    struct stream *stream;
+    uint64_t epoch;
+    struct permutation documents;
+    uint64_t block; /* UINT64_MAX: none */
+    uint64_t start; /* elements before the block */
+    size_t count;
+    uint64_t records[STREAM_BLOCK];
+    uint64_t lengths[STREAM_BLOCK];
+};
+
+void stream_cursor_init(struct stream_cursor *cursor, struct stream *stream, uint64_t epoch);
+
+/* The blocks that hold these elements. Errors: NO_MEMORY. */
+recmap_status stream_find(struct epoch_place *places, const struct stream_cursor *cursor,
+                          const uint64_t *offsets, size_t count, recmap_error *error);
+
+/* Reads a block, whose first element is number `start`, unless it is there. */
+void stream_read_block(struct stream_cursor *cursor, uint64_t block, uint64_t start);
+
+#endif

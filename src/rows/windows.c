@@ -1,0 +1,190 @@
+/* Windows: every stretch of `size` elements of each sequence. */
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "counts/counts.h"
+#include "order/order.h"
+#include "order/permutation.h"
+#include "order/pieces.h"
+#include "order/random.h"
+#include "rows/row_options.h"
+#include "rows/sums.h"
+
+/* Records for which there is one sum. */
+enum { BLOCK = 128 };
+
+struct windows_order {
+    recmap_order base;
+    recmap_windows_options options;
+    recmap_counts *counts;
+    uint64_t block_count;
+    atomic_sum *sums; /* windows before each block, and all */
+};
+
+static void windows_destroy(recmap_order *order) {
+    struct windows_order *windows = (struct windows_order *)order;
+    recmap_counts_release(windows->counts);
+    free((void *)windows->sums);
+}
+
+static void init_rows(struct permutation *rows, const recmap_order *order, uint64_t epoch) {
+    uint64_t seed = ((const struct windows_order *)order)->options.seed;
+    permutation_init(rows, order->count, seed, epoch, stream_of(STREAM_WINDOWS, 0));
+}
+
+static recmap_status windows_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                                const uint64_t *positions, size_t count, recmap_error *error) {
+    (void)error;
+    struct permutation rows;
+    init_rows(&rows, order, epoch);
+    permutation_at(&rows, numbers, positions, count);
+    return RECMAP_OK;
+}
+
+static recmap_status windows_position_of(uint64_t *position, const recmap_order *order,
+                                         uint64_t epoch, uint64_t number, recmap_error *error) {
+    (void)error;
+    struct permutation rows;
+    init_rows(&rows, order, epoch);
+    *position = permutation_inverse_one(&rows, number);
+    return RECMAP_OK;
+}
+
+/* Windows of a sequence. */
+static uint64_t count_windows(const recmap_windows_options *options, uint64_t count) {
+    uint64_t padded = options->pad_before + min_u64(count, RECMAP_COUNTS_MAX) + options->pad_after;
+    if (!count || padded < options->size) return 0;
+    return (padded - options->size) / options->stride + 1;
+}
+
+static size_t read_block(uint64_t counts[BLOCK], const struct windows_order *windows,
+                         uint64_t block) {
+    uint64_t first = block * BLOCK;
+    size_t count = (size_t)min_u64(BLOCK, windows->counts->record_count - first);
+    windows->counts->source->run(counts, windows->counts, first, count);
+    return count;
+}
+
+/* A window by its number among those of its block. */
+static recmap_status add_window(recmap_pieces *pieces, const struct windows_order *windows,
+                                uint64_t block, uint64_t turn, recmap_error *error) {
+    const recmap_windows_options *options = &windows->options;
+    uint64_t counts[BLOCK];
+    size_t count = read_block(counts, windows, block), i = 0;
+    for (; i < count; i++) {
+        uint64_t here = count_windows(options, counts[i]);
+        if (turn < here) break;
+        turn -= here;
+    }
+    if (i == count) return fail_changed(error);
+    /* From the start of the padding. */
+    uint64_t start = turn * options->stride, end = start + options->size;
+    uint64_t first = start > options->pad_before ? start : options->pad_before;
+    uint64_t stop = min_u64(end, options->pad_before + counts[i]);
+    recmap_piece piece = {block * BLOCK + i, first - options->pad_before, stop - first,
+                          first - start};
+    recmap_status status = pieces_add(pieces, piece, error);
+    return status == RECMAP_OK ? pieces_end_row(pieces, error) : status;
+}
+
+static recmap_status windows_pieces(recmap_pieces *pieces, const recmap_order *order,
+                                    uint64_t epoch, const uint64_t *positions, size_t count,
+                                    recmap_error *error) {
+    const struct windows_order *windows = (const struct windows_order *)order;
+    struct permutation rows;
+    init_rows(&rows, order, epoch);
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; i < count && status == RECMAP_OK; i++) {
+        uint64_t row = permutation_at_one(&rows, positions[i]);
+        uint64_t block = sums_find(windows->sums, windows->block_count, row);
+        status = add_window(pieces, windows, block, row - sums_at(windows->sums, block), error);
+    }
+    return status;
+}
+
+static void windows_describe(struct json_writer *json, const recmap_order *order) {
+    const struct windows_order *windows = (const struct windows_order *)order;
+    describe_number(json, "n", order->record_limit);
+    describe_number(json, "seed", windows->options.seed);
+    describe_number(json, "size", windows->options.size);
+    describe_number(json, "stride", windows->options.stride);
+    describe_number(json, "before", windows->options.pad_before);
+    describe_number(json, "after", windows->options.pad_after);
+    describe_digest(json, "counts", windows->counts->digest);
+    describe_number(json, "rows", order->count);
+}
+
+static const struct order_kind windows_kind = {
+    .name = "windows",
+    .destroy = windows_destroy,
+    .at = windows_at,
+    .position_of = windows_position_of,
+    .pieces = windows_pieces,
+    .describe = windows_describe,
+};
+
+static recmap_status measure_blocks(uint64_t *sizes, const void *context, uint64_t first,
+                                    size_t count, recmap_error *error) {
+    (void)error;
+    const struct windows_order *windows = context;
+    for (size_t block = 0; block < count; block++) {
+        uint64_t counts[BLOCK];
+        size_t here = read_block(counts, windows, first + block);
+        sizes[block] = 0;
+        for (size_t i = 0; i < here; i++)
+            sizes[block] += count_windows(&windows->options, counts[i]);
+    }
+    return RECMAP_OK;
+}
+
+/* The number of windows is at most the sum of all counts, paddings included. */
+static recmap_status check_total(const recmap_windows_options *options, const recmap_counts *counts,
+                                 recmap_error *error) {
+    uint64_t padding = options->pad_before + options->pad_after;
+    uint64_t room = RECMAP_COUNTS_MAX - counts->total;
+    if (!padding || counts->filled <= room / padding) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "%llu records, padded, have more than 2^62 elements",
+                (unsigned long long)counts->filled);
+}
+
+static recmap_status check_options(const recmap_windows_options *options, recmap_error *error) {
+    recmap_status status = check_version(options->version, RECMAP_WINDOWS_OPTIONS_VERSION, error);
+    if (status == RECMAP_OK) status = check_row_size(options->size, 1, "size", error);
+    if (status == RECMAP_OK) status = check_row_size(options->stride, 1, "stride", error);
+    if (status == RECMAP_OK)
+        status = check_below_size(options->pad_before, options->size, "a pad", error);
+    if (status == RECMAP_OK)
+        status = check_below_size(options->pad_after, options->size, "a pad", error);
+    return status;
+}
+
+static recmap_status count_rows(struct windows_order *windows, recmap_error *error) {
+    windows->block_count = (windows->counts->record_count + BLOCK - 1) / BLOCK;
+    windows->sums = calloc(windows->block_count + 1, sizeof *windows->sums);
+    if (!windows->sums) return fail_memory(error);
+    struct sums_input input = {windows, windows->block_count, measure_blocks, SUMS_STRETCH};
+    recmap_status status = sums_compute(windows->sums, &input, error);
+    windows->base.count = windows->base.limit = sums_at(windows->sums, windows->block_count);
+    return status;
+}
+
+recmap_status recmap_order_windows(recmap_order **order, recmap_counts *counts,
+                                   const recmap_windows_options *options, recmap_error *error) {
+    recmap_status status = check_options(options, error);
+    if (status == RECMAP_OK) status = check_total(options, counts, error);
+    if (status != RECMAP_OK) return status;
+    struct windows_order *windows = order_allocate(sizeof *windows, &windows_kind, 0, 0, error);
+    if (!windows) return RECMAP_NO_MEMORY;
+    windows->options = *options;
+    windows->counts = recmap_counts_retain(counts);
+    windows->base.record_limit = counts->record_count;
+    windows->base.row_width = options->size;
+    status = count_rows(windows, error);
+    if (status != RECMAP_OK) {
+        recmap_order_release(&windows->base);
+        return status;
+    }
+    *order = &windows->base;
+    return RECMAP_OK;
+}
