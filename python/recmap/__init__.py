@@ -75,6 +75,7 @@ from ._partitions import (
     ValueRowIds,
 )
 from ._recmap import version as __version__
+from ._row_orders import Chunked, Packed, Windows
 from ._record_batch import RecordBatch
 from ._writer import Writer
 
@@ -82,6 +83,7 @@ __all__ = [
     "Bucketed",
     "BytesColumn",
     "CancelledError",
+    "Chunked",
     "ColumnBatch",
     "Columns",
     "CorruptIndexError",
@@ -101,6 +103,7 @@ __all__ = [
     "Order",
     "OutOfMemoryError",
     "OutOfRangeError",
+    "Packed",
     "Ragged",
     "RaggedColumn",
     "RecordBatch",
@@ -122,6 +125,7 @@ __all__ = [
     "VarLen",
     "Weighted",
     "Windowed",
+    "Windows",
     "WithReplacement",
     "Writer",
     "__version__",

@@ -91,13 +91,17 @@ class Order:
         return numbers
 
     def _at(self, epoch: int, positions: npt.NDArray[Any]) -> Int64s:
+        numbers = np.empty(positions.size, np.int64)
+        self._order.at(numbers, epoch, self._checked(positions))
+        return numbers
+
+    def _checked(self, positions: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+        """Positions as the extension takes them."""
         if positions.size:
             low, high = int(positions.min()), int(positions.max())
             if low < 0 or high >= len(self):
                 raise out_of_range(low if low < 0 else high, len(self), "position")
-        numbers = np.empty(positions.size, np.int64)
-        self._order.at(numbers, epoch, np.ascontiguousarray(positions, dtype=np.uint64))
-        return numbers
+        return np.ascontiguousarray(positions, dtype=np.uint64)
 
     @overload
     def position_of(self, epoch: int, number: int | np.integer[Any]) -> int: ...
@@ -127,6 +131,55 @@ class Order:
         positions = np.empty(numbers.size, np.int64)
         self._order.position_of(positions, epoch, np.ascontiguousarray(numbers, dtype=np.uint64))
         return positions
+
+    @overload
+    def pieces(self, epoch: int, positions: int | np.integer[Any]) -> Int64s: ...
+    @overload
+    def pieces(
+        self, epoch: int, positions: Iterable[SupportsIndex] | npt.NDArray[np.integer[Any]] | slice
+    ) -> tuple[Int64s, Int64s]: ...
+    def pieces(self, epoch: int, positions: Any) -> Any:
+        """The pieces of records that the rows at positions of an epoch consist of.
+
+        Args:
+            epoch: from 0 on.
+            positions: one, or many as for `at`.
+
+        Returns:
+            For one position an array of int64 with a line for each piece: record number, first
+            element, element count. For many positions (pieces, splits): row i has the lines
+            splits[i] to splits[i + 1], and a fourth column says where in the row a piece begins.
+
+        Raises:
+            ValueError: this order is over records. Rows come from `Chunked`, `Packed` and
+                `Windows`, and from mixtures and selections of these.
+            IndexError: a position is out of range.
+
+        Cost: about 2 microseconds a row, once the order has prepared the epoch.
+        """
+        if _is_one(positions):
+            return self._pieces(epoch, np.array([operator.index(positions)]))[0][:, :3]
+        if isinstance(positions, slice):
+            positions = range(*positions.indices(len(self)))
+        return self._pieces(epoch, as_integers(positions, "positions"))
+
+    def _pieces(self, epoch: int, positions: npt.NDArray[Any]) -> tuple[Int64s, Int64s]:
+        items, ends = self._order.pieces(epoch, self._checked(positions))
+        splits = np.zeros(len(positions) + 1, np.int64)
+        splits[1:] = np.frombuffer(ends, np.int64)
+        return np.frombuffer(items, np.int64).reshape(-1, 4), splits
+
+    @property
+    def row_width(self) -> int:
+        """The largest number of elements of a row; 0 for an order over records."""
+        return self._order.row_width()
+
+    def prepare(self, epoch: int) -> None:
+        """Makes what the order needs for an epoch, so that its first row does not wait for it.
+
+        Call it for the next epoch from another thread. Does nothing for orders that need nothing.
+        """
+        self._order.prepare(epoch)
 
     def select(self, numbers: Iterable[SupportsIndex] | npt.NDArray[Any] | slice) -> Order:
         """The same order over other records: it gives numbers[i] instead of i.
@@ -318,7 +371,7 @@ class _View(Order):
 
     def __init__(self, base: Order, numbers: Any) -> None:
         if isinstance(numbers, slice):
-            numbers = range(*numbers.indices(base._order.number_limit()))
+            numbers = range(*numbers.indices(base._order.record_limit()))
         if isinstance(numbers, range) and (len(numbers) == 0 or min(numbers[0], numbers[-1]) >= 0):
             first = numbers.start if len(numbers) else 0
             order = base._order.view_range(first, len(numbers), numbers.step)
@@ -340,6 +393,8 @@ def check_fits(order: Order, count: int) -> None:
 
     An order may only cover fewer records if they were selected: `Order.select` says which.
     """
+    if order_of(order).row_width():
+        raise ValueError("the order gives rows, not records: see order.pieces(epoch, position)")
     limit = order_of(order).number_limit()
     if limit > count or (limit < count and not _selects(order)):
         advice = (

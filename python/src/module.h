@@ -18,6 +18,7 @@ extern PyTypeObject *example_builder_type;
 extern PyTypeObject *views_type;
 extern PyTypeObject *buffer_type;
 extern PyTypeObject *parser_type;
+extern PyTypeObject *counts_type;
 
 /* What describes each type; the module makes them of it. */
 extern PyType_Spec handle_spec;
@@ -33,6 +34,7 @@ extern PyType_Spec example_builder_spec;
 extern PyType_Spec views_spec;
 extern PyType_Spec buffer_spec;
 extern PyType_Spec parser_spec;
+extern PyType_Spec counts_spec;
 
 /* Functions of the module that are no methods of an object: name, C function, how it is called. */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords);

@@ -5,8 +5,9 @@
 #include "arguments.h"
 #include "errors.h"
 #include "module.h"
+#include "row_order.h"
 
-static PyObject *wrap(recmap_status status, recmap_order *order, const recmap_error *error) {
+PyObject *order_wrap(recmap_status status, recmap_order *order, const recmap_error *error) {
     if (status != RECMAP_OK) return raise_error(error);
     order_object *made = PyObject_New(order_object, order_type);
     if (made) made->order = order;
@@ -27,7 +28,7 @@ static PyObject *sequential(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_order_sequential(&order, n, &error);
-    return wrap(status, order, &error);
+    return order_wrap(status, order, &error);
 }
 
 static PyObject *shuffled(PyObject *unused, PyObject *arguments) {
@@ -38,7 +39,7 @@ static PyObject *shuffled(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_order_shuffled(&order, n, seed, &error);
-    return wrap(status, order, &error);
+    return order_wrap(status, order, &error);
 }
 
 static PyObject *windowed(PyObject *unused, PyObject *arguments) {
@@ -50,7 +51,7 @@ static PyObject *windowed(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_order_windowed(&order, n, block, window, seed, &error);
-    return wrap(status, order, &error);
+    return order_wrap(status, order, &error);
 }
 
 static PyObject *with_replacement(PyObject *unused, PyObject *arguments) {
@@ -62,7 +63,7 @@ static PyObject *with_replacement(PyObject *unused, PyObject *arguments) {
     recmap_order *order = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_order_with_replacement(&order, n, seed, size, &error);
-    return wrap(status, order, &error);
+    return order_wrap(status, order, &error);
 }
 
 static PyObject *weighted(PyObject *unused, PyObject *arguments) {
@@ -79,7 +80,7 @@ static PyObject *weighted(PyObject *unused, PyObject *arguments) {
     status = recmap_order_weighted(&order, weights.data, weights.count, seed, size, &error);
     Py_END_ALLOW_THREADS
     array_release(&weights);
-    return wrap(status, order, &error);
+    return order_wrap(status, order, &error);
 }
 
 typedef recmap_status (*labels_fn)(recmap_order **order, const int64_t *labels, size_t n,
@@ -98,7 +99,7 @@ static PyObject *of_labels(PyObject *arguments, labels_fn make) {
     status = make(&order, labels.data, labels.count, batch_size, seed, &error);
     Py_END_ALLOW_THREADS
     array_release(&labels);
-    return wrap(status, order, &error);
+    return order_wrap(status, order, &error);
 }
 
 static PyObject *grouped(PyObject *unused, PyObject *arguments) {
@@ -129,7 +130,7 @@ static PyObject *bucketed(PyObject *unused, PyObject *arguments) {
     Py_END_ALLOW_THREADS
     array_release(&lengths);
     array_release(&bounds);
-    return wrap(status, order, &error);
+    return order_wrap(status, order, &error);
 }
 
 /* mixture([Order], weights, stop): weights is an array of doubles as long as the list */
@@ -155,7 +156,7 @@ static PyObject *mixture(PyObject *unused, PyObject *arguments) {
         recmap_status status = recmap_order_mixture(&order, orders, weights.data, count,
                                                     stop ? RECMAP_STOP_LAST : RECMAP_STOP_FIRST,
                                                     &error);
-        made = wrap(status, order, &error);
+        made = order_wrap(status, order, &error);
     }
     free(orders);
     array_release(&weights);
@@ -174,7 +175,7 @@ static PyObject *view_range(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status =
         recmap_order_view_range(&order, order_of(object), first, count, step, &error);
-    return wrap(status, order, &error);
+    return order_wrap(status, order, &error);
 }
 
 static PyObject *view_list(PyObject *object, PyObject *arguments) {
@@ -185,7 +186,7 @@ static PyObject *view_list(PyObject *object, PyObject *arguments) {
     recmap_status status =
         recmap_order_view_list(&order, order_of(object), numbers.data, numbers.count, &error);
     array_release(&numbers);
-    return wrap(status, order, &error);
+    return order_wrap(status, order, &error);
 }
 
 /* ---- What an order gives. */
@@ -390,11 +391,19 @@ static PyMethodDef methods[] = {
     {"stratified", stratified, METH_VARARGS | METH_STATIC, NULL},
     {"bucketed", bucketed, METH_VARARGS | METH_STATIC, NULL},
     {"mixture", mixture, METH_VARARGS | METH_STATIC, NULL},
+    {"chunked", order_chunked, METH_VARARGS | METH_STATIC, NULL},
+    {"packed", order_packed, METH_VARARGS | METH_STATIC, NULL},
+    {"windows", order_windows, METH_VARARGS | METH_STATIC, NULL},
     {"view_range", view_range, METH_VARARGS, NULL},
     {"view_list", view_list, METH_VARARGS, NULL},
     {"at", at, METH_VARARGS, NULL},
     {"run", run, METH_VARARGS, NULL},
     {"position_of", position_of, METH_VARARGS, NULL},
+    {"pieces", order_pieces, METH_VARARGS, NULL},
+    {"prepare", order_prepare, METH_VARARGS, NULL},
+    {"row_width", order_row_width, METH_NOARGS, NULL},
+    {"record_limit", order_record_limit, METH_NOARGS, NULL},
+    {"fill", order_fill, METH_NOARGS, NULL},
     {"count", count, METH_NOARGS, NULL},
     {"number_limit", number_limit, METH_NOARGS, NULL},
     {"batch_count", batch_count, METH_NOARGS, NULL},

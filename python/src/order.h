@@ -9,4 +9,7 @@ typedef struct order_object {
     recmap_order *order;
 } order_object;
 
+/* A new object that takes over `order`; raises the error if the status is not OK. */
+PyObject *order_wrap(recmap_status status, recmap_order *order, const recmap_error *error);
+
 #endif

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "counts/counts.h"
+#include "os/memory.h"
 
 enum { BLOCK_SHIFT = 7, BLOCK = 1 << BLOCK_SHIFT };
 
@@ -148,8 +149,11 @@ static recmap_status pack(struct packed_counts *packed, struct packing *packing,
         packed->blocks[b] = (struct packed_block){packing->least, word_count << 8 | packing->width};
         word_count += 2 * (uint64_t)packing->width;
     }
-    packed->words = calloc(word_count + 2, sizeof *packed->words);
+    /* In huge pages: records are read at random, and most reads would miss the table of pages. */
+    size_t words_size = (word_count + 2) * sizeof *packed->words;
+    packed->words = (uint64_t *)pages_allocate(words_size);
     if (!packed->words) return fail_memory(error);
+    memset(packed->words, 0, words_size);
     for (size_t b = 0; b < block_count; b++) {
         load_block(packing, b);
         store_block(packed->words + (packed->blocks[b].bits >> 8), packing);
