@@ -115,7 +115,7 @@ static void measure_seeks(const recmap_order *order, const char *name, int repea
         samples_add(&medians, sum / SEEKS);
         samples_add(&slowest, most);
     }
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
     print_row(&medians, "us", AT_MAX(1000), "%s: seek to a random row, mean", name);
     print_row(&slowest, "us", NO_GOAL, "%s: seek to a random row, slowest", name);
 }
@@ -133,7 +133,7 @@ static void measure_rows(const recmap_order *order, const char *name, int repeat
         }
         samples_add(&times, (double)(thread_cpu_ns() - start) / (BATCH * BATCHES));
     }
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
     print_row(&times, "ns a row", NO_GOAL, "%s: rows in batches of %d", name, BATCH);
 }
 

@@ -21,9 +21,11 @@ typedef struct recmap_counts recmap_counts;
  * this machine. `values` is read and not kept.
  * Errors: INVALID, naming the record, for a count or a sum above RECMAP_COUNTS_MAX, and for any
  * other size; NO_MEMORY. */
-RECMAP_API recmap_status recmap_counts_create(recmap_counts **counts, const void *values,
-                                              size_t value_size, size_t record_count,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_counts_create(recmap_counts **counts,
+                                                               const void *values,
+                                                               size_t value_size,
+                                                               size_t record_count,
+                                                               recmap_error *error);
 
 /* Returns `counts`. */
 RECMAP_API recmap_counts *recmap_counts_retain(recmap_counts *counts);
@@ -37,8 +39,10 @@ RECMAP_API uint64_t recmap_counts_total(const recmap_counts *counts);
 RECMAP_API uint64_t recmap_counts_longest(const recmap_counts *counts);
 
 /* values[i] is the count of record first + i. Errors: INVALID out of range. */
-RECMAP_API recmap_status recmap_counts_run(uint64_t *values, const recmap_counts *counts,
-                                           uint64_t first, size_t count, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_counts_run(uint64_t *values,
+                                                            const recmap_counts *counts,
+                                                            uint64_t first, size_t count,
+                                                            recmap_error *error);
 
 #ifdef __cplusplus
 }

@@ -51,9 +51,9 @@ typedef struct recmap_chunked_options {
  * Shuffled documents need a table of 1/16 byte a document for each of up to two epochs. It is made
  * when the epoch is first asked for (about 10 ns a document and core) or by recmap_order_prepare.
  * A row then costs about 2 us. */
-RECMAP_API recmap_status recmap_order_chunked(recmap_order **order, recmap_counts *counts,
-                                              const recmap_chunked_options *options,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_order_chunked(recmap_order **order, recmap_counts *counts,
+                     const recmap_chunked_options *options, recmap_error *error);
 
 /* What happens to documents that are longer than a row. */
 typedef enum recmap_long {
@@ -81,9 +81,10 @@ typedef struct recmap_packed_options {
  * each group are shuffled. All documents are packed once to count the rows (about 20 ns a document
  * and core), and a group again when it is asked for. Memory: 8 bytes a group, and for each of up
  * to two epochs the same. */
-RECMAP_API recmap_status recmap_order_packed(recmap_order **order, recmap_counts *counts,
-                                             const recmap_packed_options *options,
-                                             recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_packed(recmap_order **order,
+                                                              recmap_counts *counts,
+                                                              const recmap_packed_options *options,
+                                                              recmap_error *error);
 
 typedef struct recmap_windows_options {
     uint32_t version; /* RECMAP_WINDOWS_OPTIONS_VERSION */
@@ -101,9 +102,9 @@ typedef struct recmap_windows_options {
 
 /* Every stretch of `size` elements of each sequence, `stride` apart, all shuffled. Memory: 1/16
  * byte a record. */
-RECMAP_API recmap_status recmap_order_windows(recmap_order **order, recmap_counts *counts,
-                                              const recmap_windows_options *options,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_order_windows(recmap_order **order, recmap_counts *counts,
+                     const recmap_windows_options *options, recmap_error *error);
 
 /* ---- What a row order gives. */
 
@@ -143,23 +144,25 @@ typedef struct recmap_pieces {
     { NULL, 0, NULL, 0, 0, 0 }
 
 /* Frees the memory and leaves no rows. */
-RECMAP_API void recmap_pieces_free(recmap_pieces *pieces);
+RECMAP_API void recmap_pieces_deinit(recmap_pieces *pieces);
 
 /* The pieces of the rows at positions[0], ..., positions[count - 1] of the epoch. They replace what
  * `pieces` held.
  * Errors: INVALID for a position out of range, an epoch too large for a mixture, or an order over
  * records; CORRUPT if the counts have changed since the order was made (an index that was written
  * to); NO_MEMORY. `pieces` has no rows then. */
-RECMAP_API recmap_status recmap_order_pieces(recmap_pieces *pieces, const recmap_order *order,
-                                             uint64_t epoch, const uint64_t *positions,
-                                             size_t count, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_pieces(recmap_pieces *pieces,
+                                                              const recmap_order *order,
+                                                              uint64_t epoch,
+                                                              const uint64_t *positions,
+                                                              size_t count, recmap_error *error);
 
 /* Makes what the order needs for an epoch, so that the first position does not wait for it: call it
  * for the next epoch while this one is still running, from any thread. Uses all cores. Orders that
  * need nothing return at once. An order keeps two epochs, an even and an odd one. Errors: INVALID
  * for an epoch too large for a mixture; NO_MEMORY. */
-RECMAP_API recmap_status recmap_order_prepare(const recmap_order *order, uint64_t epoch,
-                                              recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_order *order,
+                                                               uint64_t epoch, recmap_error *error);
 
 #ifdef __cplusplus
 }

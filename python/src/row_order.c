@@ -94,7 +94,7 @@ PyObject *order_pieces(PyObject *object, PyObject *arguments) {
     Py_END_ALLOW_THREADS
     array_release(&positions);
     PyObject *pair = status == RECMAP_OK ? wrap_pieces(&pieces) : raise_error(&error);
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
     return pair;
 }
 

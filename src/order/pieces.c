@@ -23,7 +23,7 @@ recmap_status pieces_end_row(recmap_pieces *pieces, recmap_error *error) {
     return RECMAP_OK;
 }
 
-void recmap_pieces_free(recmap_pieces *pieces) {
+void recmap_pieces_deinit(recmap_pieces *pieces) {
     free(pieces->items);
     free(pieces->ends);
     *pieces = (recmap_pieces)RECMAP_PIECES_INIT;

@@ -67,7 +67,7 @@ static void check_order(const recmap_order *order, uint64_t epoch) {
         check(recmap_order_pieces(&pieces, order, epoch, &position, 1, NULL) == RECMAP_OK);
         check_row(order, &pieces);
     }
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
     check(recmap_order_fill(order) >= 0 && recmap_order_fill(order) <= 1);
 }
 

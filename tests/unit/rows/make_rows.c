@@ -93,7 +93,7 @@ static void check_batch(const recmap_order *order, uint64_t epoch, const recmap_
         assert_int_equal(expected, found);
         assert_memory_equal(a, b, found * sizeof *a);
     }
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
 }
 
 void check_rows(const recmap_order *order, uint64_t epoch) {
@@ -109,5 +109,5 @@ void check_rows(const recmap_order *order, uint64_t epoch) {
         for (uint64_t i = 0; i < 50; i++) positions[i] = random_below(random_word(batch, i), count);
         check_batch(order, epoch, &all, positions, 5 * batch + 1);
     }
-    recmap_pieces_free(&all);
+    recmap_pieces_deinit(&all);
 }

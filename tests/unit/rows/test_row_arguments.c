@@ -132,10 +132,10 @@ static void check_empty(recmap_order *order) {
                      RECMAP_INVALID);
     assert_non_null(strstr(failure.advice, "has no rows"));
     assert_int_equal(recmap_order_at(&number, order, 0, &position, 1, &failure), RECMAP_INVALID);
-    MUST_FAIL(RECMAP_NOT_FOUND, "does not come",
+    MUST_FAIL(RECMAP_NOT_FOUND, "does not occur",
               recmap_order_position_of(&position, order, 0, 0, &error));
     free(description);
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
     recmap_order_release(order);
 }
 
@@ -257,7 +257,7 @@ static void check_changed(recmap_order *order, struct changing_counts *counts, u
             failures++;
         }
     if (value < 2) assert_true(failures > 0);
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
     recmap_order_release(order);
 }
 

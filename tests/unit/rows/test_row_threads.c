@@ -57,7 +57,7 @@ static void *read_rows(void *context) {
         if (recmap_order_prepare(shared->order, word >> 32 & 3, NULL) != RECMAP_OK)
             atomic_fetch_add(&shared->failures, 1);
     }
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
     return NULL;
 }
 
@@ -67,7 +67,7 @@ static void shared_init(struct shared *shared, recmap_order *order) {
 }
 
 static void shared_deinit(struct shared *shared) {
-    for (int e = 0; e < EPOCHS; e++) recmap_pieces_free(&shared->epochs[e]);
+    for (int e = 0; e < EPOCHS; e++) recmap_pieces_deinit(&shared->epochs[e]);
 }
 
 static void check_shared(recmap_order *order) {
@@ -118,7 +118,7 @@ static void *remake_tables(void *context) {
         if (recmap_order_pieces(&pieces, shared->order, epoch % EPOCHS, &position, 1, NULL) !=
             RECMAP_OK)
             atomic_fetch_add(&shared->failures, 1);
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
     return NULL;
 }
 

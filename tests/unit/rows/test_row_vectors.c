@@ -91,7 +91,7 @@ static void check_pieces(const vector_case *c, const recmap_order *order, unsign
                 fail_msg("case %s: epoch %u, row %zu, piece %zu", vector_title(c), epoch, row, i);
     }
     assert_int_equal(next, expected_count);
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
     free(expected);
 }
 

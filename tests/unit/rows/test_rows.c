@@ -130,7 +130,7 @@ static void check_chunked(const struct sample *sample, const recmap_chunked_opti
     assert_int_equal(extra, rows ? (rows - 1) * options->overlap : 0);
     free(times);
     free(numbers);
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
 }
 
 static void test_chunked(void **state) {
@@ -210,7 +210,7 @@ static void check_packed(const struct sample *sample, const recmap_packed_option
     }
     check_packed_elements(sample, options, &pieces);
     check_fill(order, &pieces);
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
 }
 
 static void test_packed(void **state) {
@@ -248,8 +248,8 @@ static void test_packed_epochs(void **state) {
         moved += other != i;
     }
     assert_true(moved > rows / 2);
-    recmap_pieces_free(&first);
-    recmap_pieces_free(&second);
+    recmap_pieces_deinit(&first);
+    recmap_pieces_deinit(&second);
     recmap_order_release(order);
     free(sample.values);
 }
@@ -294,7 +294,7 @@ static void check_windows(const struct sample *sample, const recmap_windows_opti
             check_window(&pieces, order, number++, i, sample->values[i], start);
     }
     assert_int_equal(number, recmap_order_count(order));
-    recmap_pieces_free(&pieces);
+    recmap_pieces_deinit(&pieces);
 }
 
 static void test_windows(void **state) {
@@ -353,7 +353,7 @@ static void check_mixture(const recmap_order *mixture, recmap_order **sources, s
             assert_true(items[p].record - first_record < recmap_order_record_limit(sources[s]));
         }
     }
-    recmap_pieces_free(&all);
+    recmap_pieces_deinit(&all);
 }
 
 static void test_mixtures(void **state) {
@@ -385,8 +385,8 @@ static void test_mixture_of_one(void **state) {
         recmap_pieces expected = all_pieces(source, e), found = all_pieces(mixture, e);
         assert_int_equal(expected.count, found.count);
         assert_memory_equal(expected.items, found.items, found.count * sizeof *found.items);
-        recmap_pieces_free(&expected);
-        recmap_pieces_free(&found);
+        recmap_pieces_deinit(&expected);
+        recmap_pieces_deinit(&found);
     }
     recmap_order_release(source);
     recmap_order_release(mixture);
@@ -401,8 +401,8 @@ static void check_view(recmap_order *base, recmap_order *view, const uint64_t *r
     }
     check_rows(view, 2);
     check_inverse(view, 2);
-    recmap_pieces_free(&expected);
-    recmap_pieces_free(&found);
+    recmap_pieces_deinit(&expected);
+    recmap_pieces_deinit(&found);
     recmap_order_release(view);
 }
 
