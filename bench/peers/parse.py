@@ -31,7 +31,7 @@ KEEPING = {
 KEPT = "BENCH_PARSE_MEMORY_KEPT"
 
 BATCH = 256
-RECORDS_MOST = 16384
+RECORDS_MAX = 16384
 
 INT64 = tf.io.FixedLenFeature([], tf.int64)
 FLOAT = tf.io.FixedLenFeature([], tf.float32)
@@ -69,7 +69,7 @@ def read_records(folder, name, shard):
     records = []
     path = os.path.join(folder, name, f"{name}-{shard:05}-of-00008.tfrecord")
     with open(path, "rb") as file:
-        while len(records) < RECORDS_MOST and (header := file.read(12)):
+        while len(records) < RECORDS_MAX and (header := file.read(12)):
             records.append(file.read(struct.unpack_from("<Q", header)[0]))
             file.read(4)
     whole = len(records) - len(records) % BATCH

@@ -21,7 +21,7 @@ import torch
 
 BATCH = 65536
 INDICES = 1 << 20  # a repeat
-RANDPERM_MOST = 1_000_000
+RANDPERM_MAX = 1_000_000
 SIZES = (257, 1000, 1_000_000, 1_000_000_000, 1_000_000_000_000)
 
 
@@ -83,7 +83,7 @@ def measure(library, n, repeats):
         "recmap": lambda run=recmap_order(library, n): time_batches(run, positions),
         "index_shuffle": lambda run=index_shuffle(n): time_batches(run, tensors),
     }
-    if n <= RANDPERM_MOST:
+    if n <= RANDPERM_MAX:
         ways["randperm"] = lambda: time_randperm(n)
     times = {name: [] for name in ways}
     for repeat in range(repeats + 1):
