@@ -180,8 +180,8 @@ static fio_setting best_of_fio(const char *folder, const char *set, uint64_t blo
     return found;
 }
 
-/* The device that is shared with others is not equally fast at all times: each way is held against
- * what fio makes of it right before and right behind. */
+/* A device shared with other users varies in speed, so each method is compared with fio's rate
+ * right before and right after it. */
 static void measure(const char *folder, const char *set, uint64_t frame_size, uint64_t part,
                     int repeats) {
     samples fio = {.count = 0}, rates[COLD_WAYS] = {{.count = 0}},

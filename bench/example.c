@@ -29,8 +29,7 @@ static size_t field_size(size_t size) {
     return 1 + varint_size(size) + size;
 }
 
-/* Everything of an entry but the `size` bytes of its values, which stand in one field of the list.
- */
+/* Writes an entry except for the `size` bytes of its values, which are one field of the list. */
 static uint8_t *put_entry(example *example, const char *name, unsigned list, size_t size) {
     size_t name_size = strlen(name), list_size = field_size(size);
     size_t feature_size = field_size(list_size);

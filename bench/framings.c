@@ -3,8 +3,8 @@
  *
  * The payloads of the small set are written as OFRecords, as lines and as records of one size, into
  * FOLDER/framed-..., unless they are there. The bare loops step from record to record and run the
- * library's hash over each payload, which is what the index does where no check is stored. Who gets
- * records reads them: both sides hash what they get. usage: bench_framings FOLDER [REPEATS] */
+ * library's hash over each payload, which is what the index does where no check is stored. Users of
+ * records read them, so both sides hash the payloads. usage: bench_framings FOLDER [REPEATS] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -151,7 +151,7 @@ static void measure(const char *folder, const char *set, size_t count, int repea
         for (size_t i = 0; i < count; i++) bench.numbers[i] = random_below(&seed, records);
         double taken[WAY_COUNT];
         int order[WAY_COUNT];
-        /* What ran before leaves something in the caches: any way may come behind any other. */
+        /* Each method leaves data in the caches, so their order is random. */
         shuffle(order, WAY_COUNT, &seed);
         for (int i = 0; i < WAY_COUNT; i++) taken[order[i]] = time_way(&bench, order[i]);
         for (int way = 0; r && way < WAY_COUNT; way++) {

@@ -1,7 +1,7 @@
 /* GZIP shards: what do indexing, single records and epochs cost against inflating alone?
  *
- * What they are held against runs in turns with them, in the same process: see inflating.h. All
- * spans of the set fit into what is kept of them; bench_spans asks about sets that do not.
+ * The baselines run alternately with them, in the same process: see inflating.h. All spans of the
+ * set fit in the span cache; bench_spans measures sets that do not.
  * FOLDER/SET holds compressed shards (bench/run makes them).
  *
  * usage: bench_gzip FOLDER SET [REPEATS [index|get|windowed|shuffled]...] */

@@ -1,7 +1,7 @@
 /* Writes the sets that are measured, always the same bytes:
  *
  *   small   1,000,000 tf.Examples of 14 features, about 240 bytes; in every second shard the
- * features of each record stand in an order of their own, as many writers leave them
+ * features of each record are in an order of their own, as many writers leave them
  *   medium    200,000 of 2.6 KB: tokens
  *   large      20,000 of 50 KB on average: bytes as long as JPEGs, sigma 20 KB
  *   tokens     32,768 of 1,024 token ids, nothing else

@@ -9,7 +9,7 @@
 #include "os/file.h"
 #include "set.h"
 
-/* The rate of hashing fewer bytes than this cannot be told from the opening. */
+/* With fewer bytes than this, the time to hash them is lost in the time to open the file. */
 enum { HASHED_MIN = 500000 };
 
 static double open_once(const char *path, recmap_index_check check, uint64_t *size) {

@@ -70,6 +70,8 @@ static int run_cat(const struct cat_job *job, recmap_dataset *dataset) {
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
+/* All options are parsed and checked before the index is opened, so that usage errors are reported
+ * first. The output must not be a file of the data set. */
 static int run(int argc, char **argv) {
     struct cat_job job = {.format = OUTPUT_DEFAULT};
     args_init(&job.args, &cmd_cat, options, argc, argv);

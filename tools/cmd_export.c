@@ -130,6 +130,8 @@ static recmap_status write_lines(struct output *output, recmap_dataset *dataset,
     return RECMAP_OK;
 }
 
+/* Writes the text index of one shard. The output is checked not to overwrite the data set, and the
+ * file is published only after all its lines are written. */
 static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const char *folder,
                         const char *index_path) {
     recmap_error error = RECMAP_ERROR_INIT;

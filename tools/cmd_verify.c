@@ -88,6 +88,8 @@ static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, co
     return interrupt_finish(exit_status);
 }
 
+/* Parses the options, then opens and verifies one index. Damage that verify finds sets the exit
+ * status but is not an error of the run itself. */
 static int run(int argc, char **argv) {
     struct args args;
     recmap_verify_options verify = RECMAP_VERIFY_OPTIONS_INIT;

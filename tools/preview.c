@@ -136,7 +136,8 @@ static bool print_list(FILE *stream, struct json_cursor *json) {
     return false;
 }
 
-/* Behind the `{` of a step: to the `}` that closes it. Its strings are base64, without braces. */
+/* Called after the `{` of a step: skips to the `}` that closes it. The strings in a step are
+ * base64, so they contain no braces. */
 static bool skip_step(struct json_cursor *json) {
     size_t depth = 1;
     for (; depth && *json->next; json->next++) {

@@ -1,7 +1,7 @@
-"""Reads an index's tables and points by docs/index-format.md, and goes on inflating there: struct
-and zlib are enough.
+"""Reads an index's tables and seek points as docs/index-format.md describes, and inflates from them
+with struct and zlib alone.
 
-Made after the specification, not after the library, so that the two can be held against each other.
+Written from the specification, not from the library, so that each can be tested against the other.
 """
 
 import struct

@@ -551,7 +551,7 @@ def test_encoded_examples_equal_protobuf():
     r = random.Random(3)
     for _ in range(300):
         made, features = Example(), {}
-        # No name begins another: upb puts that behind, unlike protobuf in C++.
+        # No name is a prefix of another: upb sorts such names differently from protobuf in C++.
         for name in r.sample(["a", "b", "\u00e9", "\U0001f600", "words"], r.randrange(1, 6)):
             kind, count = r.randrange(3), r.randrange(4)
             make = (lambda r: r.randbytes(r.randrange(200)), real, integer)[kind]

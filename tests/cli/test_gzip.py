@@ -138,8 +138,8 @@ class Good(GzipTest):
                 image, [len(tfrecord(due[:100])), len(tfrecord(due[:200]))]))),
             "a byte each": lambda image: b"".join(
                 member(image[i : i + 1]) for i in range(400)) + member(image[400:]),
-            "zeros behind": lambda image: member(image) + bytes(1000),
-            "zeros behind, many": lambda image: member(image) + bytes(600_000),
+            "zeros at the end": lambda image: member(image) + bytes(1000),
+            "many zeros at the end": lambda image: member(image) + bytes(600_000),
             "all fields": lambda image: b"".join(member(part, 2 | 4 | 8 | 16, b"xy\x01\x00z")
                                                  for part in cut(image, [777, 778])),
             "each field": lambda image: b"".join(
@@ -153,7 +153,7 @@ class Good(GzipTest):
             "zlib, many": lambda image: b"".join(
                 zlib.compress(part, level % 10) for level, part in enumerate(
                     cut(image, range(0, len(image), 1000)))),
-            "zlib, zeros behind": lambda image: zlib.compress(image) + bytes(9),
+            "zlib, zeros at the end": lambda image: zlib.compress(image) + bytes(9),
         }
         for name, make in makes.items():
             self.check_good(name, make, due)

@@ -365,7 +365,7 @@ class Stopping(CliTest):
         self.assertEqual(out, b"")
         return process.returncode, err
 
-    def test_a_signal_leaves_nothing_behind(self):
+    def test_a_signal_leaves_no_files(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             status, err = self.stop(number)
             self.assertEqual(status, -number, err)

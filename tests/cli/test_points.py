@@ -1,5 +1,5 @@
-"""Seek points of an index that recmap wrote, used without it: docs/vectors/points_reader.py finds the
-table in the file as docs/index-format.md has it, and zlib goes on from each point.
+"""Seek points of an index, used without the library: docs/vectors/points_reader.py
+finds the table as docs/index-format.md describes it, and zlib inflates from each point.
 """
 
 import gzip

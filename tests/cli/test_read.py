@@ -349,7 +349,7 @@ class OutputFiles(CliTest):
             self.assertEqual(self.read("out"), b"old")
             self.assertEqual(self.files(), ["a", "a.rmx", "out"])
 
-    def test_a_signal_leaves_nothing_behind(self):
+    def test_a_signal_leaves_no_files(self):
         self.write("big", tfrecord([b"x" * 8000]) * 20000)
         self.index("big")
         files = self.files()

@@ -286,7 +286,7 @@ class Damage(CliTest):
         self.index("--framing", "tar", "-o", "a.rmx", "a.tar")
         self.assertEqual(self.payloads("a.rmx"), self.due[:good])
 
-    def test_damage_behind_the_end(self):
+    def test_damage_after_the_end(self):
         for file in (gzip.compress(self.data) + b"x", gzip.compress(self.data) + b"\x1f\x8b"):
             self.write("a.tar", file)
             self.run_recmap("index", "--framing", "tar", "--on-corrupt", "skip", "-o", "a.rmx", "a.tar")

@@ -83,7 +83,7 @@ int64_t interpose_maps(void) {
     return map_count;
 }
 
-/* The next definition of a function, behind ours. */
+/* The next definition of a function in the search order, after the one in this file. */
 static void *next(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) abort();
@@ -407,7 +407,7 @@ int close(int fd) {
     NEXT(real, "close");
     call_fault fault = enter(CALL_CLOSE, CALLER);
     if (fault == FAULT_ERRNO) {
-        real(fd); /* Linux closes it whatever it says */
+        real(fd); /* Linux closes the descriptor even if close fails */
         errno = plan.code;
         return -1;
     }

@@ -29,7 +29,7 @@ typedef enum call_kind {
 #define CALL_BIT(kind) (1u << (kind))
 #define CALL_ALL_FILES (CALL_BIT(CALL_ALLOCATE) - 1)
 
-/* A call that was made, for who watches. */
+/* An intercepted call, as the watcher sees it. */
 typedef struct call {
     call_kind kind;
     int fd;           /* of its file, or what open returned; else -1 */

@@ -104,7 +104,7 @@ static const char *check_each(recmap_dataset *dataset, const recmap_location *pl
         if (recmap_dataset_get(&record, dataset, number, &error) == RECMAP_OK) {
             bool holds = payload_holds(&record, number);
             recmap_record_release(&record);
-            if (!is_whole) return case_says("record %d lies behind the cut", (int)number);
+            if (!is_whole) return case_says("record %d lies past the cut", (int)number);
             if (!holds) return case_says("record %d has wrong bytes", (int)number);
             continue;
         }
@@ -294,10 +294,10 @@ static const char *run_compressed_cut(void *context, size_t number) {
     interpose_end();
     if (!wrong && !cut.is_done) wrong = "the shard was never cut";
     if (!wrong) wrong = check_rest(dataset);
-    /* Behind half of the bytes lies the last record for sure. */
+    /* The last record is certainly not in the first half of the bytes. */
     if (!wrong && cut.size <= victim.size / 2 &&
         recmap_dataset_get(&(recmap_record){0}, dataset, END - 1, NULL) == RECMAP_OK)
-        wrong = "a record came that lies behind the cut";
+        wrong = "a record was read that lies past the cut";
     recmap_dataset_close(dataset);
     return wrong;
 }

@@ -1,6 +1,6 @@
-/* Loaders and states when calls fail: every allocation and every read in turn, once or from then
- * on. Whatever fails is an error at its place, and the same call then goes on with the very stream;
- * nothing leaks. */
+/* Loaders and states when calls fail: each allocation and each read in turn, either once or from
+ * then on. Each failure is reported for the call where it happens, repeating the call continues the
+ * same stream, and nothing leaks. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>

@@ -115,7 +115,7 @@ static recmap_status read_lines(session *session, recmap_error *error) {
     return status;
 }
 
-/* The last record lies behind seek points. */
+/* The last record lies after seek points. */
 static recmap_status read_compressed(session *session, recmap_error *error) {
     recmap_dataset *dataset = NULL;
     recmap_record record;
@@ -400,7 +400,7 @@ static uint64_t count_allocations(const recmap_dataset_options *reading) {
 
 static size_t step_between_cases(void) {
     if (test_is_long()) return 1;
-    /* Odd, as every other case is one that goes on failing. */
+    /* Odd, because every second case keeps failing after its first failure. */
     return test_is_sanitized() ? 7 : 3;
 }
 

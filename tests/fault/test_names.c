@@ -1,5 +1,6 @@
-/* Indexes that name shards where none of theirs can be: out of the folder, behind links, what is no
- * file at all. By default they are refused and nothing outside is read, whatever lies there. */
+/* Indexes that name shards in places where none can be: outside the folder, through links, or
+ * things that are not files. By default they are refused, and nothing outside the folder is read.
+ */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

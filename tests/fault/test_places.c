@@ -126,7 +126,7 @@ static const char *use(const setting *setting, recmap_access access) {
     return check_errno("build", status, &error, setting->build_errno);
 }
 
-/* In a child of its own, which gives up its rights. */
+/* In a separate child process, which drops its privileges. */
 static const char *use_as_nobody(void *context, size_t number) {
     const setting *setting = context;
     require(!setgid(NOBODY) && !setuid(NOBODY), "setuid");

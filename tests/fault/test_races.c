@@ -117,7 +117,7 @@ static const char *build_taken_for_dead(void *context, size_t number) {
     if (remover.fd < 0) return "no temporary file was made";
     close(remover.fd);
     if (status != RECMAP_OK) return case_says("%s", error.message);
-    /* Who has the lock removes the file. */
+    /* The process that holds the lock removes the file. */
     return number                                          ? fixture_check(&data, false, true)
            : file_bytes_equal(&data.new_index, data.index) ? NULL
                                                            : "not the new index";
@@ -128,7 +128,7 @@ static void test_taken_for_dead(void **state) {
     assert_int_equal(cases_run("races, taken for dead", 2, 1, build_taken_for_dead, NULL), 0);
 }
 
-/* Process `which` appends the shard behind the first `which` ones. */
+/* Process `which` appends the shard that follows the first `which` ones. */
 static const char *append_one(size_t which) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_builder *builder = NULL;
@@ -232,7 +232,7 @@ static void test_readers_beside_a_builder(void **state) {
     assert_true(shared->read_count > READERS);
 }
 
-/* Who appended and has not destroyed its builder yet is in nobody's way. */
+/* A builder that has appended but is not destroyed yet blocks no other process. */
 static const char *append_twice(void *context, size_t number) {
     recmap_index_builder *builders[2] = {NULL, NULL};
     recmap_index_options options = fixture_options();

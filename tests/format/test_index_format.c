@@ -197,7 +197,7 @@ static void damage_overlaps(forged *index) {
     index->damages[1].offset = index->damages[0].offset + index->damages[0].length - 1;
 }
 
-/* It ends a byte behind its shard. */
+/* The damage ends one byte past the end of its shard. */
 static void damage_outside(forged *index) {
     index->damages[1].offset = index->shards[0].size - index->damages[1].length + 1;
 }
@@ -232,7 +232,7 @@ static void default_too_long(forged *index) {
     index->manifest.columns[2].default_value = strdup(text);
 }
 
-static void first_value_behind(forged *index) {
+static void first_value_past_end(forged *index) {
     index->manifest.columns[0].first_value = SAMPLE_RECORDS;
 }
 
@@ -399,8 +399,8 @@ static void hint_far_outside(forged *index) {
     store32(frame_entry(index, FRAME) + FRAME_SHARD, UINT32_MAX);
 }
 
-/* The last frame begins where the last shard ends, so that its records lie behind it. */
-static void offset_behind_shard(forged *index) {
+/* The last block begins where the last shard ends, so its records lie past the end. */
+static void offset_past_shard(forged *index) {
     uint64_t end = 0;
     for (int i = 0; i < SAMPLE_SHARDS; i++) end += index->shards[i].size;
     store64(frame_entry(index, FRAME), end);
@@ -421,12 +421,12 @@ static void offset_repeats(forged *index) {
     store64(frame_entry(index, FRAME) + 8, 0);
 }
 
-/* The bits of a record's offset lie behind the chunk. */
+/* The bits of a record's offset lie past the end of the chunk. */
 static void offset_bits_outside(forged *index) {
     store32(frame_entry(index, 0) + 16, 1 << 20);
 }
 
-/* Every pair names the record behind the last. */
+/* Every pair names the record after the last one. */
 static void id_of_nothing(forged *index) {
     forged_value *ids = value_of(index, STORE_IDS, 0);
     size_t pair = IDS_HASH_BYTES + ids_number_size(SAMPLE_RECORDS);
@@ -493,7 +493,7 @@ typedef struct break_case {
     void (*change)(forged *index); /* after it */
     recmap_status (*use)(struct index_file *index,
                          recmap_error *error); /* NULL: refused on opening */
-    const char *message;                       /* behind "the index is damaged or forged: " */
+    const char *message;                       /* after "the index is damaged or forged: " */
     const char *other_message;
 } break_case;
 
@@ -568,7 +568,7 @@ static const break_case cases[] = {
     CHANGES(column_dropped, "its columns are incomplete"),
     CHANGES(column_surplus, "its columns are incomplete"),
     CHANGES(column_elsewhere, "its columns are incomplete"),
-    SAYS(first_value_behind, "a column has its first value after the last record"),
+    SAYS(first_value_past_end, "a column has its first value after the last record"),
     SAYS(default_of_other_type, "the default of a column is not of its type"),
     SAYS(default_too_long, "the default of a column is not of its type"),
     SAYS(more_ids, "its ids are incomplete"),
@@ -595,7 +595,7 @@ static const break_case cases[] = {
     USED(hint_outside, locate_last, "a chunk of offsets names a wrong shard"),
     USED(hint_far_outside, locate_last, "a chunk of offsets names a wrong shard"),
     USED(frame_in_next_shard, locate_second_frame, "an offset lies outside its shard"),
-    USED(offset_behind_shard, locate_last, "an offset lies outside its shard"),
+    USED(offset_past_shard, locate_last, "an offset lies outside its shard"),
     USED(offset_before_shard, locate_middle, "an offset lies outside its shard"),
     USED(offset_repeats, locate_before_last, "an offset lies outside its shard"),
     USED(id_of_nothing, look_for_id, "an id names a record that is not there"),

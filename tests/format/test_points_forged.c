@@ -1,7 +1,7 @@
 /* Seek points that say anything at all, under hashes and a seal that are right: each bit of their
- * numbers, strange numbers, bits of their windows, values that are lost, moved or doubled. Records
- * come right or with an error that says what is wrong; nothing crashes, hangs or takes much memory.
- */
+ * numbers, strange numbers, bits of their windows, values that are lost, moved or doubled. Each
+ * record is read correctly or fails with an error that says what is wrong. Nothing crashes, hangs
+ * or takes much memory. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -256,8 +256,8 @@ static void test_counts(void **state) {
     }
 }
 
-/* An image that is said to be as large as can be, behind the last point: what is not in the file
- * does not come, and takes no memory. */
+/* The index claims the largest possible image after the last point. Bytes that are not in the file
+ * are not returned and take no memory. */
 static void test_endless_image(void **state) {
     (void)state;
     forged index = forged_read("sample.rmx");

@@ -1,6 +1,6 @@
-/* Any bytes as a compressed stream, and as what a stream is made of: inflating ends, what comes out
- * is what zlib makes of it, and goes on the same from every point and every place that was kept.
- * The first two bytes choose. */
+/* Any bytes as a compressed stream, and as the content of one: inflating ends, the result equals
+ * zlib's, and inflating from any seek point and any saved position gives the same bytes. The first
+ * two bytes choose the variant. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@ static void check_state(const recmap_state *state) {
     recmap_text_deinit(&again);
 }
 
-/* The members of any description, held against those of another. */
+/* Compares the members of any description with those of another. */
 static void check_difference(const recmap_state *state) {
     recmap_state_info other = *recmap_state_get_info(state);
     recmap_error error = RECMAP_ERROR_INIT;

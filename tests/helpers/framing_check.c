@@ -138,8 +138,8 @@ typedef struct walker_state {
     bool has_damage, has_ended;
 } walker_state;
 
-/* Where the reader goes on behind damage at `at`. */
-static uint64_t behind_damage(const walker_state *state) {
+/* Where the reader continues after damage at `at`. */
+static uint64_t after_damage(const walker_state *state) {
     if (state->how->kind != CHECK_OWN_FINDABLE) return state->end;
     uint64_t found = own_find(state->data, state->end, state->at + 1, state->end, NULL);
     return found == UINT64_MAX ? state->end : found;
@@ -180,7 +180,7 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     if (state->end) /* else the file is too short for its header and footer */
         require(plain(&found, state->how, state->data, state->at, state->end) == DAMAGE,
                 "damage where there is none");
-    uint64_t goes_on = state->end ? behind_damage(state) : state->size;
+    uint64_t goes_on = state->end ? after_damage(state) : state->size;
     require(length == goes_on - offset, "damage of another length");
     state->at = goes_on;
     return RECMAP_OK;

@@ -1,5 +1,5 @@
-/* A shard of any framing scanned by the library, held against what a plain reader, written here
- * once more, finds in it. Any difference ends the process. */
+/* Compares the library's scan of a shard, in any framing, with a simple second reader written here.
+ * Any difference ends the process. */
 #ifndef RECMAP_TESTS_HELPERS_FRAMING_CHECK_H
 #define RECMAP_TESTS_HELPERS_FRAMING_CHECK_H
 

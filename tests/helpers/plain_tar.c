@@ -34,7 +34,7 @@ static size_t field_size(const uint8_t *field, size_t most) {
     return size;
 }
 
-/* -1: it is no number. */
+/* Returns -1 if the field is not a number. */
 static int64_t number(const uint8_t *field, size_t size) {
     int64_t value = 0;
     size_t i = 0, end = field_size(field, size);

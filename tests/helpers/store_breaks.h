@@ -12,7 +12,7 @@
 
 #include "helpers/store_file.h"
 
-/* `width` bytes, `at` bytes behind what is located, are set to a value. */
+/* Sets `width` bytes to a value, `at` bytes after the located place. */
 typedef struct break_field {
     uint8_t *(*locate)(const store_file *file);
     int at;

@@ -35,7 +35,7 @@ enum {
     NODE_FLAGS = 4,
     NODE_KEY_SIZE = 6,
     NODE_KEY = 8,
-    NODE_LARGE_PAGE = 20, /* behind a key of 12 bytes */
+    NODE_LARGE_PAGE = 20, /* after a key of 12 bytes */
     SEAL_VERSION_AT = 8,
     SEAL_LMDB_VERSION_AT = 12,
     SEAL_PAGE_SIZE_AT = 16,
@@ -76,7 +76,7 @@ uint8_t *older_meta(const store_file *file);
 uint8_t *main_record(const store_file *file);
 uint8_t *names_page(const store_file *file);                    /* the table of tables */
 uint8_t *names_node(const store_file *file, store_table table); /* the table's node there */
-uint8_t *record_of(const store_file *file, store_table table);  /* behind its name */
+uint8_t *record_of(const store_file *file, store_table table);  /* after its name */
 uint8_t *root_of(const store_file *file, store_table table);
 uint8_t *node_of(uint8_t *page, size_t i);
 uint8_t *child_of(const store_file *file, uint8_t *branch, size_t i);

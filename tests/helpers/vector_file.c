@@ -118,7 +118,7 @@ static uint64_t parse_number(const char **text) {
     char *end;
     errno = 0;
     uint64_t number = strtoull(*text, &end, 10);
-    if (errno || end == *text) fail_msg("\"%s\" is no number", *text);
+    if (errno || end == *text) fail_msg("\"%s\" is not a number", *text);
     *text = end;
     return number;
 }
@@ -140,7 +140,7 @@ uint64_t *vector_numbers(const vector_case *found, const char *key, size_t *coun
 static unsigned parse_digit(char digit) {
     static const char digits[] = "0123456789abcdef";
     const char *at = digit ? strchr(digits, digit) : NULL;
-    if (!at) fail_msg("'%c' is no digit of hex", digit);
+    if (!at) fail_msg("'%c' is not a hex digit", digit);
     return at ? (unsigned)(at - digits) : 0;
 }
 

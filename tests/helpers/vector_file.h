@@ -1,5 +1,5 @@
-/* Test vectors of docs/vectors: cases of `KEY VALUE` lines, a key that comes again continuing its
- * value. Whatever does not fit fails the test at hand. */
+/* Test vectors of docs/vectors: cases of `KEY VALUE` lines. A repeated key continues its value.
+ * Lines that do not have this form fail the current test. */
 #ifndef RECMAP_TESTS_HELPERS_VECTOR_FILE_H
 #define RECMAP_TESTS_HELPERS_VECTOR_FILE_H
 
@@ -35,7 +35,7 @@ uint8_t *vector_bytes(const vector_case *found, const char *key, size_t *size);
 /* Checks that the value of a key is these bytes. */
 void vector_expect(const vector_case *found, const char *key, const void *bytes, size_t size);
 
-/* Bytes in hex up to the next space; returns their number, and moves `*text` behind them. */
+/* Parses bytes in hex up to the next space; returns their number and moves `*text` past them. */
 size_t vector_parse_hex(uint8_t *bytes, const char **text);
 
 #endif

@@ -14,7 +14,7 @@ static void add_field(buffer *to, unsigned field, const void *data, size_t size)
     buffer_add(to, data, size);
 }
 
-/* Takes the list, which stands in field `kind` of Feature, over. */
+/* Adds an entry whose list is field `kind` of Feature; takes over the list. */
 static void add_feature(buffer *features, const char *name, unsigned kind, buffer *list) {
     buffer feature = BUFFER_INIT, entry = BUFFER_INIT;
     if (kind) add_field(&feature, kind, list->data, list->size);

@@ -32,10 +32,10 @@ typedef struct forged {
 forged forged_read(const char *path);
 void forged_free(forged *freed);
 
-/* Encodes manifest, shards and damages as they stand now into the first values of their tables. */
+/* Encodes the current manifest, shards and damages into the first values of their tables. */
 void forged_encode(forged *index);
 
-/* Adds a value behind those of a table, or takes the last one away. */
+/* Adds a value after those of a table, or removes the last one. */
 void forged_add(forged *index, store_table table, struct store_key key, const void *data,
                 size_t size);
 void forged_drop(forged *index, store_table table);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* What is left of the text; NULL once it is no JSON. */
+/* The rest of the text; NULL once the text has turned out not to be JSON. */
 typedef const char *cursor;
 
 static cursor skip_space(cursor at) {

@@ -69,12 +69,12 @@ static void make_payload(known_record *record, const known *set, size_t filler, 
     buffer_free(&noise);
 }
 
-/* Bytes that are no record, and between which none begins. */
+/* Bytes that are not a record, and in which no record begins. */
 static void add_damage(known *set, size_t shard, rng *random) {
     buffer *bytes = &set->shards[shard];
     set->damages = must_realloc(set->damages, (set->damage_count + 1) * sizeof *set->damages);
     size_t size = 1 + (size_t)rng_below(random, 40);
-    /* One stretch of damage behind another is one. */
+    /* Two adjacent stretches of damage count as one. */
     const known_damage *last = set->damage_count ? &set->damages[set->damage_count - 1] : NULL;
     if (last && last->shard == shard && last->offset + last->length == bytes->size) return;
     set->damages[set->damage_count++] = (known_damage){shard, bytes->size, size};

@@ -77,8 +77,8 @@ static void note_damage(oracle_file *file, size_t at, size_t length) {
     file->damages[file->damage_count++] = (oracle_damage){at, length};
 }
 
-/* Where reading goes on behind damage at `at`. */
-static size_t behind_damage(const uint8_t *bytes, size_t size, size_t at) {
+/* Where reading continues after damage at `at`. */
+static size_t after_damage(const uint8_t *bytes, size_t size, size_t at) {
     if (has_length(bytes, size, at)) {
         size_t next = at + 16 + (size_t)number_at(bytes + at, 8);
         if (next == size || has_header(bytes, size, next)) return next;
@@ -96,7 +96,7 @@ oracle_file oracle_read(const uint8_t *bytes, size_t size, bool stops) {
             at += 16 + (size_t)number_at(bytes + at, 8);
             continue;
         }
-        size_t next = stops ? size : behind_damage(bytes, size, at);
+        size_t next = stops ? size : after_damage(bytes, size, at);
         note_damage(&file, at, stops ? 0 : next - at);
         at = next;
     }

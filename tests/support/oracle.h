@@ -18,8 +18,8 @@ void oracle_add_header(buffer *to, uint64_t length);
 
 typedef struct oracle_record {
     uint64_t offset; /* of the frame */
-    uint64_t size;   /* of the payload, 12 bytes behind */
-    uint32_t check;  /* as it stands in the file */
+    uint64_t size;   /* of the payload, 12 bytes after the offset */
+    uint32_t check;  /* as stored in the file */
 } oracle_record;
 
 typedef struct oracle_damage {

@@ -161,7 +161,7 @@ static void test_floats_read_back(void **state) {
             snprintf(shortest, sizeof shortest, "%.*e", (int)wanted - 1, (double)value);
             if ((float)strtod(shortest, NULL) == value) break;
         }
-        /* Zeros before the point and the one behind it are no digits of the number. */
+        /* Zeros before the decimal point and the one after it are not significant digits. */
         if (strchr(text.data, 'e')) assert_true(digits <= wanted);
         text.size = 0;
     }
@@ -216,8 +216,8 @@ static bool utf8_valid_slowly(const uint8_t *data, size_t size) {
     return true;
 }
 
-/* Every sequence of up to three bytes, and those of four around every border; each alone and behind
- * ASCII, which is passed over eight bytes at a time. */
+/* Every sequence of up to three bytes, and those of four around each boundary; alone, and after
+ * ASCII text, which is skipped eight bytes at a time. */
 static void test_utf8(void **state) {
     (void)state;
     static const uint8_t borders[] = {0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0,
@@ -242,7 +242,7 @@ static void test_utf8(void **state) {
     }
 }
 
-/* What could not be written whole is taken back, and leaves what stood before. */
+/* Text that could not be written completely is removed again; earlier text is kept. */
 static void test_end(void **state) {
     (void)state;
     struct json_writer json = json_begin(&text);

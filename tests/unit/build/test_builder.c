@@ -1,5 +1,5 @@
 /* The builder: the same shards give the same bytes, whatever the threads, and whether they were
- * indexed at once, appended or merged; what is wrong is refused, and nothing is left behind. */
+ * indexed at once, appended or merged; what is wrong is refused, and no files are left over. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <setjmp.h>
@@ -377,7 +377,7 @@ static void test_appending_keeps_numbers(void **state) {
     recmap_dataset *after = dataset_open("set.rmx", NULL);
     known_assert_records(&set, after);
     known_assert_ids(&set, after);
-    /* Who has the old index open goes on with it. */
+    /* A data set that has the old index open keeps using it. */
     assert_int_equal(recmap_dataset_count(before), count);
     set.count = (size_t)count;
     known_assert_records(&set, before);

@@ -208,7 +208,8 @@ static void test_index_is_replaced(void **state) {
     }
 }
 
-/* Who removed it does not want it back. Where that is noticed is left open. */
+/* An index that was removed during the build is not written again. The test does not prescribe
+ * where the removal is noticed. */
 static void test_index_is_removed(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;

@@ -212,8 +212,9 @@ static bool put_cleaned_features(bytes *to, struct wire features, const asked_fe
     return is_good;
 }
 
-/* The record as the parser may see it: what is no Example stays none, unless the fault lies in a
- * value that nobody asks for. Never longer than the record. The caller frees it. */
+/* Returns the record as the parser may see it: bytes that are not an Example stay so, unless the
+ * fault lies in a value that is not asked for. Never longer than the record. The caller frees it.
+ */
 static bytes clean(const uint8_t *data, size_t size, const asked_features *asked) {
     struct wire_trace trace = {0};
     uint32_t tag;
@@ -529,8 +530,8 @@ static bool is_written_out(const char *name) {
     return size <= 30;
 }
 
-/* The record's number, a byte in it where it is no Example, and the feature where that is at fault.
- */
+/* Checks the error's record number, the byte if the record is not an Example, and the name of the
+ * feature if that is at fault. */
 static const char *check_error(const asked_features *asked, recmap_status status, uint64_t number,
                                uint64_t wanted_number, uint64_t offset, const char *message,
                                size_t size) {

@@ -28,7 +28,7 @@ typedef struct asked_features {
 void asked_infer(asked_features *asked, const uint8_t *data, size_t size, unsigned leave_out);
 void asked_free(asked_features *asked);
 
-/* A parser that asks for them, and the record that stands between others in its batches. */
+/* A parser that asks for them, and the record that it parses among others in a batch. */
 typedef struct parse_check parse_check;
 parse_check *parse_check_create(const asked_features *asked, const uint8_t *data, size_t size);
 void parse_check_destroy(parse_check *check);

@@ -1,4 +1,4 @@
-/* The parse of a test of columns: what it is made of, and what ends it. */
+/* The parser, columns and error of a test of columns, and how they are freed. */
 #ifndef RECMAP_TESTS_UNIT_COLUMNS_PARSE_CASE_H
 #define RECMAP_TESTS_UNIT_COLUMNS_PARSE_CASE_H
 
@@ -19,7 +19,7 @@ static text_batch batch;
 #define PARSE(features, mode, ...)                                                                 \
     parse_texts(&p, features, COUNT(features), RECMAP_PARSE_##mode, TEXTS(__VA_ARGS__), &batch)
 
-/* Parses one record with the parser at hand. */
+/* Parses one record with the test's parser. */
 static inline recmap_status parse_record(const recmap_record *record) {
     return recmap_parser_parse(p.columns, p.parser, record, 1, RECMAP_PARSE_RAISE, &p.error);
 }

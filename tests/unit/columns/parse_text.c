@@ -197,7 +197,7 @@ static bool is_valid(const recmap_column *c, uint64_t row) {
     return !c->validity || c->validity[row / 8] >> row % 8 & 1;
 }
 
-/* Item `index` of offsets level `level`; behind the last it is an item of the values. */
+/* Item `index` of offsets level `level`; after the last level, it is an item of the values. */
 static void put_item(writer *w, const recmap_column *c, size_t level, uint64_t index) {
     if (level == c->offsets_count) {
         put_dense(w, c, 1, index);

@@ -4,7 +4,7 @@
  *
  *     age=i:3,4 score=f:1.5,-2 name=b:ann,bob empty=i: unset=?
  *
- * Of a SequenceExample the feature lists follow behind " | ", steps one behind the other:
+ * The feature lists of a SequenceExample follow after " | ", one step after the other:
  *
  *     age=i:3 | words=[i:1,2][i:][?] none=
  *
@@ -42,8 +42,8 @@ typedef struct parsing {
     recmap_error error;
 } parsing;
 
-/* Parses records given as texts, the last NULL. `features` of an Example; a test that cannot go on
- * is failed. Returns the status of the parse. */
+/* Parses records given as texts, the last NULL; `features` are those of an Example. Fails the test
+ * if it cannot continue. Returns the status of the parse. */
 recmap_status parse_texts(parsing *p, const recmap_feature *features, size_t count,
                           recmap_parse_mode mode, const char *const *texts, text_batch *batch);
 recmap_status parse_sequences(parsing *p, const recmap_feature *context, size_t context_count,

@@ -1,4 +1,4 @@
-/* What a row of a sink must hold, told from a slow and simple reading of the whole record. */
+/* The values that a row of a sink must hold, derived from a simple reading of the whole record. */
 #ifndef RECMAP_TESTS_UNIT_COLUMNS_ROW_MODEL_H
 #define RECMAP_TESTS_UNIT_COLUMNS_ROW_MODEL_H
 

@@ -349,7 +349,7 @@ static void test_many_rows(void **state) {
     assert_int_equal(r->value_count, at);
 }
 
-/* A record with one map of lists, in hex, which is no SequenceExample. */
+/* A record with one map of lists, in hex, which is not a SequenceExample. */
 static void expect_no_sequence(const char *hex, const char *message_text) {
     message m;
     m.size = 0;
@@ -459,7 +459,7 @@ static void test_owner(void **state) {
     assert_int_equal(owners[0], 0);
     parse_record(batch.records);
     assert_int_equal(owners[0], 1);
-    /* A failed parse, too, has gone on. */
+    /* A failed parse releases the owner as well. */
     recmap_columns_set_owner(p.columns, &owners[1], count_release);
     const recmap_record bad = {.data = (const uint8_t *)"\x0f", .size = 1};
     assert_int_equal(parse_record(&bad), RECMAP_CORRUPT);

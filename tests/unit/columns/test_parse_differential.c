@@ -390,7 +390,7 @@ static void test_edited_real_ones(void **state) {
 /* ---- what TensorFlow gets wrong ---- */
 
 /* Unpacked floats, one more and many more than the feature has room for. TensorFlow's parser writes
- * them behind its column. */
+ * them past the end of its column. */
 static void test_unpacked_floats_beyond_the_shape(void **state) {
     (void)state;
     static const uint64_t shape[] = {3};

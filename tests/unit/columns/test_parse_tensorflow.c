@@ -131,7 +131,7 @@ static void test_20_dense_without_defaults(void **state) {
     expect_column(&p, "b*has+a:tricky_name", "[[[[[b0_str]]]], [[[[b1]]]]]");
 }
 
-/* Serialized Examples one behind the other. */
+/* Serialized Examples that follow one another. */
 static void test_21_concatenated(void **state) {
     (void)state;
     const recmap_feature features[] = {

@@ -129,7 +129,7 @@ static bool fits(const feature *f, int kind) {
     return kind_of(f) == TENSORFLOW__FEATURE__KIND__NOT_SET || kind_of(f) == kind;
 }
 
-/* Whether the record has what is asked for; NULL is no record. */
+/* Returns whether the record has the features asked for; false for NULL. */
 static bool record_fits(const checker *c, const sequence *record) {
     for (size_t i = 0; i < c->count && record; i++) {
         const Tensorflow__FeatureList *list = NULL;

@@ -257,7 +257,7 @@ static void test_verify_counts_what_can_be_read(void **state) {
         index_build("a.rmx", NULL, &name, 1);
         uint8_t junk[64];
         memset(junk, round % 2 ? 0xff : (int)rng_below(&random, 256), sizeof junk);
-        /* At 0 not even the kind of compression can be told. */
+        /* With damage at 0, not even the kind of compression is known. */
         uint64_t at = round % 8 == 5 ? 0 : rng_below(&random, shard.file.size - sizeof junk);
         file_alter(name, at, junk, round % 3 ? sizeof junk : 1 + rng_below(&random, 3));
         recmap_dataset *dataset = dataset_open("a.rmx", NULL);
@@ -342,7 +342,7 @@ static void test_good_frame_of_another_length(void **state) {
     for (int i = 0; i < 2; i++) buffer_free(&files[i]);
 }
 
-/* Damage before indexing: what lies before it, and members behind it, are numbered. */
+/* Damage before indexing: records before the damage and in members after it are numbered. */
 static void test_damage_when_indexed(void **state) {
     (void)state;
     rng random = {6};
@@ -503,9 +503,9 @@ static void test_cut_while_open(void **state) {
     free_shard(&shard);
 }
 
-/* Writers that flush before they end leave an empty block, or an empty member, behind the last
- * byte: a point that is due there leads to nothing. */
-static void test_nothing_behind_the_last_block(void **state) {
+/* Writers that flush before they end leave an empty block, or an empty member, after the last byte.
+ * A seek point that is due there is followed by no bytes. */
+static void test_nothing_after_the_last_block(void **state) {
     (void)state;
     rng random = {11};
     const char *name = "a.gz";

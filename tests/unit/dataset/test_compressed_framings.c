@@ -179,7 +179,7 @@ static void test_wrong_sum(void **state) {
         build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
         uint8_t *sum = made->file.data + made->member_end[m] - 8;
         sum[1] ^= 0x10;
-        /* In place, behind the index's back: verify sees it. */
+        /* Changed in place after indexing: verify reports it. */
         file_alter(name, 0, made->file.data, made->file.size);
         recmap_dataset *dataset = dataset_open("a.rmx", NULL);
         assert_true(count_findings(dataset) > 0);

@@ -15,7 +15,7 @@
 #include "support/folder.h"
 #include "support/oracle.h"
 
-/* The id is the payload up to a colon; "#" and digits is a number; none is no id. */
+/* The id is the payload up to a colon; "#" and digits is a number; an empty one means no id. */
 static recmap_status extract(void *context, const recmap_record *record, recmap_value *id,
                              recmap_value *columns, size_t column_count, char *message,
                              size_t message_capacity) {
@@ -116,7 +116,7 @@ static void test_what_cannot_be_found(void **state) {
     buffer_free(&shard);
 }
 
-/* Not found names the id, also one that is no text. */
+/* The error of an id that is not found names the id, even if it is not text. */
 static void test_not_found_names_id(void **state) {
     (void)state;
     const char *lines[] = {"a:1"};

@@ -39,7 +39,7 @@ static void put_bits(bit_writer *at, uint64_t bits, unsigned count) {
         buffer_add_byte(at->to, (uint8_t)at->bits);
 }
 
-/* Huffman codes stand with their highest bit first. */
+/* Huffman codes are stored with their highest bit first. */
 static void put_code(bit_writer *at, unsigned code, unsigned count) {
     for (unsigned i = count; i-- > 0;) put_bits(at, code >> i & 1, 1);
 }
@@ -129,7 +129,8 @@ static recmap_dataset *open_as(int access) {
     return dataset_open("a.rmx", &options);
 }
 
-/* All that a reader inflates who begins with the last line, and passes all others on the way. */
+/* All bytes that are inflated when the last line is read first and the others are passed on the
+ * way. */
 static const uint64_t all_twice = (uint64_t)LINES * LINE +
                                   (uint64_t)(LINES - 1) * LINE / SPAN_PIECE * SPAN_PIECE;
 
@@ -156,7 +157,7 @@ static void test_one_by_one(void **state) {
     }
 }
 
-/* From the first line to the last each piece goes on where the one before ended. */
+/* From the first line to the last, each piece continues where the previous one ended. */
 static void test_in_order(void **state) {
     (void)state;
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
@@ -294,7 +295,8 @@ static void *fork_children(void *context) {
     return NULL;
 }
 
-/* A child is forked while others keep places and look for them: it goes on with what there was. */
+/* A child is forked while other threads save positions and look them up. It continues with the
+ * positions that were saved before. */
 static void test_fork(void **state) {
     (void)state;
     if (has_thread_sanitizer) skip();

@@ -1,5 +1,5 @@
-/* Places that an index names: in any order, and each held against the bytes that it is looked up
- * in. Records that lie in descending order are read as well as others. */
+/* Places that an index names: in any order, each compared with the bytes it refers to. Records
+ * stored in descending order are read as well as others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,9 +43,8 @@ static int leave(void **state) {
     return folder_leave(state);
 }
 
-/* Writes an index that says of each even record that it is a frame drawn at random. The record
- * after it begins where that frame ends, so that the index can be held against itself only at the
- * odd records. */
+/* Writes an index that places each even record at a frame drawn at random. The record after it
+ * begins where that frame ends, so only the odd records contradict the index itself. */
 static void forge(uint64_t seed) {
     rng random = {seed};
     uint64_t offsets[RECORDS];

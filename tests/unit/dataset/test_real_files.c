@@ -28,7 +28,7 @@ static bool read_row(row *read, const char *line) {
                   &read->records, &read->least, &read->most) == 7;
 }
 
-/* All streams of a GZIP or ZLIB file, one behind the other. */
+/* The content of all streams of a GZIP or ZLIB file, concatenated. */
 static buffer inflate_by_zlib(const buffer *file) {
     enum { EITHER = 32 }; /* what zlib tells GZIP from ZLIB by */
     static uint8_t block[1 << 16];

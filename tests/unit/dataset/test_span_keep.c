@@ -130,7 +130,7 @@ static void test_batches(void **state) {
             assert_true(is_right(&recmap_batch_records(batch)[i], numbers[i]));
         recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
         assert_true(spans.held_size <= keep_sizes[k]);
-        /* Save where a record goes on in the next span. */
+        /* Except if a record continues in the next span. */
         assert_true(spans.inflate_count <= 2 * span_info(dataset).span_count);
         recmap_batch_clear(batch);
         recmap_dataset_close(dataset);

@@ -1,5 +1,5 @@
-/* Spans of which the index says too much: what the file does not hold never comes, takes no memory,
- * and the error is that of the span, not of what would lie behind it. */
+/* Spans that the index makes too large: bytes that the file does not hold are never returned and
+ * take no memory, and the error is that of the span, not of anything after it. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,8 @@ static void test_memory_is_what_comes(void **state) {
     end(&shard);
 }
 
-/* From the beginning, across the end, and behind it; in a span read whole and in one of pieces. */
+/* From the beginning, across the end, and past it; in a span read whole and in one read in
+ * pieces. */
 static void test_one_range(void **state) {
     (void)state;
     static const uint64_t said[] = {SAID, SPAN_WHOLE_MAX + SAID};
@@ -102,7 +103,7 @@ static void test_many_frames(void **state) {
         struct index_place places[FRAMES];
         recmap_error error = RECMAP_ERROR_INIT;
         make(&shard, 6 * MB);
-        /* The bad one and those behind it reach over the end, or lie behind it. */
+        /* The bad frame and those after it extend past the end, or lie past it. */
         for (size_t i = 0; i < FRAMES; i++)
             places[i] = (struct index_place){
                 0, i * FRAME + (i < bad ? 0 : SIZE - (i + 1) * FRAME / 2), FRAME};

@@ -122,7 +122,7 @@ static bool is_unasked(const struct example_names *names, struct wire entry) {
     return example_names_find(names, key.at, wire_left(&key)) == SIZE_MAX;
 }
 
-/* Whether bytes are no Example, but would be without what is in an entry that nobody asks for. */
+/* Returns whether the bytes are not an Example only because of an entry that is not asked for. */
 static bool fault_is_unasked(const struct example_names *names, const uint8_t *data, size_t size) {
     struct example_reader reader = example_reader_begin(data, size);
     struct example_entry entry = {0};
@@ -216,8 +216,8 @@ static void begin_wire(fixture *f, recmap_element element) {
 static const recmap_element list_elements[] = {RECMAP_ELEMENT_INT64, RECMAP_ELEMENT_FLOAT32,
                                                RECMAP_ELEMENT_BYTES};
 
-/* What libprotobuf refuses is no Example; the rest is as the simple reading has it, which is
- * compared with libprotobuf's verdicts elsewhere. */
+/* Bytes that libprotobuf refuses are not an Example; others must be read as the simple reading
+ * does, which is compared with libprotobuf's verdicts elsewhere. */
 static void read_wire_case(fixture *f, const char *hex, bool is_refused) {
     message m;
     m.size = 0;
@@ -491,8 +491,8 @@ static void test_what_writers_make(void **state) {
             bool taken = read_next(&f, m.data, m.size);
             if (!odd) assert_true(taken);
         }
-        /* Keys that are too long to be hashed, or hashed as another one, are no reason to give up.
-         */
+        /* Keys that are too long to be hashed, or hashed as another one, must not end the
+         * fast path. */
         for (size_t w = 1; w < f.way_count && !odd; w++)
             assert_int_equal(f.ways[w].taken_fast, 200);
         end(&f);
@@ -586,7 +586,7 @@ static void test_features_cut_short(void **state) {
             cut.size = 0;
             put_bytes(&cut, 1, features.at, wire_left(&features) - less);
             read_next(&f, cut.data, cut.size);
-            /* The same, with a field behind the features that goes on as they did. */
+            /* The same, with a field after the features that continues as they did. */
             put_bytes(&cut, 2, features.end - less, less);
             read_next(&f, cut.data, cut.size);
             if (less % 8 == 0) read_next(&f, m.data, m.size);
@@ -595,7 +595,7 @@ static void test_features_cut_short(void **state) {
     }
 }
 
-/* The context of SequenceExamples, with and without feature lists behind it. */
+/* The context of SequenceExamples, with and without feature lists after it. */
 static void test_contexts(void **state) {
     (void)state;
     random_state random = {13};

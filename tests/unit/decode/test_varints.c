@@ -1,5 +1,5 @@
-/* Runs of varints: every way of decoding them against a scalar reader, with nothing read outside
- * the bytes and nothing written behind the slack. */
+/* Runs of varints: every decoding path against a scalar reader, with nothing read outside the bytes
+ * and nothing written past the slack. */
 #include "decode/varints.h"
 
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static void check_way(size_t way, const int64_t *wanted, size_t wanted_count, si
         fail_msg("%s: %zu values instead of %zu, capacity %zu, size %zu", ways[way].name, count,
                  wanted_count, capacity, size);
     if (count != VARINTS_BAD && count) assert_memory_equal(made, wanted, count * sizeof *wanted);
-    /* The slack is behind the last value, not behind the capacity. */
+    /* The slack follows the last value, not the capacity. */
     size_t end = (count == VARINTS_BAD ? capacity : count) * sizeof(int64_t) + VARINTS_SLACK;
     assert_memory_equal(made + end, guard, GUARD);
     free(bytes);

@@ -74,7 +74,7 @@ static unsigned check_name(span name) {
     return plain ? 0 : DEPARTS_NAME;
 }
 
-/* Takes one field off the front; false where the bytes are no field. */
+/* Takes one field off the front; returns false if the bytes are not a field. */
 static bool take_field(unsigned *found, unsigned *seen, span *s, level outer) {
     uint64_t tag, value;
     span inner;

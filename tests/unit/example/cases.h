@@ -65,7 +65,7 @@ static const wire_case wire_cases[] = {
      "0a180a0a0a016b12051a030a01800a0a0a016b12051a030a0103", "REJECT"},
     {"two of one name, the last one malformed",
      "0a180a0a0a016b12051a030a01030a0a0a016b12051a030a0180", "REJECT"},
-    {"two Examples one behind the other",
+    {"two Examples, concatenated",
      "0a180a0a0a016b12051a030a01010a0a0a016a12051a030a01020a0c0a0a0a016b12051a030a0103",
      "{features { feature { key: \"j\" value { int64_list { value: 2 } } } feature { k"
      "ey: \"k\" value { int64_list { value: 3 } } } }}"},
@@ -151,13 +151,13 @@ static const wire_case wire_cases[] = {
     {"an unknown varint of eleven bytes", "0a0c0a0a0a016b12051a030a010110ffffffffffffffffffff01",
      "REJECT"},
     {"an unknown fixed64 cut short", "0a0c0a0a0a016b12051a030a01011178787878787878", "REJECT"},
-    {"a value's length that goes on, where one byte would fit",
+    {"a value's length with a longer varint than needed",
      "0a8e010a8b010a016b12860a840a8276767676767676767676767676767676767676767676767676"
      "76767676767676767676767676767676767676767676767676767676767676767676767676767676"
      "76767676767676767676767676767676767676767676767676767676767676767676767676767676"
      "76767676767676767676767676767676767676767676767676",
      "REJECT"},
-    {"a name's length that goes on, where one byte would fit",
+    {"a name's length with a longer varint than needed",
      "0a9a010a97010a81016b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b"
      "6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b"
      "6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b6b"

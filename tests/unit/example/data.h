@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The whole file `name` of the folder of test data, with a NUL behind it; the caller frees it. NULL
- * when it is not there. */
+/* Returns the whole file `name` of the folder of test data, followed by a NUL; the caller frees it.
+ * Returns NULL if the file does not exist. */
 uint8_t *data_read(const char *name, size_t *size);
 
 /* A file of TFRecords in memory, unpacked if it is gzip or zlib. */

@@ -5,7 +5,7 @@
 #include <recmap/text.h>
 
 /* Replaces `text`: "{features { feature { key: "a" value { int64_list { value: 1 } } } }}", or
- * "REJECT: reason" for bytes that are no Example. Ends the program when memory is out. */
+ * "REJECT: reason" for bytes that are not an Example. Ends the program if out of memory. */
 void describe(recmap_text *text, const uint8_t *data, size_t size);
 
 #endif

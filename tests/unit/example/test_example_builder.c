@@ -79,7 +79,7 @@ static void test_sequence_example(void **state) {
     ok(recmap_example_builder_begin_list(b, "a", NULL));
     ok(recmap_example_builder_add_bytes(b, "any name", words, 2, NULL));
     recmap_example_builder_end_list(b);
-    ok(recmap_example_builder_begin_list(b, "t", NULL)); /* it goes on */
+    ok(recmap_example_builder_begin_list(b, "t", NULL)); /* the builder is still usable */
     ok(recmap_example_builder_add_unset(b, "\xff", NULL));
     ok(recmap_example_builder_add_float(b, NULL, NULL, 0, NULL));
     recmap_example_builder_end_list(b);
@@ -294,8 +294,8 @@ static void test_random_records_say_what_was_added(void **state) {
     recmap_example_builder_destroy(b);
 }
 
-/* With a limit of a few hundred bytes: what is refused would have been larger, what is not is not,
- * and what was refused leaves nothing behind. */
+/* With a limit of a few hundred bytes: refused additions would have exceeded it, accepted ones do
+ * not, and a refused addition leaves no bytes in the builder. */
 static void test_the_limit_is_exact(void **state) {
     (void)state;
     random_state random = {13};

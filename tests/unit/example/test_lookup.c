@@ -54,7 +54,7 @@ static void test_tensorflow_cases(void **state) {
     assert_int_equal(value.type, RECMAP_TYPE_BYTES);
     assert_int_equal(value.as.bytes.size, 5);
     assert_memory_equal(value.as.bytes.data, "value", 5);
-    /* Serialized Examples one behind the other. */
+    /* Concatenated serialized Examples. */
     found = find("0a0e0a0c0a0361676512051a030a01000a0e0a0c0a0361676512051a030a010f", "age");
     expect_int64(&found, 1, 15);
     static const char both[] = "0a0e0a0c0a0361676512051a030a010d"
@@ -63,7 +63,7 @@ static void test_tensorflow_cases(void **state) {
     expect_int64(&found, 1, 13);
     found = find(both, "zipcode");
     expect_int64(&found, 1, 94027);
-    /* Unknown fields at the top, before and behind. */
+    /* Unknown fields at the top, before and after. */
     found = find("12036162631805217878787878787878"
                  "0a0e0a0c0a0361676512051a030a010d"
                  "12056162636465120018ffffffffffffffffff01",
@@ -136,8 +136,8 @@ static void test_every_kind(void **state) {
     example_names_destroy(names);
 }
 
-/* One to four Examples one behind the other, with up to 100 names and up to 5 values each: the last
- * of a name is found, whatever the order of the names. */
+/* One to four concatenated Examples, with up to 100 names and up to 5 values each: the last value
+ * of a name is found, in any order of names. */
 static void test_concatenated_examples(void **state) {
     (void)state;
     enum { NAMES = 100, ROUNDS = 200 };
@@ -334,7 +334,7 @@ static void test_no_record_takes_long(void **state) {
         {"12051a030a010112040a020a00", 2},   /* of kinds in turn */
         {"1a030a01011205"
          "0a0300000a",
-         3},                   /* malformed far behind */
+         3},                   /* malformed near the end */
         {"1a030a0101", 3},     /* many lists in one value */
         {"1a030a01010a00", 3}, /* lists that replace each other */
         {"0a0101", 4},         /* many packed chunks */

@@ -146,8 +146,8 @@ static void test_sequences(void **state) {
         "\"featureLists\":{\"featureList\":{\"\":{},"
         "\"a\":{\"feature\":[{\"bytesList\":{\"value\":[\"\",\"cQ==\"]}}]},"
         "\"t\":{\"feature\":[{\"int64List\":{\"value\":[\"1\",\"2\"]}},{},{\"floatList\":{}}]}}}}");
-    /* In pieces: context and lists twice; of a list named twice the last; one in two parts, name
-     * behind; numbers one by one and packed. */
+    /* In pieces: context and lists twice; a list named twice, of which the last counts; one in two
+     * parts, with the name last; numbers one by one and packed. */
     check(
         "12090a070a016112020a000a070a050a0178120012240a15120a0a081a0608050a02060712040a0212000a0162"
         "0a0b0a016112060a021a000a000a070a050a01791200",

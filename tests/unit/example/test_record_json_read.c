@@ -1,7 +1,7 @@
 /* JSON into records. What is taken and what is refused, and the bytes that come of it, is what
- * Python's json_format.Parse says of the same text, but where that is looser than JSON is: it takes
- * "01", "inf", " 1", true as a float, letters that are no base64, and both spellings of one field.
- */
+ * Python's json_format.Parse says of the same text, except where that is looser than JSON: it
+ * accepts "01", "inf", " 1", true as a float, letters outside base64, and both spellings of one
+ * field. */
 #include <recmap/example.h>
 #include <recmap/example_builder.h>
 
@@ -273,7 +273,7 @@ static void test_base64_records(void **state) {
     check_refused("{\"base64\":\"*\"}");
 }
 
-/* What is no such JSON, and where. */
+/* Text that is not such JSON, and the byte where it fails. */
 static void test_refused(void **state) {
     (void)state;
     check_refused_at("", 0, "'{' is expected");

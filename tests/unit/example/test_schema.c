@@ -83,7 +83,7 @@ static void test_kinds_shares_and_lengths(void **state) {
                "\"unset_share\":0.0,\"missing_share\":0.5,\"shape\":null,\"min\":1,\"max\":10},"
                "\"u\":{\"kind\":\"unset\",\"share\":0.0,\"min_length\":0,\"max_length\":0,"
                "\"unset_share\":0.25,\"missing_share\":0.75,\"shape\":null}}");
-    /* k in two kinds; u set at last; and bytes that are no Example count too. */
+    /* k in two kinds; u set in the last record; and bytes that are not an Example count too. */
     add(schema, "0a0e0a0c0a016b120712050a03c3a9c3");
     add(schema, "0a0e0a0c0a016b12070a050a03c3a9c3");
     add(schema, "0a0b0a090a0175120412020a00");
@@ -197,7 +197,7 @@ static void test_what_is_fixed(void **state) {
     check_fixed((const char *const[]){unset}, 1, false);
 }
 
-/* Features of a context are features; lists stand behind them, and a name may be both. */
+/* Features of a context are listed as features; lists follow them, and a name may be both. */
 static void test_sequences(void **state) {
     (void)state;
     recmap_schema *schema = create();
@@ -223,7 +223,7 @@ static void test_sequences(void **state) {
     assert_true(s.is_list && !s.is_fixed && s.unset_share == 0.5 && s.min_steps == 2);
     assert_true(t.is_list && t.is_fixed && t.min_steps == 0 && t.max_steps == 2);
     assert_true(t.min_int64 == 1 && t.max_int64 == 7 && t.missing_share == 1.0 / 3);
-    add(schema, ""); /* shares that are no endless fractions */
+    add(schema, ""); /* shares with a finite decimal form */
     check_json(
         schema,
         "{\"s\":{\"list\":{\"kind\":\"float\",\"share\":0.25,\"min_steps\":2,\"max_steps\":2,"

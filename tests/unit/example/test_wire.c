@@ -218,7 +218,7 @@ static void test_count_varints(void **state) {
     for (unsigned round = 0; round < 200000; round++) {
         uint8_t bytes[40];
         size_t size = (size_t)random_below(&random, sizeof bytes);
-        /* From nearly no bytes that go on to nearly only such. */
+        /* From almost no bytes with a continuation bit to almost only such bytes. */
         uint64_t share = random_below(&random, 17);
         for (size_t i = 0; i < size; i++) {
             bytes[i] = (uint8_t)(random_next(&random) & 0x7f);
@@ -239,7 +239,8 @@ static void test_count_varints(void **state) {
     assert_in_range(refused, 20000, 180000);
 }
 
-/* A run of ten bytes that go on, at every place, is found; one of nine is a varint. */
+/* A run of ten bytes with continuation bits is found at every place; one of nine is part of a
+ * varint. */
 static void test_long_varints_at_every_place(void **state) {
     (void)state;
     for (size_t before = 0; before < 24; before++) {

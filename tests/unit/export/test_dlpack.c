@@ -1,4 +1,4 @@
-/* Columns as tensors: their types, their memory, and who holds it for how long. */
+/* Columns as tensors: their types, their memory, and how long it is kept. */
 #include <recmap/dlpack.h>
 
 #include "unit/columns/parse_case.h"

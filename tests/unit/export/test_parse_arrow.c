@@ -1,4 +1,4 @@
-/* Columns and records as Arrow arrays: types, values, and who holds what for how long. */
+/* Columns and records as Arrow arrays: types, values, and how long each is kept. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

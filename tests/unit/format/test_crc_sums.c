@@ -47,8 +47,9 @@ static void test_pieces(void **state) {
     buffer_free(&bytes);
 }
 
-/* 100,000 headers in 8 MB, each of a record that reaches to the end: read one by one that would be
- * 800 GB. With a bound on the work it gives up; with sums it finds the one that is good. */
+/* 100,000 headers in 8 MB, each of a record that extends to the end: checking them one by one would
+ * read 800 GB. The search with a bound on its work stops without a result; the one with sums finds
+ * the one valid record. */
 static void test_false_headers(void **state) {
     (void)state;
     enum { COUNT = 100000, REST = 7000000 };

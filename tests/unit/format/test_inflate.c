@@ -1,6 +1,6 @@
-/* Inflating GZIP and ZLIB streams: every cut and every flipped bit is noticed, several streams
- * behind each other are one, what is no stream is not taken for one, and from every point that is
- * given everything behind it comes, as zlib has it. */
+/* Inflating GZIP and ZLIB streams: every cut and every flipped bit is detected, consecutive streams
+ * are read as one, other bytes are not treated as a stream, and from every seek point all following
+ * bytes are inflated as zlib inflates them. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static void test_streams(void **state) {
             }
 }
 
-/* A damaged GZIP header is none the less one of GZIP, but a record's header goes before it. */
+/* A damaged GZIP header is still detected as GZIP, but a valid record header takes precedence. */
 static void test_detects(void **state) {
     (void)state;
     uint8_t bytes[COMPRESSION_DETECT_SIZE] = {0x1f, 0x8b, 8};
@@ -99,7 +99,7 @@ static void test_members(void **state) {
         }
 }
 
-/* No cut may hang, crash or be taken for the whole; what comes is what stands before it. */
+/* A cut stream must not hang, crash or count as complete; the bytes before the cut are returned. */
 static void test_every_cut(void **state) {
     (void)state;
     rng random = {1};
@@ -209,9 +209,9 @@ static bool is_boundary(const boundaries *all, const struct seek_point *point) {
     return false;
 }
 
-/* What comes from a point on is what stands behind it. */
-static void assert_goes_on(struct inflater *in, const struct seek_point *point,
-                           const buffer *content, size_t most) {
+/* Inflating from a seek point gives the content after it. */
+static void assert_continues(struct inflater *in, const struct seek_point *point,
+                             const buffer *content, size_t most) {
     size_t due = content->size - (size_t)point->offset, got = 0;
     if (due > most) due = most;
     uint8_t *out = must_realloc(NULL, due + 1);
@@ -227,7 +227,7 @@ static void assert_goes_on(struct inflater *in, const struct seek_point *point,
     free(out);
 }
 
-/* Inflates in pieces, wanting a point now and then, and goes on from each. */
+/* Inflates in pieces, takes a seek point now and then, and inflates again from each. */
 static size_t check_points(compression kind, const buffer *stream, const buffer *content,
                            const boundaries *all, size_t step, bool reads, rng *random) {
     struct inflate_source source = make_source(stream, reads);
@@ -247,7 +247,7 @@ static size_t check_points(compression kind, const buffer *stream, const buffer 
             assert_true(point.window_size <= point.offset);
             assert_memory_equal(point.window, content->data + point.offset - point.window_size,
                                 point.window_size);
-            assert_goes_on(other, &point, content, found % 64 ? 70000 : SIZE_MAX);
+            assert_continues(other, &point, content, found % 64 ? 70000 : SIZE_MAX);
             found++;
         }
         wants = verdict == INFLATE_OK && rng_below(random, 3) == 0;

@@ -1,5 +1,5 @@
-/* Files that are no TFRecord: the error says what they are and what to do; what only looks like one
- * is not called so. */
+/* Files that are not TFRecord: the error says what they are and what to do. Files that only
+ * resemble another format are not reported as that format. */
 #include "format/sniff.h"
 
 #include <setjmp.h>
@@ -94,7 +94,7 @@ static void test_damaged_first_record(void **state) {
     }
 }
 
-/* Any bytes may be looked at; nothing behind them is. */
+/* Any bytes may be inspected; nothing past their end is read. */
 static void test_short_starts(void **state) {
     (void)state;
     rng random = {3};

@@ -100,7 +100,7 @@ static void test_find_equals_plain_search(void **state) {
     }
 }
 
-/* With a budget the search gives up, or says the same. */
+/* With a budget, the search stops without a result or gives the same one. */
 static void test_find_within_budget(void **state) {
     (void)state;
     buffer bytes = BUFFER_INIT;
@@ -155,7 +155,8 @@ static uint64_t begin_of_record(uint64_t byte, uint64_t *record) {
     return begins[*record];
 }
 
-/* Indexing `bytes` names record and byte; `record` may be unknown where the file is no TFRecord. */
+/* The error of indexing `bytes` names record and byte; `record` may be unknown if the file is not
+ * TFRecord. */
 static void assert_raises(const buffer *bytes, uint64_t record, uint64_t offset) {
     const char *name = "shard";
     recmap_error error = RECMAP_ERROR_INIT;

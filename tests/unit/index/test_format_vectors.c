@@ -373,7 +373,7 @@ static int leave(void **state) {
     vectors_free(&whole);
     rmdir(in_folder("more"));
     unlink(in_folder("whole.rmx"));
-    return rmdir(folder); /* fails when something was left behind */
+    return rmdir(folder); /* fails if files are left over */
 }
 
 /* Splits "a=1 b" into lifts, which point into `text`. */
@@ -411,7 +411,7 @@ static void build_index(const char *added) {
     free(text);
 }
 
-/* The next value that the vectors list from `*i` on; NULL behind the last. */
+/* Returns the next value that the vectors list from `*i` on; NULL after the last. */
 static const vector_case *next_value(size_t *i) {
     while (*i < whole.count) {
         const vector_case *at = vectors_at(&whole, (*i)++);

@@ -1,5 +1,5 @@
-/* The table of seek points: what is written is read; what was never written is refused, by the
- * table's reader or, where the window is at fault, by who wants to use it. */
+/* The table of seek points: written points are read back. Bytes that no writer produces are
+ * refused, by the table's reader or, if the window is wrong, by the code that uses the window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void test_round_trip(void **state) {
     free(bytes);
 }
 
-/* What stood there when windows before were deflated does not show. */
+/* Deflating a window does not depend on the content of earlier windows. */
 static void test_windows_are_apart(void **state) {
     (void)state;
     rng random = {2};

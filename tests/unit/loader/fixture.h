@@ -45,7 +45,7 @@ typedef struct number_list {
 void number_list_add(number_list *list, const uint64_t *numbers, size_t count);
 size_t take_steps(number_list *list, recmap_loader *loader, size_t steps);
 
-/* Asserts that the loader stands there, by what it tells and by its state. */
+/* Asserts the loader's position, as the loader reports it and as its state has it. */
 void assert_stands_at(const recmap_loader *loader, uint64_t epoch, uint64_t position);
 
 #endif

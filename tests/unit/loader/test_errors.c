@@ -31,8 +31,9 @@ static uint64_t number_at(const recmap_order *order, uint64_t epoch, uint64_t po
     return number;
 }
 
-/* At every place of the epoch: batches before it come, it is raised again and again, the state
- * stays before it; repaired, the stream goes on. All ways to read. */
+/* A bad record at every place of the epoch: earlier batches are delivered, the error is raised at
+ * each call, and the state stays before the bad batch. After repair, the stream continues. With all
+ * ways of reading. */
 static void test_raise(void **unused) {
     (void)unused;
     numbered_write(RECORDS, 3);
@@ -151,7 +152,7 @@ static void test_policies(void **unused) {
     recmap_order_release(order);
 }
 
-/* A run resumed before, in and behind a batch with bad records gives the same batches. */
+/* A run resumed before, in and after a batch with bad records gives the same batches. */
 static void test_policy_and_resume(void **unused) {
     (void)unused;
     numbered_write(RECORDS, 3);
@@ -184,8 +185,8 @@ static void test_policy_and_resume(void **unused) {
     recmap_order_release(order);
 }
 
-/* Nothing but a damaged record is skipped: not a shard that is gone, not one that is another, not
- * one behind a link, which is refused as damage of the index. */
+/* Only damaged records are skipped: not a missing shard, not a replaced one, and not one reached
+ * through a link, which is refused as damage of the index. */
 static void test_what_is_not_skipped(void **unused) {
     (void)unused;
     for (int policy = RECMAP_BAD_RECORD_RAISE; policy <= RECMAP_BAD_RECORD_SUBSTITUTE; policy++)
@@ -303,8 +304,8 @@ static void test_many_skipped(void **unused) {
     loader_end(loader, order, dataset);
 }
 
-/* A batch that is filled up to more records than any memory holds is an error at once; elsewhere
- * the same loader goes on. */
+/* A batch that would be filled up to more records than fit in any memory is an error at once; from
+ * another position the same loader continues. */
 static void test_too_large_a_batch(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_make(RECORDS, 3, NULL);

@@ -1,5 +1,5 @@
 /* Records fetched past the page cache: the same streams as mapped, the same errors, nothing left in
- * the cache; and where the kernel has no ring, or takes no reads, all goes on without. */
+ * the cache. If the kernel has no ring, or takes no reads, the streams are the same without it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -17,8 +17,8 @@
 
 enum { RECORDS = 100, BATCH = 8 };
 
-/* Record i has label 3 * i and the text "t<i>"; record `bad` has no label, and `broken` is no
- * Example. */
+/* Record i has label 3 * i and the text "t<i>"; record `bad` has no label, and record `broken` is
+ * not an Example. */
 static void write_set(uint64_t bad, uint64_t broken) {
     buffer shard = BUFFER_INIT;
     for (uint64_t i = 0; i < RECORDS; i++) {
@@ -99,7 +99,7 @@ static void test_columns(void **unused) {
     }
 }
 
-/* The columns are of the records at hand, or are none. */
+/* The columns are those of the current records, or empty. */
 static void test_gather_after_parse(void **unused) {
     (void)unused;
     write_set(RECORDS, RECORDS);

@@ -291,7 +291,8 @@ static void assert_refused(recmap_loader *loader, const recmap_state *state, con
     assert_stands_at(loader, 0, 20);
 }
 
-/* States of other data sets, sizes, seeds and kinds; the loader goes on as if nothing was. */
+/* States of other data sets, sizes, seeds and kinds are refused, and the loader continues
+ * unchanged. */
 static void test_refused(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_make(100, 2, NULL);
@@ -402,8 +403,8 @@ static void test_end_of_epochs(void **unused) {
     loader_end(loader, order, dataset);
 }
 
-/* A process that trains: says each record that it took, then keeps its state under its name at
- * once. What it says behind the kept state was never trained on. */
+/* A process that trains: it reports each record that it took, then saves its state atomically under
+ * one name. Records reported after the last saved state do not count as trained on. */
 static _Noreturn void train(recmap_order *order, int says) {
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
@@ -445,7 +446,8 @@ static void test_killed(void **unused) {
     for (int kill_count = 0; kill_count < KILLS; kill_count++) {
         pid_t child = fork();
         if (!child) train(order, says[1]);
-        /* So many steps are seen at least; then it dies, whatever it does just now. */
+        /* Wait for at least this many steps; then kill the process at whatever point it has
+         * reached. */
         for (int i = 0; i < 20 + kill_count; i++) {
             assert_int_equal(read(says[0], line, sizeof line), sizeof line);
             uint64_t said = line[0] * EPOCH + line[1];

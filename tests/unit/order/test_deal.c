@@ -153,14 +153,14 @@ static void test_exact_multisets(void **state) {
 
 /* ---- Resuming. */
 
-/* Where a run stands. */
+/* The position of a run. */
 typedef struct run {
     recmap_order *order;
     uint64_t epoch, position;
     tally seen;
 } run;
 
-/* Goes on for up to `steps` steps. Every step takes the next positions of the one global order,
+/* Continues for up to `steps` steps. Every step takes the next positions of the one global order,
  * whatever the world: the state moves by just as many, and they were not seen before. */
 static void go_on(run *r, recmap_deal_options options, uint64_t steps) {
     recmap_deal deal;
@@ -271,7 +271,7 @@ static void test_own_batches(void **state) {
     recmap_order_release(order);
 }
 
-/* A start inside a batch: its rest comes first, and everything behind it. */
+/* A start inside a batch: the rest of that batch comes first, then everything after it. */
 static void test_start_inside_a_batch(void **state) {
     (void)state;
     int64_t labels[100] = {0};

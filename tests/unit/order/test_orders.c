@@ -413,7 +413,8 @@ static void test_grouped_batches(void **state) {
         }
 }
 
-/* Where the batches of one group stand is random: the first batch is of each group in its share. */
+/* The batches of a group are at random positions: the first batch belongs to each group in
+ * proportion to its share. */
 static void test_batches_are_shuffled(void **state) {
     (void)state;
     enum { N = 120, BATCH = 4, GROUPS = 5, EPOCHS = 20000 };

@@ -117,8 +117,8 @@ static void test_paths_agree_at_every_width(void **state) {
     on_every_path(check_widths);
 }
 
-/* Copies of a value that must walk on, so many that they fill more than a block: those before
- * `from` alternate with others, all behind it do not. */
+/* More copies of a value that needs another cycle step than fit in a block: those before `from`
+ * alternate with others, those from there on do not. */
 static void check_copies(uint64_t scanner, size_t from) {
     enum { COUNT_ALL = 1500, SIZE = 257 };
     uint64_t numbers[COUNT_ALL], expected[2];

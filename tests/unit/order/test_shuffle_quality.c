@@ -1,7 +1,8 @@
 /* The battery for the permutation: is a shuffle as good as a random one, at every internal width?
  *
  * Each statistic has a known distribution for random permutations. All seeds are fixed, so a test
- * passes or fails for ever. RECMAP_TEST_LONG=1 runs all of it, otherwise a sample at each width. */
+ * always passes or always fails. RECMAP_TEST_LONG=1 runs all of it, otherwise a sample at each
+ * width. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -288,8 +289,9 @@ static void test_places(void **state) {
     }
 }
 
-/* How far apart records go that stood side by side, or one low half of the network apart, over many
- * keys: every distance alike. The test that too few rounds fail last, at the smallest sizes. */
+/* The distance between two records that were adjacent, or one low half of the network apart, over
+ * many keys: every distance is equally likely. As rounds are added, this is the last test to pass,
+ * and it is hardest at the smallest sizes. */
 static void check_chosen_pairs(uint64_t n, uint64_t apart, uint64_t keys) {
     enum { LIMIT = 1024 };
     uint32_t bins[LIMIT] = {0};

@@ -1,5 +1,5 @@
-/* From list values to elements: every value that fits, at the edges, and where the first stands
- * that does not. */
+/* From list values to elements: every value that fits, values at the bounds, and the place of the
+ * first one that does not fit. */
 #include "plan/convert.h"
 
 #include <float.h>

@@ -74,7 +74,7 @@ static void test_defaults_that_cannot_be(void **state) {
         "feature 'a': a sequence must have exactly one default, for padding");
 }
 
-/* All of them must lie within the reach of Arrow's views, 2 GiB. Sizes alone are looked at. */
+/* All of them must lie within the reach of Arrow's views, 2 GiB. Only sizes are tested. */
 static void test_defaults_that_are_too_large(void **state) {
     (void)state;
     const recmap_value half = {.type = RECMAP_TYPE_BYTES,

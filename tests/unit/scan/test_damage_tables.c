@@ -51,7 +51,8 @@ static void test_many_damages(void **state) {
     options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
     options.thread_count = 1;
     recmap_index_summary summary = index_build("one.rmx", &options, names, 2);
-    /* Behind the last bad record there is no good header: it and what follows are one place. */
+    /* There is no valid header after the last bad record, so it and the bytes after it are one
+     * stretch of damage. */
     assert_int_equal(summary.damage_count, 2 * DAMAGES);
     assert_int_equal(summary.record_count, 4 * (uint64_t)RECORDS);
     options.thread_count = 4;

@@ -42,7 +42,7 @@ static void add_line(buffer *to, const uint64_t *numbers, size_t count) {
 
 enum { RECORD_NUMBERS = 7, DAMAGE_NUMBERS = 3 };
 
-/* The rules of the callback below, for those who check it. */
+/* The rules of the callback below, shared with its checks. */
 static bool payload_fails(const uint8_t *data, size_t size) {
     return size > 2 && data[0] == 0xee && data[1] < 0x10;
 }
@@ -292,7 +292,7 @@ static void test_scan_equals_plain_reader(void **state) {
     for (uint64_t seed = 1; seed <= rounds; seed++) check_layout(seed, 6000);
 }
 
-/* Larger files in larger segments, where more is going on at the same time. */
+/* Larger files in larger segments, so that more threads work at the same time. */
 static void test_scan_of_larger_files(void **state) {
     (void)state;
     uint64_t rounds = is_long() ? 400 : 12;

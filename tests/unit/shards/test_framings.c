@@ -47,7 +47,7 @@ static size_t add_member(uint8_t *to, char letter, rng *random) {
 static size_t make_tar(uint8_t *data, rng *random) {
     size_t size = 0;
     char letter = 'a';
-    /* A member and the zeros behind the last one fit. */
+    /* A member and the zeros after the last one fit. */
     while (size + 2560 < TOTAL_SIZE_MAX && rng_below(random, 12)) {
         if (rng_one_in(random, 3)) letter = (char)('a' + rng_below(random, 3));
         size += add_member(data + size, letter, random);
@@ -159,7 +159,7 @@ static void test_tar_is_guessed(void **state) {
         uint64_t found = by.guess(&by, data, size, from, size, budget, NULL);
         unsigned i = 0;
         while (i < SAMPLES && begins[i] < from) i++;
-        /* The last member of the sample before may begin behind `from`, or not. */
+        /* The last member of the previous sample may begin after `from`, or not. */
         assert_true(found == begins[i] || found == begins[i + 1]);
     }
     free(data);

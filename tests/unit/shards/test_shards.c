@@ -137,7 +137,7 @@ static void test_folders_give_their_likely_files(void **state) {
     ASSERT_LIST(expected, "f//");
 }
 
-/* Missing is missing, however it is named; links that are no shards anyway do no harm. */
+/* A missing shard is reported however it is named; links that are not shards are ignored. */
 static void test_links_that_lead_nowhere(void **state) {
     (void)state;
     static const char *const names[] = {"f", "f/*", "f/link", "@list"};
@@ -291,7 +291,7 @@ static void test_index_of_several_files(void **state) {
     ASSERT_INDEX("work.rmx", "left", "right");
     ASSERT_INDEX("work.rmx", "0001", "0002");
     ASSERT_INDEX("d.1/d.1.rmx", "d.1/-1", "d.1/-2");
-    /* Both begin with the byte c3, which is no character. */
+    /* Both begin with the byte c3, which alone is not a character. */
     ASSERT_INDEX("e.rmx", "e\xc3\xa9", "e\xc3\xa8");
 }
 

@@ -121,7 +121,7 @@ static void test_size(void **unused) {
 static void assert_refused_bytes(const void *data, size_t size, recmap_status due) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_state *state = (recmap_state *)&error; /* untouched */
-    /* A copy of its own size, so that reading behind it is seen. */
+    /* A copy of exactly this size, so that sanitizers detect reads past its end. */
     void *copy = must_copy(data, size);
     recmap_status status = recmap_state_from_bytes(&state, copy, size, &error);
     free(copy);
@@ -244,7 +244,7 @@ static void assert_order_text(const char *order, const char *written, bool is_sa
     char other[1024];
     const char *begin = strstr(text.data, "\"order\":") + 8, *end = strstr(begin, ",\"epoch");
     snprintf(other, sizeof other, "%.*s%s%s", (int)(begin - text.data), text.data, written, end);
-    buffer exact = BUFFER_INIT; /* so that reading behind it is seen */
+    buffer exact = BUFFER_INIT; /* so that reads past its end are detected */
     buffer_add(&exact, other, strlen(other));
     recmap_state *state = NULL;
     recmap_status status =

@@ -55,7 +55,7 @@ static int enter(void **state) {
 static int leave(void **state) {
     (void)state;
     unlink(path);
-    return rmdir(folder); /* fails when something was left behind */
+    return rmdir(folder); /* fails if files are left over */
 }
 
 static void expect_ok(recmap_status status, const recmap_error *error) {
@@ -506,7 +506,8 @@ static void a_reader_beside_a_builder(void **state) {
     pthread_join(builder, NULL);
 }
 
-/* The same without luck: whatever stands at the path by then is not the file that was checked. */
+/* The same for every timing: the path may name another file by then, not the one that was
+ * checked. */
 static void lmdb_opens_no_other_file(void **state) {
     (void)state;
     static void (*const changes[])(void) = {write_empty_store, replace_file, remove_file};

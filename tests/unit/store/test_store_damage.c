@@ -329,7 +329,7 @@ static void forge_field(store_file *file, uint8_t *at, int width, uint64_t *rand
     else put64(at, value);
 }
 
-/* Where in the mutant a part of the sample stands. */
+/* The address in the mutant of a part of the sample. */
 static uint8_t *same_place(store_file *file, const uint8_t *in_sample) {
     return file->bytes + (in_sample - sample.bytes);
 }
