@@ -13,16 +13,16 @@ static size_t varint_size(uint64_t value) {
     return size;
 }
 
-static uint8_t *put_varint(uint8_t *at, uint64_t value) {
-    for (; value > 127; value >>= 7) *at++ = (uint8_t)(value | 128);
-    *at++ = (uint8_t)value;
-    return at;
+static uint8_t *put_varint(uint8_t *position, uint64_t value) {
+    for (; value > 127; value >>= 7) *position++ = (uint8_t)(value | 128);
+    *position++ = (uint8_t)value;
+    return position;
 }
 
 /* A field that holds bytes: its tag and length. */
-static uint8_t *put_head(uint8_t *at, unsigned field, size_t size) {
-    *at++ = (uint8_t)(field << 3 | 2);
-    return put_varint(at, size);
+static uint8_t *put_head(uint8_t *position, unsigned field, size_t size) {
+    *position++ = (uint8_t)(field << 3 | 2);
+    return put_varint(position, size);
 }
 
 static size_t field_size(size_t size) {

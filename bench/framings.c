@@ -37,11 +37,11 @@ static void write_ofrecord(FILE *file, const uint8_t *data, size_t size) {
     fwrite(data, 1, size, file);
 }
 
-static const uint8_t *next_ofrecord(const uint8_t **data, size_t *size, const uint8_t *at,
+static const uint8_t *next_ofrecord(const uint8_t **data, size_t *size, const uint8_t *position,
                                     const uint8_t *end) {
     (void)end;
-    *data = at + OFRECORD_HEADER;
-    *size = (size_t)load64(at);
+    *data = position + OFRECORD_HEADER;
+    *size = (size_t)load64(position);
     return *data + *size;
 }
 
@@ -52,11 +52,11 @@ static void write_line(FILE *file, const uint8_t *data, size_t size) {
     fputc('\n', file);
 }
 
-static const uint8_t *next_line(const uint8_t **data, size_t *size, const uint8_t *at,
+static const uint8_t *next_line(const uint8_t **data, size_t *size, const uint8_t *position,
                                 const uint8_t *end) {
-    const uint8_t *found = memchr(at, '\n', (size_t)(end - at));
-    *data = at;
-    *size = (size_t)(found - at);
+    const uint8_t *found = memchr(position, '\n', (size_t)(end - position));
+    *data = position;
+    *size = (size_t)(found - position);
     return found + 1;
 }
 
@@ -66,12 +66,12 @@ static void write_fixed(FILE *file, const uint8_t *data, size_t size) {
     fwrite(record, 1, sizeof record, file);
 }
 
-static const uint8_t *next_fixed(const uint8_t **data, size_t *size, const uint8_t *at,
+static const uint8_t *next_fixed(const uint8_t **data, size_t *size, const uint8_t *position,
                                  const uint8_t *end) {
     (void)end;
-    *data = at;
+    *data = position;
     *size = FIXED_SIZE;
-    return at + FIXED_SIZE;
+    return position + FIXED_SIZE;
 }
 
 static const layout layouts[] = {
@@ -81,37 +81,37 @@ static const layout layouts[] = {
 };
 
 /* A shard of as many records as one of the small set has. */
-static void write_shard(const char *path, const layout *by, recmap_dataset *from, uint64_t first,
-                        uint64_t end) {
+static void write_shard(const char *path, const layout *layout, recmap_dataset *dataset,
+                        uint64_t first, uint64_t end) {
     recmap_error error = RECMAP_ERROR_INIT;
     char part[SET_PATH_SIZE + 8];
     snprintf(part, sizeof part, "%s.tmp", path);
     FILE *file = must_have(fopen(part, "wb"));
     for (uint64_t i = first; i < end; i++) {
         recmap_record record;
-        must(recmap_dataset_get(&record, from, i, &error), &error);
-        by->write(file, record.data, record.size);
+        must(recmap_dataset_get(&record, dataset, i, &error), &error);
+        layout->write(file, record.data, record.size);
         recmap_record_release(&record);
     }
     if (fclose(file) || rename(part, path)) exit(4);
 }
 
-static void shard_path(char path[SET_PATH_SIZE], const char *folder, const layout *by,
+static void shard_path(char path[SET_PATH_SIZE], const char *folder, const layout *layout,
                        unsigned shard) {
-    snprintf(path, SET_PATH_SIZE, "%s/%s/part-%05u", folder, by->set, shard);
+    snprintf(path, SET_PATH_SIZE, "%s/%s/part-%05u", folder, layout->set, shard);
 }
 
-static void make_set(const char *folder, const layout *by) {
+static void make_set(const char *folder, const layout *layout) {
     recmap_dataset *from = set_open(folder, "small", false, NULL);
     uint64_t count = recmap_dataset_count(from) / 2;
     char path[SET_PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s", folder, by->set);
+    snprintf(path, sizeof path, "%s/%s", folder, layout->set);
     mkdir(path, 0777);
     for (unsigned s = 0; s < SHARDS; s++) {
         struct file_stat stat;
-        shard_path(path, folder, by, s);
+        shard_path(path, folder, layout, s);
         if (!file_stat_path(&stat, path))
-            write_shard(path, by, from, count * s / SHARDS, count * (s + 1) / SHARDS);
+            write_shard(path, layout, from, count * s / SHARDS, count * (s + 1) / SHARDS);
     }
     recmap_dataset_close(from);
 }
@@ -129,14 +129,14 @@ typedef struct bare_set {
     uint64_t count;
 } bare_set;
 
-static void bare_open(bare_set *bare, const char *folder, const layout *by) {
+static void bare_open(bare_set *bare, const char *folder, const layout *layout) {
     recmap_error error = RECMAP_ERROR_INIT;
     char path[SET_PATH_SIZE];
     *bare = (bare_set){.count = 0};
     for (unsigned s = 0; s < SHARDS; s++) {
         struct file_stat stat;
         int fd;
-        shard_path(path, folder, by, s);
+        shard_path(path, folder, layout, s);
         must(file_open(&fd, path, &error), &error);
         must(file_get_stat(&stat, fd, path, &error), &error);
         must(map_create(&bare->maps[s], fd, (size_t)stat.size, path, &error), &error);
@@ -151,14 +151,14 @@ static void bare_close(bare_set *bare) {
 }
 
 /* Steps over all records; keeps them where there is room, else hashes each. */
-static void bare_walk(bare_set *bare, const layout *by, bool keeps) {
+static void bare_walk(bare_set *bare, const layout *layout, bool keeps) {
     uint64_t count = 0;
     uint32_t sum = 0;
     for (unsigned s = 0; s < SHARDS; s++) {
         const uint8_t *at = bare->maps[s]->data, *end = at + bare->maps[s]->size;
         for (; at < end; count++) {
             known_record record;
-            at = by->next(&record.data, &record.size, at, end);
+            at = layout->next(&record.data, &record.size, at, end);
             if (keeps) bare->records[count] = record;
             else sum += framing_hash(record.data, record.size);
         }
@@ -167,35 +167,35 @@ static void bare_walk(bare_set *bare, const layout *by, bool keeps) {
     bare->count = count;
 }
 
-static double time_bare_walk(const char *folder, const layout *by) {
+static double time_bare_walk(const char *folder, const layout *layout) {
     bare_set bare;
     uint64_t begun = process_cpu_ns();
-    bare_open(&bare, folder, by);
-    bare_walk(&bare, by, false);
+    bare_open(&bare, folder, layout);
+    bare_walk(&bare, layout, false);
     bare_close(&bare);
     return (double)(process_cpu_ns() - begun);
 }
 
-static void measure_index(const char *folder, const layout *by, int repeats) {
+static void measure_index(const char *folder, const layout *layout, int repeats) {
     samples rates = {.count = 0}, ratios = {.count = 0};
     recmap_index_summary summary;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     char path[SET_PATH_SIZE];
-    options.framing = by->framing;
+    options.framing = layout->framing;
     options.thread_count = 1;
-    set_index_path(path, folder, by->set, "");
+    set_index_path(path, folder, layout->set, "");
     for (int r = 0; r <= repeats; r++) {
-        double bare = time_bare_walk(folder, by);
+        double bare = time_bare_walk(folder, layout);
         uint64_t begun = process_cpu_ns();
-        set_build(&summary, folder, by->set, path, &options);
+        set_build(&summary, folder, layout->set, path, &options);
         double took = (double)(process_cpu_ns() - begun);
         if (r == 0) continue; /* warms the page cache */
         samples_add(&rates, (double)summary.record_count / took * 1e3);
         samples_add(&ratios, bare / took);
     }
-    print_row(&rates, "M/s and core", NO_GOAL, "index %s, 240 B: records", by->framing);
+    print_row(&rates, "M/s and core", NO_GOAL, "index %s, 240 B: records", layout->framing);
     print_row(&ratios, "x bare loop", NO_GOAL, "index %s, 240 B: rate by time on cores",
-              by->framing);
+              layout->framing);
 }
 
 static double time_known(const bare_set *bare, const uint64_t *numbers) {
@@ -234,18 +234,18 @@ static double time_gather(recmap_dataset *dataset, recmap_batch *batch, const ui
     return (double)(thread_cpu_ns() - begun) / GETS;
 }
 
-static void measure_get(const char *folder, const layout *by, int repeats) {
+static void measure_get(const char *folder, const layout *layout, int repeats) {
     recmap_error error = RECMAP_ERROR_INIT;
     samples bare_times = {.count = 0}, gets = {.count = 0}, gathers = {.count = 0};
-    recmap_dataset *dataset = set_open(folder, by->set, false, NULL);
+    recmap_dataset *dataset = set_open(folder, layout->set, false, NULL);
     recmap_batch *batch;
     bare_set bare;
     uint64_t count = recmap_dataset_count(dataset), seed = 3;
     uint64_t *numbers = must_have(malloc(GETS * sizeof *numbers));
     must(recmap_batch_create(&batch, &error), &error);
-    bare_open(&bare, folder, by);
+    bare_open(&bare, folder, layout);
     bare.records = must_have(malloc((size_t)(count + 1) * sizeof *bare.records));
-    bare_walk(&bare, by, true);
+    bare_walk(&bare, layout, true);
     if (bare.count != count) exit(3);
     for (int r = 0; r <= repeats; r++) {
         for (size_t i = 0; i < GETS; i++) numbers[i] = random_below(&seed, count);
@@ -256,9 +256,10 @@ static void measure_get(const char *folder, const layout *by, int repeats) {
         samples_add(&gets, got / known);
         samples_add(&gathers, gathered / known);
     }
-    print_row(&bare_times, "ns a record", NO_GOAL, "%s, 240 B: bare loop, read", by->framing);
-    print_row(&gets, "x bare loop", NO_GOAL, "%s, 240 B: get and read", by->framing);
-    print_row(&gathers, "x bare loop", NO_GOAL, "%s, 240 B: gather of 256 and read", by->framing);
+    print_row(&bare_times, "ns a record", NO_GOAL, "%s, 240 B: bare loop, read", layout->framing);
+    print_row(&gets, "x bare loop", NO_GOAL, "%s, 240 B: get and read", layout->framing);
+    print_row(&gathers, "x bare loop", NO_GOAL, "%s, 240 B: gather of 256 and read",
+              layout->framing);
     bare_close(&bare);
     recmap_batch_destroy(batch);
     recmap_dataset_close(dataset);

@@ -24,21 +24,21 @@ typedef struct bench {
     char index_path[SET_PATH_SIZE];
 } bench;
 
-static void build(const bench *of, unsigned threads) {
+static void build(const bench *bench, unsigned threads) {
     recmap_index_summary summary;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.thread_count = threads;
-    set_build(&summary, of->folder, of->set, of->index_path, &options);
+    set_build(&summary, bench->folder, bench->set, bench->index_path, &options);
 }
 
-static void measure_index(const bench *of, unsigned threads) {
+static void measure_index(const bench *bench, unsigned threads) {
     samples cpu = {.count = 0}, wall = {.count = 0}, rates = {.count = 0};
-    for (int r = 0; r <= of->repeats; r++) {
+    for (int r = 0; r <= bench->repeats; r++) {
         uint64_t at = process_cpu_ns(), clock = now_ns();
-        uint64_t size = inflate_set(of->folder, of->set, threads);
+        uint64_t size = inflate_set(bench->folder, bench->set, threads);
         double bare = (double)(process_cpu_ns() - at), bare_wall = (double)(now_ns() - clock);
         at = process_cpu_ns(), clock = now_ns();
-        build(of, threads);
+        build(bench, threads);
         double took = (double)(process_cpu_ns() - at);
         if (r == 0) continue; /* warms the page cache */
         samples_add(&cpu, bare / took);
@@ -46,25 +46,25 @@ static void measure_index(const bench *of, unsigned threads) {
         samples_add(&rates, (double)size / (double)took * 1e3);
     }
     char label[128];
-    snprintf(label, sizeof label, "index %s, %u thread%s", of->set, threads,
+    snprintf(label, sizeof label, "index %s, %u thread%s", bench->set, threads,
              threads == 1 ? "" : "s");
     print_row(&rates, "MB/s and core", NO_GOAL, "%s: inflated bytes", label);
     print_row(&cpu, "x inflating + CRC", AT_MIN(0.9), "%s: rate by time on cores", label);
     print_row(&wall, "x inflating + CRC", NO_GOAL, "%s: rate by the clock", label);
 }
 
-static recmap_dataset *open_set(const bench *of) {
+static recmap_dataset *open_set(const bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset;
-    must(recmap_dataset_open(&dataset, of->index_path, NULL, &error), &error);
+    must(recmap_dataset_open(&dataset, bench->index_path, NULL, &error), &error);
     return dataset;
 }
 
 /* A record of the first shard, that far into it: fetched from a data set that was just opened, so
  * that no span is there yet, and reached by inflating all that lies before it. */
-static double time_get(double *reading, const bench *of, uint64_t percent, uint64_t *seed) {
+static double time_get(double *reading, const bench *bench, uint64_t percent, uint64_t *seed) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_dataset *dataset = open_set(of);
+    recmap_dataset *dataset = open_set(bench);
     recmap_shard_info shard;
     recmap_location place;
     recmap_record record;
@@ -77,7 +77,7 @@ static double time_get(double *reading, const bench *of, uint64_t percent, uint6
     double took = (double)(thread_cpu_ns() - begun);
     recmap_record_release(&record);
     char path[SET_PATH_SIZE];
-    snprintf(path, sizeof path, "%s/%s", of->folder, shard.path);
+    snprintf(path, sizeof path, "%s/%s", bench->folder, shard.path);
     begun = thread_cpu_ns();
     inflate_file(path, place.offset + place.size, false);
     *reading = (double)(thread_cpu_ns() - begun);
@@ -85,32 +85,32 @@ static double time_get(double *reading, const bench *of, uint64_t percent, uint6
     return took;
 }
 
-static void measure_get(const bench *of) {
+static void measure_get(const bench *bench) {
     static const uint64_t percents[] = {10, 50, 90};
     uint64_t seed = 5;
     for (size_t p = 0; p < sizeof percents / sizeof *percents; p++) {
         samples times = {.count = 0}, ratios = {.count = 0};
         for (int i = 0; i < GETS; i++) {
-            double reading, took = time_get(&reading, of, percents[p], &seed);
+            double reading, took = time_get(&reading, bench, percents[p], &seed);
             samples_add(&times, took / 1e6);
             samples_add(&ratios, reading / took);
         }
         unsigned percent = (unsigned)percents[p];
-        print_row(&times, "ms", NO_GOAL, "%s: get, %u %% into a shard", of->set, percent);
+        print_row(&times, "ms", NO_GOAL, "%s: get, %u %% into a shard", bench->set, percent);
         print_row(&ratios, "x as fast as inflating up to it", NO_GOAL,
-                  "%s: get, %u %% into a shard", of->set, percent);
+                  "%s: get, %u %% into a shard", bench->set, percent);
     }
 }
 
-static void measure_epoch(const bench *of, bool is_windowed) {
+static void measure_epoch(const bench *bench, bool is_windowed) {
     recmap_error error = RECMAP_ERROR_INIT;
     samples ratios = {.count = 0}, times = {.count = 0}, spans = {.count = 0};
     const char *kind = is_windowed ? "windowed" : "shuffled";
-    for (int r = 0; r <= of->repeats; r++) {
+    for (int r = 0; r <= bench->repeats; r++) {
         uint64_t begun = process_cpu_ns();
-        inflate_set(of->folder, of->set, 1);
+        inflate_set(bench->folder, bench->set, 1);
         double bare = (double)(process_cpu_ns() - begun);
-        recmap_dataset *dataset = open_set(of);
+        recmap_dataset *dataset = open_set(bench);
         recmap_order *order =
             epoch_order(dataset, is_windowed ? epoch_block(dataset, SPANS_A_BLOCK) : 0);
         recmap_span_info info;
@@ -125,9 +125,9 @@ static void measure_epoch(const bench *of, bool is_windowed) {
         samples_add(&ratios, bare / took);
         samples_add(&spans, (double)inflated / (double)info.span_count);
     }
-    print_row(&times, "ns a record", NO_GOAL, "%s: a %s epoch, a core", of->set, kind);
-    print_row(&ratios, "x inflating + CRC", NO_GOAL, "%s: a %s epoch, a core", of->set, kind);
-    print_row(&spans, "times", NO_GOAL, "%s: a %s epoch: a span is inflated", of->set, kind);
+    print_row(&times, "ns a record", NO_GOAL, "%s: a %s epoch, a core", bench->set, kind);
+    print_row(&ratios, "x inflating + CRC", NO_GOAL, "%s: a %s epoch, a core", bench->set, kind);
+    print_row(&spans, "times", NO_GOAL, "%s: a %s epoch: a span is inflated", bench->set, kind);
 }
 
 static bool is_asked(const char *what, int argc, char **argv) {

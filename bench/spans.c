@@ -28,21 +28,21 @@ typedef struct bench {
     recmap_dataset *dataset;
 } bench;
 
-static void link_once(const char *from, const char *folder, unsigned copy) {
+static void link_once(const char *path, const char *folder, unsigned copy) {
     char to[2 * SET_PATH_SIZE];
-    const char *slash = strrchr(from, '/');
-    snprintf(to, sizeof to, "%s/%05u-%s", folder, copy, slash ? slash + 1 : from);
-    if (!link(from, to) || errno == EEXIST) return;
+    const char *slash = strrchr(path, '/');
+    snprintf(to, sizeof to, "%s/%05u-%s", folder, copy, slash ? slash + 1 : path);
+    if (!link(path, to) || errno == EEXIST) return;
     perror(to);
     exit(4);
 }
 
 /* Gives all shards of the set so many names. */
-static void make_large(const bench *of, unsigned copies) {
+static void make_large(const bench *bench, unsigned copies) {
     char folder[SET_PATH_SIZE];
     recmap_shards *shards;
-    if (!set_find(&shards, of->folder, of->set)) exit(2);
-    snprintf(folder, sizeof folder, "%s/%s", of->folder, of->large);
+    if (!set_find(&shards, bench->folder, bench->set)) exit(2);
+    snprintf(folder, sizeof folder, "%s/%s", bench->folder, bench->large);
     mkdir(folder, 0777);
     for (unsigned copy = 0; copy < copies; copy++)
         for (size_t i = 0; i < recmap_shards_count(shards); i++)
@@ -50,84 +50,87 @@ static void make_large(const bench *of, unsigned copies) {
     recmap_shards_destroy(shards);
 }
 
-static recmap_dataset *build_and_open(const bench *of, const char *set) {
+static recmap_dataset *build_and_open(const bench *bench, const char *set) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     recmap_dataset *dataset;
     char path[SET_PATH_SIZE];
-    set_index_path(path, of->folder, set, "");
-    set_build(NULL, of->folder, set, path, &options);
+    set_index_path(path, bench->folder, set, "");
+    set_build(NULL, bench->folder, set, path, &options);
     must(recmap_dataset_open(&dataset, path, NULL, &error), &error);
     return dataset;
 }
 
-static void prepare(bench *of) {
+static void prepare(bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_dataset *small = build_and_open(of, of->set);
-    must(recmap_dataset_get_span_info(&of->info, small, &error), &error);
-    make_large(of, (unsigned)(LARGER * of->info.keep_size / of->info.inflated_size + 1));
+    recmap_dataset *small = build_and_open(bench, bench->set);
+    must(recmap_dataset_get_span_info(&bench->info, small, &error), &error);
+    make_large(bench, (unsigned)(LARGER * bench->info.keep_size / bench->info.inflated_size + 1));
     recmap_dataset_close(small);
-    of->dataset = build_and_open(of, of->large);
-    must(recmap_dataset_get_span_info(&of->info, of->dataset, &error), &error);
+    bench->dataset = build_and_open(bench, bench->large);
+    must(recmap_dataset_get_span_info(&bench->info, bench->dataset, &error), &error);
 }
 
-static double inflate_alone(const bench *of) {
+static double inflate_alone(const bench *bench) {
     uint64_t begun = process_cpu_ns();
-    inflate_set(of->folder, of->large, 1);
-    return (double)(process_cpu_ns() - begun) / (double)recmap_dataset_count(of->dataset);
+    inflate_set(bench->folder, bench->large, 1);
+    return (double)(process_cpu_ns() - begun) / (double)recmap_dataset_count(bench->dataset);
 }
 
-static void gather_some(const bench *of, recmap_batch *batch, recmap_order *order, uint64_t *at) {
+static void gather_some(const bench *bench, recmap_batch *batch, recmap_order *order,
+                        uint64_t *position) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t positions[EPOCH_BATCH], numbers[EPOCH_BATCH];
     for (int b = 0; b < SHUFFLED_BATCHES; b++) {
-        for (int i = 0; i < EPOCH_BATCH; i++) positions[i] = (*at)++;
+        for (int i = 0; i < EPOCH_BATCH; i++) positions[i] = (*position)++;
         must(recmap_order_at(numbers, order, 0, positions, EPOCH_BATCH, &error), &error);
-        must(recmap_dataset_gather(batch, of->dataset, numbers, EPOCH_BATCH, &error), &error);
+        must(recmap_dataset_gather(batch, bench->dataset, numbers, EPOCH_BATCH, &error), &error);
     }
 }
 
 /* An epoch of a true shuffle would take hours: some batches of one, once all is kept that can be.
  * The records of a batch that lie in one span have it inflated once. */
-static void measure_shuffle(const bench *of) {
+static void measure_shuffle(const bench *bench) {
     recmap_error error = RECMAP_ERROR_INIT;
     samples times = {.count = 0}, ratios = {.count = 0}, spans = {.count = 0};
-    recmap_order *order = epoch_order(of->dataset, 0);
+    recmap_order *order = epoch_order(bench->dataset, 0);
     recmap_batch *batch;
     uint64_t at = 0;
     must(recmap_batch_create(&batch, &error), &error);
-    while (!recmap_dataset_get_span_statistics(of->dataset).evict_count)
-        gather_some(of, batch, order, &at);
-    for (int r = 0; r < of->repeats; r++) {
-        uint64_t before = recmap_dataset_get_span_statistics(of->dataset).inflate_count;
+    while (!recmap_dataset_get_span_statistics(bench->dataset).evict_count)
+        gather_some(bench, batch, order, &at);
+    for (int r = 0; r < bench->repeats; r++) {
+        uint64_t before = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
         uint64_t begun = process_cpu_ns();
-        gather_some(of, batch, order, &at);
+        gather_some(bench, batch, order, &at);
         double count = SHUFFLED_BATCHES * EPOCH_BATCH;
         double took = (double)(process_cpu_ns() - begun) / count;
-        uint64_t after = recmap_dataset_get_span_statistics(of->dataset).inflate_count;
+        uint64_t after = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
         samples_add(&times, took / 1e3);
-        samples_add(&ratios, took / of->bare);
+        samples_add(&ratios, took / bench->bare);
         samples_add(&spans, (double)(after - before) / count);
     }
-    print_row(&times, "us a record", NO_GOAL, "%s: a true shuffle", of->large);
-    print_row(&ratios, "x the time of inflating + CRC", NO_GOAL, "%s: a true shuffle", of->large);
-    print_row(&spans, "spans a record", NO_GOAL, "%s: a true shuffle", of->large);
+    print_row(&times, "us a record", NO_GOAL, "%s: a true shuffle", bench->large);
+    print_row(&ratios, "x the time of inflating + CRC", NO_GOAL, "%s: a true shuffle",
+              bench->large);
+    print_row(&spans, "spans a record", NO_GOAL, "%s: a true shuffle", bench->large);
     recmap_batch_destroy(batch);
     recmap_order_release(order);
 }
 
-static void measure_windows(const bench *of, unsigned span_count) {
+static void measure_windows(const bench *bench, unsigned span_count) {
     samples ratios = {.count = 0}, spans = {.count = 0};
-    recmap_order *order = epoch_order(of->dataset, epoch_block(of->dataset, span_count));
-    uint64_t before = recmap_dataset_get_span_statistics(of->dataset).inflate_count;
-    double took = epoch_walk(of->dataset, order, 1) / (double)recmap_dataset_count(of->dataset);
-    uint64_t after = recmap_dataset_get_span_statistics(of->dataset).inflate_count;
-    samples_add(&ratios, of->bare / took);
-    samples_add(&spans, (double)(after - before) / (double)of->info.span_count);
+    recmap_order *order = epoch_order(bench->dataset, epoch_block(bench->dataset, span_count));
+    uint64_t before = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
+    double took = epoch_walk(bench->dataset, order, 1) /
+                  (double)recmap_dataset_count(bench->dataset);
+    uint64_t after = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
+    samples_add(&ratios, bench->bare / took);
+    samples_add(&spans, (double)(after - before) / (double)bench->info.span_count);
     print_row(&ratios, "x inflating + CRC", NO_GOAL, "%s: an epoch, blocks of %u span%s, a core",
-              of->large, span_count, span_count == 1 ? "" : "s");
+              bench->large, span_count, span_count == 1 ? "" : "s");
     print_row(&spans, "times", NO_GOAL, "%s: an epoch, blocks of %u span%s: a span is inflated",
-              of->large, span_count, span_count == 1 ? "" : "s");
+              bench->large, span_count, span_count == 1 ? "" : "s");
     recmap_order_release(order);
 }
 

@@ -104,12 +104,12 @@ uint64_t crc_all_frames(const char *folder, const char *name) {
     return count;
 }
 
-static void add_address(mapped_set *set, uint64_t *capacity, const uint8_t *at) {
+static void add_address(mapped_set *set, uint64_t *capacity, const uint8_t *position) {
     if (set->record_count == *capacity) {
         *capacity = *capacity ? *capacity * 2 : 1 << 16;
         set->addresses = must_have(realloc(set->addresses, *capacity * sizeof *set->addresses));
     }
-    set->addresses[set->record_count++] = (uint64_t)(uintptr_t)at;
+    set->addresses[set->record_count++] = (uint64_t)(uintptr_t)position;
 }
 
 void mapped_set_open(mapped_set *set, const char *folder, const char *name) {

@@ -92,28 +92,28 @@ bool file_bytes_equal(const file_bytes *file, const char *path) {
     return equal;
 }
 
-static uint8_t *put_varint(uint8_t *at, uint64_t value) {
-    for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(value | 0x80);
-    *at++ = (uint8_t)value;
-    return at;
+static uint8_t *put_varint(uint8_t *position, uint64_t value) {
+    for (; value >= 0x80; value >>= 7) *position++ = (uint8_t)(value | 0x80);
+    *position++ = (uint8_t)value;
+    return position;
 }
 
-static uint8_t *put_field(uint8_t *at, unsigned field, const void *bytes, size_t size) {
-    at = put_varint(at, field << 3 | 2);
-    at = put_varint(at, size);
-    memcpy(at, bytes, size);
-    return at + size;
+static uint8_t *put_field(uint8_t *position, unsigned field, const void *bytes, size_t size) {
+    position = put_varint(position, field << 3 | 2);
+    position = put_varint(position, size);
+    memcpy(position, bytes, size);
+    return position + size;
 }
 
 /* An entry of Features: a name, and a Feature of which `kind` lists its one value. */
-static uint8_t *put_feature(uint8_t *at, const char *name, unsigned kind, const void *bytes,
+static uint8_t *put_feature(uint8_t *position, const char *name, unsigned kind, const void *bytes,
                             size_t size) {
     uint8_t list[2048], feature[2060], entry[2100];
     size_t list_size = (size_t)(put_field(list, 1, bytes, size) - list);
     size_t feature_size = (size_t)(put_field(feature, kind, list, list_size) - feature);
     uint8_t *end = put_field(entry, 1, name, strlen(name));
     end = put_field(end, 2, feature, feature_size);
-    return put_field(at, 1, entry, (size_t)(end - entry));
+    return put_field(position, 1, entry, (size_t)(end - entry));
 }
 
 size_t payload_make(uint8_t bytes[PAYLOAD_MAX], uint64_t number) {
@@ -203,36 +203,37 @@ recmap_status fixture_rebuild(const fixture *fixture, unsigned thread_count, rec
     return build(fixture, false, FIXTURE_SHARDS, thread_count, error);
 }
 
-static void create(fixture *made, bool is_compressed) {
-    memset(made, 0, sizeof *made);
-    folder_create(made->folder, sizeof made->folder);
-    snprintf(made->index, sizeof made->index, "%s/set.rmx", made->folder);
+static void create(fixture *fixture, bool is_compressed) {
+    memset(fixture, 0, sizeof *fixture);
+    folder_create(fixture->folder, sizeof fixture->folder);
+    snprintf(fixture->index, sizeof fixture->index, "%s/set.rmx", fixture->folder);
     for (size_t i = 0; i < FIXTURE_SHARDS; i++) {
-        snprintf(made->shards[i], sizeof made->shards[i], "%s/part-%zu", made->folder, i);
-        shard_write(made->shards[i], i * FIXTURE_SHARD_RECORDS, FIXTURE_SHARD_RECORDS);
-        if (is_compressed) shard_compress(made->shards[i]);
+        snprintf(fixture->shards[i], sizeof fixture->shards[i], "%s/part-%zu", fixture->folder, i);
+        shard_write(fixture->shards[i], i * FIXTURE_SHARD_RECORDS, FIXTURE_SHARD_RECORDS);
+        if (is_compressed) shard_compress(fixture->shards[i]);
     }
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = build(made, false, FIXTURE_SHARDS, 1, &error);
+    recmap_status status = build(fixture, false, FIXTURE_SHARDS, 1, &error);
     if (status != RECMAP_OK) recmap_error_print(&error, stderr);
-    require(status == RECMAP_OK && file_bytes_load(&made->new_index, made->index), "new index");
-    require(build(made, false, FIXTURE_OLD_SHARDS, 1, &error) == RECMAP_OK &&
-                file_bytes_load(&made->old_index, made->index),
+    require(status == RECMAP_OK && file_bytes_load(&fixture->new_index, fixture->index),
+            "new index");
+    require(build(fixture, false, FIXTURE_OLD_SHARDS, 1, &error) == RECMAP_OK &&
+                file_bytes_load(&fixture->old_index, fixture->index),
             "old index");
 }
 
-void fixture_create(fixture *made) {
-    create(made, false);
+void fixture_create(fixture *fixture) {
+    create(fixture, false);
 }
 
-void fixture_create_compressed(fixture *made) {
-    create(made, true);
+void fixture_create_compressed(fixture *fixture) {
+    create(fixture, true);
 }
 
-void fixture_destroy(fixture *made) {
-    folder_remove(made->folder);
-    free(made->old_index.bytes);
-    free(made->new_index.bytes);
+void fixture_destroy(fixture *fixture) {
+    folder_remove(fixture->folder);
+    free(fixture->old_index.bytes);
+    free(fixture->new_index.bytes);
 }
 
 static bool is_shard_name(const char *name) {

@@ -39,10 +39,10 @@ typedef struct fixture {
 } fixture;
 
 /* Makes the folder with shards, and the old index in its place. Aborts on failure. */
-void fixture_create(fixture *made);
+void fixture_create(fixture *fixture);
 /* The same data set, its shards compressed by GZIP. */
-void fixture_create_compressed(fixture *made);
-void fixture_destroy(fixture *made);
+void fixture_create_compressed(fixture *fixture);
+void fixture_destroy(fixture *fixture);
 
 /* The options of both indexes: ids, two columns, one thread. */
 recmap_index_options fixture_options(void);

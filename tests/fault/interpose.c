@@ -38,8 +38,8 @@ static _Atomic int64_t allocation_count, map_count;
 /* Volatile, as compilers know that malloc never looks at it. */
 static __thread volatile bool is_inside;
 
-void interpose_begin(const call_plan *made) {
-    plan = *made;
+void interpose_begin(const call_plan *new_plan) {
+    plan = *new_plan;
     call_count = hit_count = 0;
     hit_kinds = 0;
     hit_lmdb = false;
@@ -120,12 +120,12 @@ static call_fault enter(call_kind kind, const void *caller) {
 }
 
 /* Shows a call that succeeded, or ends the process. */
-static void leave(call_fault fault, const call *made) {
+static void leave(call_fault fault, const call *call) {
     if (fault == FAULT_KILL_AFTER) kill(getpid(), SIGKILL);
-    if (!is_active || is_inside || !plan.watch || !(plan.kinds & CALL_BIT(made->kind))) return;
+    if (!is_active || is_inside || !plan.watch || !(plan.kinds & CALL_BIT(call->kind))) return;
     int saved = errno;
     is_inside = true;
-    plan.watch(plan.context, made);
+    plan.watch(plan.context, call);
     is_inside = false;
     errno = saved;
 }
@@ -328,13 +328,13 @@ int fdatasync(int fd) {
     return sync_with(real, fd, CALLER);
 }
 
-int rename(const char *from, const char *to) {
+int rename(const char *path, const char *new_path) {
     static int (*real)(const char *, const char *);
     NEXT(real, "rename");
     call_fault fault = enter(CALL_RENAME, CALLER);
     if (fault == FAULT_ERRNO) return -1;
-    int result = real(from, to);
-    call made = {.kind = CALL_RENAME, .fd = -1, .path = from, .to = to};
+    int result = real(path, new_path);
+    call made = {.kind = CALL_RENAME, .fd = -1, .path = path, .to = new_path};
     if (!result) leave(fault, &made);
     return result;
 }
@@ -358,15 +358,15 @@ int unlinkat(int folder, const char *path, int flags) {
     return unlink_with(folder, path, flags, CALLER);
 }
 
-static void *map_with(void *at, size_t size, int protection, int flags, int fd, off_t offset,
+static void *map_with(void *address, size_t size, int protection, int flags, int fd, off_t offset,
                       const void *caller) {
     static void *(*real)(void *, size_t, int, int, int, off_t);
     NEXT(real, "mmap");
     /* Maps of memory are the C library's, or lie in a signal handler. */
-    if (fd < 0) return real(at, size, protection, flags, fd, offset);
+    if (fd < 0) return real(address, size, protection, flags, fd, offset);
     call_fault fault = enter(CALL_MAP, caller);
     if (fault == FAULT_ERRNO) return MAP_FAILED;
-    void *map = real(at, size, protection, flags, fd, offset);
+    void *map = real(address, size, protection, flags, fd, offset);
     call made = {.kind = CALL_MAP, .fd = fd, .offset = (uint64_t)offset, .size = size};
     if (map != MAP_FAILED) {
         map_count++;
@@ -375,18 +375,18 @@ static void *map_with(void *at, size_t size, int protection, int flags, int fd, 
     return map;
 }
 
-void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset) {
-    return map_with(at, size, protection, flags, fd, offset, CALLER);
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
+    return map_with(address, size, protection, flags, fd, offset, CALLER);
 }
 
-void *mmap64(void *at, size_t size, int protection, int flags, int fd, off_t offset) {
-    return map_with(at, size, protection, flags, fd, offset, CALLER);
+void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
+    return map_with(address, size, protection, flags, fd, offset, CALLER);
 }
 
-int munmap(void *at, size_t size) {
+int munmap(void *address, size_t size) {
     static int (*real)(void *, size_t);
     NEXT(real, "munmap");
-    int result = real(at, size);
+    int result = real(address, size);
     if (!result) map_count--;
     return result;
 }

@@ -54,13 +54,13 @@ static void restore_victim(void) {
     require(!utimensat(0, data.shards[VICTIM], times, 0), "set the time");
 }
 
-static uint64_t choose_cut(cut_place place, const recmap_location *at) {
+static uint64_t choose_cut(cut_place place, const recmap_location *location) {
     switch (place) {
     case CUT_EMPTY: return 0;
-    case CUT_HEADER: return at->offset + HEADER / 2;
-    case CUT_DATA: return at->offset + HEADER + at->size / 2;
-    case CUT_FOOTER: return at->offset + HEADER + at->size + FOOTER / 2;
-    case CUT_PAGE: return at->offset / PAGE * PAGE;
+    case CUT_HEADER: return location->offset + HEADER / 2;
+    case CUT_DATA: return location->offset + HEADER + location->size / 2;
+    case CUT_FOOTER: return location->offset + HEADER + location->size + FOOTER / 2;
+    case CUT_PAGE: return location->offset / PAGE * PAGE;
     default: return victim.size - 3;
     }
 }
@@ -72,11 +72,11 @@ typedef struct cut_later {
     bool is_done;
 } cut_later;
 
-static void cut_victim(void *context, const call *made) {
+static void cut_victim(void *context, const call *call) {
     cut_later *cut = context;
     struct stat st, ours;
-    if (cut->is_done || made->kind != cut->kind) return;
-    if (fstat(made->fd, &st) || stat(data.shards[VICTIM], &ours) || st.st_ino != ours.st_ino)
+    if (cut->is_done || call->kind != cut->kind) return;
+    if (fstat(call->fd, &st) || stat(data.shards[VICTIM], &ours) || st.st_ino != ours.st_ino)
         return;
     require(!truncate(data.shards[VICTIM], (off_t)cut->size), "truncate");
     cut->is_done = true;

@@ -68,32 +68,35 @@ static bool is_invisible(const failing *failing) {
 }
 
 /* Whether an error says what happened. Where LMDB made the call it says EIO for a short one. */
-static const char *check_error(const io_case *at, const char *step, const recmap_error *error) {
+static const char *check_error(const io_case *io_case, const char *step,
+                               const recmap_error *error) {
     int code = error->system_errno;
-    bool tells = code == at->failing->code || (interpose_hit_lmdb() && code == EIO);
+    bool tells = code == io_case->failing->code || (interpose_hit_lmdb() && code == EIO);
     bool is_system = error->status == RECMAP_IO || error->status == RECMAP_NO_MEMORY;
-    if (is_invisible(at->failing) && !interpose_hit_lmdb())
+    if (is_invisible(io_case->failing) && !interpose_hit_lmdb())
         return case_says("%s did not bear it: %s", step, error->message);
-    if (is_invisible(at->failing)) tells = is_system;
+    if (is_invisible(io_case->failing)) tells = is_system;
     if (tells && is_system && error->path[0] && error->message[0]) return NULL;
     return case_says("%s: status %s, errno %d, path \"%s\": %s", step,
                      recmap_status_name(error->status), code, error->path, error->message);
 }
 
 /* A read may have failed and the outcome still be right, but no write. */
-static const char *check_build(const io_case *at, recmap_status status, const recmap_error *error) {
-    bool must_fail = (interpose_hit_kinds() & WRITING) && !is_invisible(at->failing);
+static const char *check_build(const io_case *io_case, recmap_status status,
+                               const recmap_error *error) {
+    bool must_fail = (interpose_hit_kinds() & WRITING) && !is_invisible(io_case->failing);
     if (status == RECMAP_OK && must_fail) return "build: a write failed, and it said OK";
     if (status == RECMAP_OK && error->status != RECMAP_OK)
         return case_says("build said OK and left an error: %s", error->message);
     if (status == RECMAP_OK) return fixture_check(&data, false, true);
-    const char *wrong = check_error(at, "build", error);
+    const char *wrong = check_error(io_case, "build", error);
     if (wrong) return wrong;
     /* When the folder's sync fails the new index has its name already. */
     return fixture_check(&data, true, interpose_hit_kinds() & CALL_BIT(CALL_SYNC));
 }
 
-static const char *check_verify(const io_case *at, recmap_dataset *dataset, recmap_error *error) {
+static const char *check_verify(const io_case *io_case, recmap_dataset *dataset,
+                                recmap_error *error) {
     recmap_report *report;
     recmap_verify_options options = RECMAP_VERIFY_OPTIONS_INIT;
     options.thread_count = 1;
@@ -107,32 +110,32 @@ static const char *check_verify(const io_case *at, recmap_dataset *dataset, recm
     }
     if (!damage_count) return NULL;
     /* A shard that cannot be read is damage; that this process may open no more files is none. */
-    return interpose_hits() && at->failing->code == EIO ? NULL : "verify found damage";
+    return interpose_hits() && io_case->failing->code == EIO ? NULL : "verify found damage";
 }
 
 /* Opens and reads; a failing step ends it. */
-static const char *read_all(const io_case *at) {
+static const char *read_all(const io_case *io_case) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = NULL;
-    if (recmap_dataset_open(&dataset, data.index, &at->scenario->reading, &error) != RECMAP_OK)
-        return check_error(at, "open", &error);
+    if (recmap_dataset_open(&dataset, data.index, &io_case->scenario->reading, &error) != RECMAP_OK)
+        return check_error(io_case, "open", &error);
     uint64_t count = recmap_dataset_count(dataset);
     const char *wrong = count == FIXTURE_OLD_RECORDS || count == FIXTURE_RECORDS
                             ? dataset_check_all(dataset, count, &error)
                             : "another number of records";
-    if (!wrong) wrong = check_verify(at, dataset, &error);
+    if (!wrong) wrong = check_verify(io_case, dataset, &error);
     recmap_dataset_close(dataset);
-    return wrong && error.status != RECMAP_OK ? check_error(at, wrong, &error) : wrong;
+    return wrong && error.status != RECMAP_OK ? check_error(io_case, wrong, &error) : wrong;
 }
 
-static const char *run_all(const io_case *at) {
+static const char *run_all(const io_case *io_case) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = at->scenario->append ? fixture_append(&data, &error)
-                                                : fixture_rebuild(&data, 1, &error);
+    recmap_status status = io_case->scenario->append ? fixture_append(&data, &error)
+                                                     : fixture_rebuild(&data, 1, &error);
     interpose_pause();
-    const char *wrong = check_build(at, status, &error);
+    const char *wrong = check_build(io_case, status, &error);
     interpose_resume();
-    return wrong ? wrong : read_all(at);
+    return wrong ? wrong : read_all(io_case);
 }
 
 static const char *run_case(void *context, size_t number) {

@@ -30,13 +30,13 @@ typedef struct walk {
 } walk;
 
 /* Whether a call is to be made again. What may not come of it is in `wrong`. */
-static bool tries_again(walk *at, recmap_status status, const recmap_error *error,
+static bool tries_again(walk *walk, recmap_status status, const recmap_error *error,
                         const char **wrong) {
     if (status == RECMAP_OK) return false;
-    if (status != at->allowed || error->status != status || !error->message[0])
+    if (status != walk->allowed || error->status != status || !error->message[0])
         *wrong = case_says("%s: %s", recmap_status_name(status), error->message);
-    at->is_over = at->is_sticky || *wrong;
-    return !at->is_over;
+    walk->is_over = walk->is_sticky || *wrong;
+    return !walk->is_over;
 }
 
 /* Makes a call up to TRIES times: one failure must not be followed by another. */
@@ -61,30 +61,30 @@ static const char *check_batch(const recmap_batch *batch, const recmap_order *or
 }
 
 /* Half of the epoch, a checkpoint through bytes and JSON, the rest. */
-static const char *step(walk *at, recmap_loader *loader, const recmap_order *order,
+static const char *step(walk *walk, recmap_loader *loader, const recmap_order *order,
                         uint64_t *position, recmap_batch **batch) {
     const char *wrong = NULL;
-    CALL(at, wrong, recmap_loader_next(batch, loader, &error));
-    if (at->is_over || wrong) return wrong;
+    CALL(walk, wrong, recmap_loader_next(batch, loader, &error));
+    if (walk->is_over || wrong) return wrong;
     wrong = check_batch(*batch, order, *position);
     *position += BATCH;
     return wrong;
 }
 
-static const char *check_point(walk *at, recmap_loader *loader, uint64_t position) {
+static const char *check_point(walk *walk, recmap_loader *loader, uint64_t position) {
     const char *wrong = NULL;
     recmap_state *state = NULL, *from_bytes = NULL, *from_json = NULL;
     recmap_text bytes = RECMAP_TEXT_INIT, json = RECMAP_TEXT_INIT;
-    CALL(at, wrong, recmap_loader_save(&state, loader, &error));
-    if (!at->is_over) CALL(at, wrong, recmap_state_to_bytes(&bytes, state, &error));
-    if (!at->is_over) CALL(at, wrong, recmap_state_to_json(&json, state, &error));
-    if (!at->is_over)
-        CALL(at, wrong, recmap_state_from_bytes(&from_bytes, bytes.data, bytes.size, &error));
-    if (!at->is_over)
-        CALL(at, wrong, recmap_state_from_json(&from_json, json.data, json.size, &error));
-    if (!at->is_over && recmap_state_get_info(from_bytes)->position != position)
+    CALL(walk, wrong, recmap_loader_save(&state, loader, &error));
+    if (!walk->is_over) CALL(walk, wrong, recmap_state_to_bytes(&bytes, state, &error));
+    if (!walk->is_over) CALL(walk, wrong, recmap_state_to_json(&json, state, &error));
+    if (!walk->is_over)
+        CALL(walk, wrong, recmap_state_from_bytes(&from_bytes, bytes.data, bytes.size, &error));
+    if (!walk->is_over)
+        CALL(walk, wrong, recmap_state_from_json(&from_json, json.data, json.size, &error));
+    if (!walk->is_over && recmap_state_get_info(from_bytes)->position != position)
         wrong = "another state";
-    if (!at->is_over) CALL(at, wrong, recmap_loader_load(loader, from_json, &error));
+    if (!walk->is_over) CALL(walk, wrong, recmap_loader_load(loader, from_json, &error));
     recmap_text_deinit(&bytes);
     recmap_text_deinit(&json);
     recmap_state_destroy(state);
@@ -93,20 +93,20 @@ static const char *check_point(walk *at, recmap_loader *loader, uint64_t positio
     return wrong;
 }
 
-static const char *walk_epoch(walk *at, recmap_loader *loader, const recmap_order *order) {
+static const char *walk_epoch(walk *walk, recmap_loader *loader, const recmap_order *order) {
     recmap_batch *batch = NULL;
     const char *wrong = NULL;
     uint64_t position = 0;
-    while (!wrong && !at->is_over && position < FIXTURE_RECORDS / 2)
-        wrong = step(at, loader, order, &position, &batch);
-    if (!wrong && !at->is_over) wrong = check_point(at, loader, position);
-    while (!wrong && !at->is_over && position < FIXTURE_RECORDS)
-        wrong = step(at, loader, order, &position, &batch);
+    while (!wrong && !walk->is_over && position < FIXTURE_RECORDS / 2)
+        wrong = step(walk, loader, order, &position, &batch);
+    if (!wrong && !walk->is_over) wrong = check_point(walk, loader, position);
+    while (!wrong && !walk->is_over && position < FIXTURE_RECORDS)
+        wrong = step(walk, loader, order, &position, &batch);
     recmap_batch_destroy(batch);
     return wrong;
 }
 
-static const char *run_walk(walk *at) {
+static const char *run_walk(walk *walk) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     recmap_dataset *dataset = NULL;
     recmap_order *order = NULL;
@@ -114,11 +114,12 @@ static const char *run_walk(walk *at) {
     const char *wrong = NULL;
     options.batch_size = BATCH;
     options.thread_count = 2;
-    CALL(at, wrong, recmap_dataset_open(&dataset, data.index, &at->reading, &error));
-    if (!at->is_over) CALL(at, wrong, recmap_order_shuffled(&order, FIXTURE_RECORDS, 5, &error));
-    if (!at->is_over)
-        CALL(at, wrong, recmap_loader_create(&loader, dataset, order, &options, &error));
-    if (!at->is_over) wrong = walk_epoch(at, loader, order);
+    CALL(walk, wrong, recmap_dataset_open(&dataset, data.index, &walk->reading, &error));
+    if (!walk->is_over)
+        CALL(walk, wrong, recmap_order_shuffled(&order, FIXTURE_RECORDS, 5, &error));
+    if (!walk->is_over)
+        CALL(walk, wrong, recmap_loader_create(&loader, dataset, order, &options, &error));
+    if (!walk->is_over) wrong = walk_epoch(walk, loader, order);
     recmap_loader_destroy(loader);
     recmap_order_release(order);
     recmap_dataset_close(dataset);

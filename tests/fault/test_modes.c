@@ -54,7 +54,7 @@ static answer answer_of(recmap_status status, const recmap_error *error) {
     return made;
 }
 
-static void ask_all(answers *made, recmap_dataset *dataset) {
+static void ask_all(answers *answers, recmap_dataset *dataset) {
     recmap_batch *batch;
     require(recmap_batch_create(&batch, NULL) == RECMAP_OK, "a batch");
     for (uint64_t number = 0; number < FIXTURE_RECORDS; number++) {
@@ -64,26 +64,26 @@ static void ask_all(answers *made, recmap_dataset *dataset) {
         recmap_value id = payload_id(text, number);
         uint64_t found;
         recmap_status status = recmap_dataset_get(&record, dataset, number, &error);
-        made->gets[number] = answer_of(status, &error);
+        answers->gets[number] = answer_of(status, &error);
         if (status == RECMAP_OK) {
-            made->gets[number].sum = sum_of(&record);
+            answers->gets[number].sum = sum_of(&record);
             recmap_record_release(&record);
         }
         status = recmap_dataset_gather(batch, dataset, &number, 1, &error);
-        made->gathers[number] = answer_of(status, &error);
-        if (status == RECMAP_OK) made->gathers[number].sum = sum_of(recmap_batch_records(batch));
+        answers->gathers[number] = answer_of(status, &error);
+        if (status == RECMAP_OK) answers->gathers[number].sum = sum_of(recmap_batch_records(batch));
         status = recmap_dataset_find(&found, dataset, &id, &error);
-        made->finds[number] = answer_of(status, &error);
-        if (status == RECMAP_OK) made->finds[number].sum = found;
+        answers->finds[number] = answer_of(status, &error);
+        if (status == RECMAP_OK) answers->finds[number].sum = found;
         int64_t label;
         status = recmap_dataset_read_int64(&label, dataset, 1, number, 1, &error);
-        made->labels[number] = answer_of(status, &error);
-        if (status == RECMAP_OK) made->labels[number].sum = (uint64_t)label;
+        answers->labels[number] = answer_of(status, &error);
+        if (status == RECMAP_OK) answers->labels[number].sum = (uint64_t)label;
     }
     recmap_batch_destroy(batch);
 }
 
-static void read_in(answers *made, size_t way) {
+static void read_in(answers *answers, size_t way) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset;
@@ -91,11 +91,11 @@ static void read_in(answers *made, size_t way) {
     options.access = way == 2 || way == 5 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_MAP;
     options.index_in_memory = way == 3 || way == 5;
     options.shard_limit = way >= 4 ? 1 : 0;
-    memset(made, 0, sizeof *made);
-    made->open_status = recmap_dataset_open(&dataset, data.index, &options, &error);
-    if (made->open_status != RECMAP_OK) return;
-    if (recmap_dataset_count(dataset) == FIXTURE_RECORDS) ask_all(made, dataset);
-    else made->open_status = RECMAP_MISMATCH;
+    memset(answers, 0, sizeof *answers);
+    answers->open_status = recmap_dataset_open(&dataset, data.index, &options, &error);
+    if (answers->open_status != RECMAP_OK) return;
+    if (recmap_dataset_count(dataset) == FIXTURE_RECORDS) ask_all(answers, dataset);
+    else answers->open_status = RECMAP_MISMATCH;
     recmap_dataset_close(dataset);
 }
 
@@ -151,15 +151,15 @@ static void restore_shard(size_t i) {
 }
 
 /* Changes some bytes of a file; `keep_time` leaves it its time, so that nothing looks stale. */
-static void damage(const char *path, const file_bytes *from, const struct stat *keep_time,
+static void damage(const char *path, const file_bytes *file, const struct stat *keep_time,
                    uint64_t *random) {
     size_t flips = 1 + choose_below(random, FLIPS_MAX);
-    uint8_t *bytes = malloc(from->size);
+    uint8_t *bytes = malloc(file->size);
     require(bytes != NULL, "memory");
-    memcpy(bytes, from->bytes, from->size);
+    memcpy(bytes, file->bytes, file->size);
     for (size_t i = 0; i < flips; i++)
-        bytes[choose_below(random, from->size)] ^= (uint8_t)(1u << choose_below(random, 8));
-    file_bytes_save(path, bytes, from->size);
+        bytes[choose_below(random, file->size)] ^= (uint8_t)(1u << choose_below(random, 8));
+    file_bytes_save(path, bytes, file->size);
     free(bytes);
     if (!keep_time) return;
     struct timespec times[2] = {keep_time->st_mtim, keep_time->st_mtim};

@@ -168,11 +168,11 @@ static void path_in(char path[OTHER_PATH_MAX], const char *folder, const char *n
     snprintf(path, OTHER_PATH_MAX, "%s/%s", folder, name);
 }
 
-static void copy_into(const char *folder, const char *from) {
+static void copy_into(const char *folder, const char *path) {
     char to[OTHER_PATH_MAX];
     file_bytes file;
-    path_in(to, folder, strrchr(from, '/') + 1);
-    require(file_bytes_load(&file, from), "load a file");
+    path_in(to, folder, strrchr(path, '/') + 1);
+    require(file_bytes_load(&file, path), "load a file");
     file_bytes_save(to, file.bytes, file.size);
     free(file.bytes);
 }

@@ -45,25 +45,25 @@ static ino_t inode_of(int fd) {
     return st.st_ino;
 }
 
-static void record(void *context, const call *made) {
+static void record(void *context, const call *call) {
     (void)context;
-    bool is_event = made->kind == CALL_WRITE || made->kind == CALL_RESIZE ||
-                    made->kind == CALL_SYNC || made->kind == CALL_RENAME;
+    bool is_event = call->kind == CALL_WRITE || call->kind == CALL_RESIZE ||
+                    call->kind == CALL_SYNC || call->kind == CALL_RENAME;
     if (!is_event) return;
     require(event_count < EVENTS_MAX, "room for events");
     event *at = &events[event_count++];
-    *at = (event){.kind = made->kind, .offset = made->offset, .size = made->size};
-    if (made->kind == CALL_RENAME) {
+    *at = (event){.kind = call->kind, .offset = call->offset, .size = call->size};
+    if (call->kind == CALL_RENAME) {
         struct stat st;
-        require(!strcmp(made->to, data.index) && !stat(made->to, &st), "the index was renamed");
+        require(!strcmp(call->to, data.index) && !stat(call->to, &st), "the index was renamed");
         at->inode = new_inode = st.st_ino;
         return;
     }
-    at->inode = inode_of(made->fd);
-    if (made->kind != CALL_WRITE) return;
-    at->data = malloc(made->size + 1);
+    at->inode = inode_of(call->fd);
+    if (call->kind != CALL_WRITE) return;
+    at->data = malloc(call->size + 1);
     require(at->data != NULL, "memory");
-    memcpy(at->data, made->data, made->size);
+    memcpy(at->data, call->data, call->size);
 }
 
 /* What becomes of that which was not synced. */
@@ -82,9 +82,9 @@ static void image_resize(uint64_t size) {
     disk.size = size;
 }
 
-static void image_write(const event *at, size_t from, size_t size) {
-    if (at->offset + from + size > disk.size) image_resize(at->offset + from + size);
-    memcpy(disk.bytes + at->offset + from, at->data + from, size);
+static void image_write(const event *event, size_t from, size_t size) {
+    if (event->offset + from + size > disk.size) image_resize(event->offset + from + size);
+    memcpy(disk.bytes + event->offset + from, event->data + from, size);
 }
 
 static bool survives(loss loss, uint64_t *random) {

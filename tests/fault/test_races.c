@@ -95,11 +95,11 @@ typedef struct remover {
     int fd; /* once it has the lock; else -1 */
 } remover;
 
-static void take_for_dead(void *context, const call *made) {
+static void take_for_dead(void *context, const call *call) {
     remover *at = context;
     char path[PATH_LIMIT];
-    if (at->fd >= 0 || made->kind != CALL_OPEN || !made->creates) return;
-    snprintf(path, sizeof path, "%s", made->path);
+    if (at->fd >= 0 || call->kind != CALL_OPEN || !call->creates) return;
+    snprintf(path, sizeof path, "%s", call->path);
     at->fd = open(path, O_RDONLY);
     require(at->fd >= 0 && !flock(at->fd, LOCK_EX | LOCK_NB), "lock the temporary file");
     if (at->removes) require(!unlink(path), "unlink");

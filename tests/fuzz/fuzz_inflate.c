@@ -67,27 +67,27 @@ static bool is_wanted(const place *last, const struct inflater *in, const buffer
     return !(turn & (turn - 1)) || (position != last->position && position + 24 >= stream->size);
 }
 
-static void keep_place(place *to, const struct inflater *in, size_t offset) {
-    inflater_destroy(to->kept);
-    *to = (place){inflater_copy(in, NULL), offset, inflater_position(in)};
-    check(to->kept && inflater_offset(to->kept) == offset);
+static void keep_place(place *out, const struct inflater *in, size_t offset) {
+    inflater_destroy(out->kept);
+    *out = (place){inflater_copy(in, NULL), offset, inflater_position(in)};
+    check(out->kept && inflater_offset(out->kept) == offset);
 }
 
 /* From a place on come the bytes, and the end, that came without it: twice, since it stays. */
-static void check_place(const place *from, const struct inflate_source *source, inflate_verdict due,
-                        const uint8_t *bytes, size_t count) {
+static void check_place(const place *place, const struct inflate_source *source,
+                        inflate_verdict due, const uint8_t *bytes, size_t count) {
     static uint8_t out[OUT_MAX];
     for (int turn = 0; turn < 2; turn++) {
-        struct inflater *in = inflater_copy(from->kept, source);
+        struct inflater *in = inflater_copy(place->kept, source);
         check(in);
-        size_t done = from->offset, size;
+        size_t done = place->offset, size;
         inflate_verdict verdict = INFLATE_OK;
         while ((verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM) && done < OUT_MAX) {
             verdict = inflater_read(&size, in, out + done, OUT_MAX - done, false);
             done += size;
         }
         check(done == count && (verdict == due || count == OUT_MAX));
-        check(!memcmp(out + from->offset, bytes + from->offset, count - from->offset));
+        check(!memcmp(out + place->offset, bytes + place->offset, count - place->offset));
         inflater_destroy(in);
     }
 }

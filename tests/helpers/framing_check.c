@@ -40,54 +40,54 @@ static uint64_t number_at(const uint8_t *data, int count) {
     return number;
 }
 
-static answer sized(place *found, const uint8_t *data, uint64_t at, uint64_t end, int head) {
+static answer sized(place *out, const uint8_t *data, uint64_t at, uint64_t end, int head) {
     if (at == end) return END;
     if (end - at < (uint64_t)head) return DAMAGE;
     uint64_t length = number_at(data + at, head);
     if (length > end - at - (uint64_t)head) return DAMAGE;
-    *found = (place){at, length + (uint64_t)head, (uint64_t)head, length};
+    *out = (place){at, length + (uint64_t)head, (uint64_t)head, length};
     return RECORD;
 }
 
-static answer until(place *found, const uint8_t *data, uint64_t at, uint64_t end, uint8_t byte) {
+static answer until(place *out, const uint8_t *data, uint64_t at, uint64_t end, uint8_t byte) {
     if (at == end) return END;
     uint64_t size = 0;
     while (at + size < end && data[at + size] != byte) size++;
     bool is_ended = at + size < end;
-    *found = (place){at, size + is_ended, 0, size};
+    *out = (place){at, size + is_ended, 0, size};
     return RECORD;
 }
 
-static answer sample(place *found, const uint8_t *data, uint64_t at, uint64_t end) {
+static answer sample(place *out, const uint8_t *data, uint64_t at, uint64_t end) {
     uint64_t size;
     plain_tar_answer said = plain_tar_sample(&size, data + at, end - at);
-    if (said == PLAIN_SAMPLE) *found = (place){at, size, 0, size};
+    if (said == PLAIN_SAMPLE) *out = (place){at, size, 0, size};
     return said == PLAIN_SAMPLE ? RECORD : said == PLAIN_END ? END : DAMAGE;
 }
 
-static answer plain(place *found, const framing_check *how, const uint8_t *data, uint64_t at,
+static answer plain(place *out, const framing_check *how, const uint8_t *data, uint64_t at,
                     uint64_t end) {
     answer said = END;
     switch (how->kind) {
     case CHECK_LINES:
-        said = until(found, data, at, end, '\n');
-        if (said == RECORD && found->size > found->data_size && found->data_size &&
-            data[at + found->data_size - 1] == '\r')
-            found->data_size--;
+        said = until(out, data, at, end, '\n');
+        if (said == RECORD && out->size > out->data_size && out->data_size &&
+            data[at + out->data_size - 1] == '\r')
+            out->data_size--;
         return said;
-    case CHECK_OFRECORD: return sized(found, data, at, end, 8);
-    case CHECK_TAR: return sample(found, data, at, end);
-    case CHECK_OWN: return sized(found, data, at, end, 2);
+    case CHECK_OFRECORD: return sized(out, data, at, end, 8);
+    case CHECK_TAR: return sample(out, data, at, end);
+    case CHECK_OWN: return sized(out, data, at, end, 2);
     case CHECK_OWN_TRAILED:
         if (end - at >= 2 && number_at(data + at, 2) == 0xffff) return END;
-        return sized(found, data, at, end, 2);
+        return sized(out, data, at, end, 2);
     case CHECK_OWN_FINDABLE:
-        said = until(found, data, at, end, 0xab);
-        return said == RECORD && found->size == found->data_size ? DAMAGE : said;
+        said = until(out, data, at, end, 0xab);
+        return said == RECORD && out->size == out->data_size ? DAMAGE : said;
     default:
         if (at == end) return END;
         if (end - at < how->record) return DAMAGE;
-        *found = (place){at, how->record, 0, how->record};
+        *out = (place){at, how->record, 0, how->record};
         return RECORD;
     }
 }
@@ -210,7 +210,7 @@ static bool is_damaged(walker_state state) {
         }
 }
 
-static void scan_file(walker_state *state, const struct framing *by, const char *path) {
+static void scan_file(walker_state *state, const struct framing *framing, const char *path) {
     const framing_check *how = state->how;
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *nothing;
@@ -218,7 +218,7 @@ static void scan_file(walker_state *state, const struct framing *by, const char 
     struct scan_sink sink = {state, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
     struct scan_options options = {
-        .form = {by, RECMAP_COMPRESSION_NONE},
+        .form = {framing, RECMAP_COMPRESSION_NONE},
         .thread_count = how->thread_count,
         .on_corrupt = how->skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE,
         .extractor = nothing,

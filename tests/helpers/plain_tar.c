@@ -17,9 +17,9 @@ typedef struct entry {
     text name;
 } entry;
 
-static void set(text *to, const uint8_t *from, size_t size) {
-    to->size = size < sizeof to->bytes ? size : sizeof to->bytes;
-    memcpy(to->bytes, from, to->size);
+static void set(text *text, const uint8_t *position, size_t size) {
+    text->size = size < sizeof text->bytes ? size : sizeof text->bytes;
+    memcpy(text->bytes, position, text->size);
 }
 
 static bool is_zero(const uint8_t *data, uint64_t size) {
@@ -70,7 +70,7 @@ void plain_tar_sum(uint8_t *header) {
 }
 
 /* Lines of `SIZE KEY=VALUE`. False: they are not, or speak of sparse files. */
-static bool read_pax(entry *found, bool *is_named, int64_t *size, const uint8_t *data,
+static bool read_pax(entry *entry, bool *is_named, int64_t *size, const uint8_t *data,
                      uint64_t left) {
     bool names = false;
     while (left && data[0]) {
@@ -89,7 +89,7 @@ static bool read_pax(entry *found, bool *is_named, int64_t *size, const uint8_t 
         uint64_t value = at + 1, end = line - 1;
         if (at - key == 4 && !memcmp(data + key, "path", 4)) {
             while (end > value && data[end - 1] == '/') end--;
-            if (!*is_named) set(&found->name, data + value, end - value);
+            if (!*is_named) set(&entry->name, data + value, end - value);
             names = true;
         } else if (at - key == 4 && !memcmp(data + key, "size", 4)) {
             int64_t said = 0;
@@ -114,17 +114,17 @@ static bool read_global(const uint8_t *data, uint64_t left) {
     return read_pax(&nothing, &is_named, &size, data, left) && !is_named && size < 0;
 }
 
-static void own_name(entry *found, const uint8_t *header) {
+static void own_name(entry *entry, const uint8_t *header) {
     size_t prefix = field_size(header + 345, 155), name = field_size(header, 100);
     if (memcmp(header + 257, "ustar\0", 6)) prefix = 0;
-    memcpy(found->name.bytes, header + 345, prefix);
-    if (prefix) found->name.bytes[prefix++] = '/';
-    memcpy(found->name.bytes + prefix, header, name);
-    found->name.size = prefix + name;
+    memcpy(entry->name.bytes, header + 345, prefix);
+    if (prefix) entry->name.bytes[prefix++] = '/';
+    memcpy(entry->name.bytes + prefix, header, name);
+    entry->name.size = prefix + name;
 }
 
 /* The entry at data[at]; false: there is none. */
-static bool read_entry(entry *found, const uint8_t *data, uint64_t at, uint64_t end) {
+static bool read_entry(entry *entry, const uint8_t *data, uint64_t at, uint64_t end) {
     bool is_named = false;
     int64_t said = -1;
     for (uint64_t first = at;;) {
@@ -140,11 +140,11 @@ static bool read_entry(entry *found, const uint8_t *data, uint64_t at, uint64_t 
         uint64_t step = BLOCK + (size > left ? left : (size + BLOCK - 1) / BLOCK * BLOCK);
         if (is_more && (size > left || step > left + BLOCK)) return false;
         if (type == 'L' && !is_named)
-            set(&found->name, header + BLOCK, field_size(header + BLOCK, size));
+            set(&entry->name, header + BLOCK, field_size(header + BLOCK, size));
         if (type == 'L') is_named = true;
         int64_t said_here = -1;
         if ((type == 'x' || type == 'X') &&
-            !read_pax(found, &is_named, &said_here, header + BLOCK, size))
+            !read_pax(entry, &is_named, &said_here, header + BLOCK, size))
             return false;
         if (said < 0) said = said_here;
         at += step;
@@ -152,25 +152,25 @@ static bool read_entry(entry *found, const uint8_t *data, uint64_t at, uint64_t 
         size_t name = field_size(header, 100);
         if (type == 'S' || (type == 'g' && at - step != first)) return false;
         if (!type && !is_named && name && header[name - 1] == '/') type = '5';
-        if (!is_named) own_name(found, header);
+        if (!is_named) own_name(entry, header);
         size = said >= 0 ? (uint64_t)said : size;
         if (type >= '1' && type <= '6') size = 0;
-        found->is_file = !type || type == '0' || type == '7';
-        found->is_cut = size > left;
-        if (found->is_cut) return true;
+        entry->is_file = !type || type == '0' || type == '7';
+        entry->is_cut = size > left;
+        if (entry->is_cut) return true;
         if (type == 'g' && !read_global(header + BLOCK, size)) return false;
         step = (size + BLOCK - 1) / BLOCK * BLOCK;
-        found->after = (uint64_t)(header - data) + BLOCK + (step < left ? step : left);
+        entry->after = (uint64_t)(header - data) + BLOCK + (step < left ? step : left);
         return true;
     }
 }
 
 /* By WebDataset's pattern ^((?:.*\/|)[^.]+)[.]([^\/]*)$, tried place by place; 0: it does not fit.
  */
-static size_t key_of(const entry *at) {
-    const uint8_t *name = at->name.bytes;
-    size_t size = at->name.size, first = 0;
-    if (!at->is_file) return 0;
+static size_t key_of(const entry *entry) {
+    const uint8_t *name = entry->name.bytes;
+    size_t size = entry->name.size, first = 0;
+    if (!entry->is_file) return 0;
     while (first < size && name[first] != '/') first++;
     if (first >= 4 && !memcmp(name, "__", 2) && !memcmp(name + first - 2, "__", 2)) return 0;
     for (size_t b = size + 1; b-- > 0;) {

@@ -92,34 +92,34 @@ void file_free(store_file *file) {
     file->bytes = NULL;
 }
 
-uint16_t get16(const uint8_t *at) {
+uint16_t get16(const uint8_t *position) {
     uint16_t value;
-    memcpy(&value, at, sizeof value);
+    memcpy(&value, position, sizeof value);
     return value;
 }
 
-uint32_t get32(const uint8_t *at) {
+uint32_t get32(const uint8_t *position) {
     uint32_t value;
-    memcpy(&value, at, sizeof value);
+    memcpy(&value, position, sizeof value);
     return value;
 }
 
-uint64_t get64(const uint8_t *at) {
+uint64_t get64(const uint8_t *position) {
     uint64_t value;
-    memcpy(&value, at, sizeof value);
+    memcpy(&value, position, sizeof value);
     return value;
 }
 
-void put16(uint8_t *at, uint16_t value) {
-    memcpy(at, &value, sizeof value);
+void put16(uint8_t *position, uint16_t value) {
+    memcpy(position, &value, sizeof value);
 }
 
-void put32(uint8_t *at, uint32_t value) {
-    memcpy(at, &value, sizeof value);
+void put32(uint8_t *position, uint32_t value) {
+    memcpy(position, &value, sizeof value);
 }
 
-void put64(uint8_t *at, uint64_t value) {
-    memcpy(at, &value, sizeof value);
+void put64(uint8_t *position, uint64_t value) {
+    memcpy(position, &value, sizeof value);
 }
 
 uint8_t *seal_of(const store_file *file) {

@@ -84,12 +84,12 @@ uint64_t page_number(const uint8_t *page);
 uint8_t *seal_of(const store_file *file);
 
 /* Numbers as LMDB has them: in the machine's order. */
-void put16(uint8_t *at, uint16_t value);
-void put32(uint8_t *at, uint32_t value);
-void put64(uint8_t *at, uint64_t value);
-uint16_t get16(const uint8_t *at);
-uint32_t get32(const uint8_t *at);
-uint64_t get64(const uint8_t *at);
+void put16(uint8_t *position, uint16_t value);
+void put32(uint8_t *position, uint32_t value);
+void put64(uint8_t *position, uint64_t value);
+uint16_t get16(const uint8_t *position);
+uint32_t get32(const uint8_t *position);
+uint64_t get64(const uint8_t *position);
 
 /* Makes every hash right again: of values (where the pages still say where they are), of the
  * content, of the seal itself, whose other fields stay as they are. */

@@ -28,9 +28,9 @@ static void *checked(void *memory) {
     return memory;
 }
 
-static vector_entry *find_entry(const vector_case *found, const char *key) {
-    for (size_t i = 0; i < found->count; i++)
-        if (!strcmp(found->entries[i].key, key)) return (vector_entry *)&found->entries[i];
+static vector_entry *find_entry(const vector_case *vector, const char *key) {
+    for (size_t i = 0; i < vector->count; i++)
+        if (!strcmp(vector->entries[i].key, key)) return (vector_entry *)&vector->entries[i];
     return NULL;
 }
 
@@ -39,11 +39,12 @@ static void add_case(vector_file *file, const char *title) {
     file->cases[file->count++] = (vector_case){.title = checked(strdup(title))};
 }
 
-static void add_line(vector_case *to, const char *key, const char *value) {
-    vector_entry *entry = find_entry(to, key);
+static void add_line(vector_case *vector, const char *key, const char *value) {
+    vector_entry *entry = find_entry(vector, key);
     if (!entry) {
-        assert_true(to->count < ENTRIES_MAX);
-        to->entries[to->count++] = (vector_entry){checked(strdup(key)), checked(strdup(value))};
+        assert_true(vector->count < ENTRIES_MAX);
+        vector->entries[vector->count++] =
+            (vector_entry){checked(strdup(key)), checked(strdup(value))};
         return;
     }
     size_t size = strlen(entry->value);
@@ -100,17 +101,17 @@ const vector_case *vectors_find(const vector_file *file, const char *title) {
     return NULL;
 }
 
-const char *vector_title(const vector_case *found) {
-    return found->title;
+const char *vector_title(const vector_case *vector) {
+    return vector->title;
 }
 
-bool vector_has(const vector_case *found, const char *key) {
-    return find_entry(found, key) != NULL;
+bool vector_has(const vector_case *vector, const char *key) {
+    return find_entry(vector, key) != NULL;
 }
 
-const char *vector_text(const vector_case *found, const char *key) {
-    const vector_entry *entry = find_entry(found, key);
-    if (!entry) fail_msg("case %s has no %s", found->title, key);
+const char *vector_text(const vector_case *vector, const char *key) {
+    const vector_entry *entry = find_entry(vector, key);
+    if (!entry) fail_msg("case %s has no %s", vector->title, key);
     return entry->value;
 }
 
@@ -123,15 +124,15 @@ static uint64_t parse_number(const char **text) {
     return number;
 }
 
-uint64_t vector_number(const vector_case *found, const char *key) {
-    const char *text = vector_text(found, key);
+uint64_t vector_number(const vector_case *vector, const char *key) {
+    const char *text = vector_text(vector, key);
     uint64_t number = parse_number(&text);
     assert_string_equal(text, "");
     return number;
 }
 
-uint64_t *vector_numbers(const vector_case *found, const char *key, size_t *count) {
-    const char *text = vector_text(found, key);
+uint64_t *vector_numbers(const vector_case *vector, const char *key, size_t *count) {
+    const char *text = vector_text(vector, key);
     uint64_t *numbers = checked(malloc((strlen(text) + 1) * sizeof *numbers));
     for (*count = 0; *text; text += *text == ' ') numbers[(*count)++] = parse_number(&text);
     return numbers;
@@ -151,18 +152,18 @@ size_t vector_parse_hex(uint8_t *bytes, const char **text) {
     return size;
 }
 
-uint8_t *vector_bytes(const vector_case *found, const char *key, size_t *size) {
-    const char *text = vector_text(found, key);
+uint8_t *vector_bytes(const vector_case *vector, const char *key, size_t *size) {
+    const char *text = vector_text(vector, key);
     uint8_t *bytes = checked(malloc(strlen(text) + 1));
     for (*size = 0; *text; text += *text == ' ') *size += vector_parse_hex(bytes + *size, &text);
     return bytes;
 }
 
-void vector_expect(const vector_case *found, const char *key, const void *bytes, size_t size) {
+void vector_expect(const vector_case *vector, const char *key, const void *bytes, size_t size) {
     size_t expected_size;
-    uint8_t *expected = vector_bytes(found, key, &expected_size);
+    uint8_t *expected = vector_bytes(vector, key, &expected_size);
     if (size != expected_size || (size && memcmp(bytes, expected, size)))
-        fail_msg("case %s: %s is another (%zu bytes, expected %zu)", found->title, key, size,
+        fail_msg("case %s: %s is another (%zu bytes, expected %zu)", vector->title, key, size,
                  expected_size);
     free(expected);
 }

@@ -21,19 +21,19 @@ void vectors_free(vector_file *file);
 const vector_case *vectors_at(const vector_file *file, size_t i);
 const vector_case *vectors_find(const vector_file *file, const char *title);
 
-const char *vector_title(const vector_case *found);
-bool vector_has(const vector_case *found, const char *key);
+const char *vector_title(const vector_case *vector);
+bool vector_has(const vector_case *vector, const char *key);
 
 /* The value of a key as text, its lines joined by a space; lives as long as the file. */
-const char *vector_text(const vector_case *found, const char *key);
-uint64_t vector_number(const vector_case *found, const char *key);
+const char *vector_text(const vector_case *vector, const char *key);
+uint64_t vector_number(const vector_case *vector, const char *key);
 
 /* Numbers, and bytes given in hex; malloc'ed, never NULL, for the caller to free. */
-uint64_t *vector_numbers(const vector_case *found, const char *key, size_t *count);
-uint8_t *vector_bytes(const vector_case *found, const char *key, size_t *size);
+uint64_t *vector_numbers(const vector_case *vector, const char *key, size_t *count);
+uint8_t *vector_bytes(const vector_case *vector, const char *key, size_t *size);
 
 /* Checks that the value of a key is these bytes. */
-void vector_expect(const vector_case *found, const char *key, const void *bytes, size_t size);
+void vector_expect(const vector_case *vector, const char *key, const void *bytes, size_t size);
 
 /* Parses bytes in hex up to the next space; returns their number and moves `*text` past them. */
 size_t vector_parse_hex(uint8_t *bytes, const char **text);

@@ -15,41 +15,41 @@ void *must_copy(const void *data, size_t size) {
     return copy;
 }
 
-static void reserve(buffer *to, size_t more) {
-    if (to->size + more <= to->capacity) return;
-    to->capacity = (to->size + more) * 2;
-    to->data = must_realloc(to->data, to->capacity);
+static void reserve(buffer *buffer, size_t more) {
+    if (buffer->size + more <= buffer->capacity) return;
+    buffer->capacity = (buffer->size + more) * 2;
+    buffer->data = must_realloc(buffer->data, buffer->capacity);
 }
 
-void buffer_add(buffer *to, const void *data, size_t size) {
-    reserve(to, size);
-    if (size) memcpy(to->data + to->size, data, size);
-    to->size += size;
+void buffer_add(buffer *buffer, const void *data, size_t size) {
+    reserve(buffer, size);
+    if (size) memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
 }
 
-void buffer_add_byte(buffer *to, uint8_t byte) {
-    buffer_add(to, &byte, 1);
+void buffer_add_byte(buffer *buffer, uint8_t byte) {
+    buffer_add(buffer, &byte, 1);
 }
 
-void buffer_add_random(buffer *to, size_t size, rng *random) {
-    reserve(to, size);
-    for (size_t i = 0; i < size; i++) to->data[to->size++] = (uint8_t)rng_next(random);
+void buffer_add_random(buffer *buffer, size_t size, rng *random) {
+    reserve(buffer, size);
+    for (size_t i = 0; i < size; i++) buffer->data[buffer->size++] = (uint8_t)rng_next(random);
 }
 
-void buffer_insert(buffer *to, size_t at, const void *data, size_t size) {
-    reserve(to, size);
-    if (to->size > at) memmove(to->data + at + size, to->data + at, to->size - at);
-    if (size) memcpy(to->data + at, data, size);
-    to->size += size;
+void buffer_insert(buffer *buffer, size_t at, const void *data, size_t size) {
+    reserve(buffer, size);
+    if (buffer->size > at) memmove(buffer->data + at + size, buffer->data + at, buffer->size - at);
+    if (size) memcpy(buffer->data + at, data, size);
+    buffer->size += size;
 }
 
-void buffer_remove(buffer *from, size_t at, size_t size) {
-    if (from->size > at + size)
-        memmove(from->data + at, from->data + at + size, from->size - at - size);
-    from->size -= size;
+void buffer_remove(buffer *buffer, size_t at, size_t size) {
+    if (buffer->size > at + size)
+        memmove(buffer->data + at, buffer->data + at + size, buffer->size - at - size);
+    buffer->size -= size;
 }
 
-void buffer_free(buffer *freed) {
-    free(freed->data);
-    *freed = (buffer)BUFFER_INIT;
+void buffer_free(buffer *out) {
+    free(out->data);
+    *out = (buffer)BUFFER_INIT;
 }

@@ -20,11 +20,11 @@ typedef struct buffer {
 void *must_realloc(void *memory, size_t size);
 void *must_copy(const void *data, size_t size);
 
-void buffer_add(buffer *to, const void *data, size_t size);
-void buffer_add_byte(buffer *to, uint8_t byte);
-void buffer_add_random(buffer *to, size_t size, rng *random);
-void buffer_insert(buffer *to, size_t at, const void *data, size_t size);
-void buffer_remove(buffer *from, size_t at, size_t size);
-void buffer_free(buffer *freed);
+void buffer_add(buffer *buffer, const void *data, size_t size);
+void buffer_add_byte(buffer *buffer, uint8_t byte);
+void buffer_add_random(buffer *buffer, size_t size, rng *random);
+void buffer_insert(buffer *buffer, size_t at, const void *data, size_t size);
+void buffer_remove(buffer *buffer, size_t at, size_t size);
+void buffer_free(buffer *buffer);
 
 #endif

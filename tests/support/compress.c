@@ -1,21 +1,21 @@
 #include "support/compress.h"
 
-static void add_big_endian(buffer *to, uint32_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8) buffer_add_byte(to, (uint8_t)(value >> shift));
+static void add_big_endian(buffer *buffer, uint32_t value) {
+    for (int shift = 24; shift >= 0; shift -= 8) buffer_add_byte(buffer, (uint8_t)(value >> shift));
 }
 
-static void add_little_endian(buffer *to, uint32_t value, int bytes) {
-    for (int i = 0; i < bytes; i++) buffer_add_byte(to, (uint8_t)(value >> 8 * i));
+static void add_little_endian(buffer *buffer, uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) buffer_add_byte(buffer, (uint8_t)(value >> 8 * i));
 }
 
 /* Stored blocks of RFC 1951: the last one is marked. */
-static void add_blocks(buffer *to, const uint8_t *bytes, size_t size) {
+static void add_blocks(buffer *buffer, const uint8_t *bytes, size_t size) {
     do {
         uint32_t here = size < 0xffff ? (uint32_t)size : 0xffff;
-        buffer_add_byte(to, here == size);
-        add_little_endian(to, here, 2);
-        add_little_endian(to, ~here, 2);
-        buffer_add(to, bytes, here);
+        buffer_add_byte(buffer, here == size);
+        add_little_endian(buffer, here, 2);
+        add_little_endian(buffer, ~here, 2);
+        buffer_add(buffer, bytes, here);
         bytes += here;
         size -= here;
     } while (size);
@@ -39,16 +39,16 @@ static uint32_t adler32_of(const uint8_t *bytes, size_t size) {
     return b << 16 | a;
 }
 
-void compress_gzip(buffer *to, const uint8_t *bytes, size_t size) {
+void compress_gzip(buffer *buffer, const uint8_t *bytes, size_t size) {
     static const uint8_t header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
-    buffer_add(to, header, sizeof header);
-    add_blocks(to, bytes, size);
-    add_little_endian(to, crc32_of(bytes, size), 4);
-    add_little_endian(to, (uint32_t)size, 4);
+    buffer_add(buffer, header, sizeof header);
+    add_blocks(buffer, bytes, size);
+    add_little_endian(buffer, crc32_of(bytes, size), 4);
+    add_little_endian(buffer, (uint32_t)size, 4);
 }
 
-void compress_zlib(buffer *to, const uint8_t *bytes, size_t size) {
-    buffer_add(to, "\x78\x9c", 2);
-    add_blocks(to, bytes, size);
-    add_big_endian(to, adler32_of(bytes, size));
+void compress_zlib(buffer *buffer, const uint8_t *bytes, size_t size) {
+    buffer_add(buffer, "\x78\x9c", 2);
+    add_blocks(buffer, bytes, size);
+    add_big_endian(buffer, adler32_of(bytes, size));
 }

@@ -8,18 +8,18 @@ static void must(bool holds) {
     if (!holds) abort();
 }
 
-static void run(z_stream *stream, buffer *to, int flush) {
+static void run(z_stream *stream, buffer *member, int flush) {
     uint8_t out[4096];
     do {
         stream->next_out = out;
         stream->avail_out = sizeof out;
         int result = deflate(stream, flush);
         must(result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR);
-        buffer_add(to, out, sizeof out - stream->avail_out);
+        buffer_add(member, out, sizeof out - stream->avail_out);
     } while (!stream->avail_out);
 }
 
-void add_deflated(buffer *to, compression kind, const buffer *content, const deflate_way *way) {
+void add_deflated(buffer *member, compression kind, const buffer *content, const deflate_way *way) {
     z_stream stream = {0};
     must(deflateInit2(&stream, way->level, Z_DEFLATED, kind == COMPRESSION_GZIP ? 31 : 15,
                       way->memory, way->strategy) == Z_OK);
@@ -28,8 +28,8 @@ void add_deflated(buffer *to, compression kind, const buffer *content, const def
         size_t here = content->size - done < step ? content->size - done : step;
         stream.next_in = content->data + done;
         stream.avail_in = (uInt)here;
-        run(&stream, to, way->flush);
+        run(&stream, member, way->flush);
     }
-    run(&stream, to, Z_FINISH);
+    run(&stream, member, Z_FINISH);
     deflateEnd(&stream);
 }

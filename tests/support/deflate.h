@@ -14,6 +14,6 @@ typedef struct deflate_way {
 } deflate_way;
 
 /* Appends one member, or one ZLIB stream. */
-void add_deflated(buffer *to, compression kind, const buffer *content, const deflate_way *way);
+void add_deflated(buffer *member, compression kind, const buffer *content, const deflate_way *way);
 
 #endif

@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-static void add_varint(buffer *to, uint64_t value) {
-    for (; value > 127; value >>= 7) buffer_add_byte(to, (uint8_t)(value | 128));
-    buffer_add_byte(to, (uint8_t)value);
+static void add_varint(buffer *buffer, uint64_t value) {
+    for (; value > 127; value >>= 7) buffer_add_byte(buffer, (uint8_t)(value | 128));
+    buffer_add_byte(buffer, (uint8_t)value);
 }
 
 /* A field of wire type 2. */
-static void add_field(buffer *to, unsigned field, const void *data, size_t size) {
-    add_varint(to, field << 3 | 2);
-    add_varint(to, size);
-    buffer_add(to, data, size);
+static void add_field(buffer *buffer, unsigned field, const void *data, size_t size) {
+    add_varint(buffer, field << 3 | 2);
+    add_varint(buffer, size);
+    buffer_add(buffer, data, size);
 }
 
 /* Adds an entry whose list is field `kind` of Feature; takes over the list. */

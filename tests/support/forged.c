@@ -51,14 +51,14 @@ forged forged_read(const char *path) {
     return index;
 }
 
-void forged_free(forged *freed) {
-    for (size_t i = 0; i < freed->shard_count; i++) shard_entry_deinit(&freed->shards[i]);
-    for (size_t i = 0; i < freed->damage_count; i++) free(freed->damages[i].reason);
-    free(freed->shards);
-    free(freed->damages);
-    manifest_deinit(&freed->manifest);
+void forged_free(forged *index) {
+    for (size_t i = 0; i < index->shard_count; i++) shard_entry_deinit(&index->shards[i]);
+    for (size_t i = 0; i < index->damage_count; i++) free(index->damages[i].reason);
+    free(index->shards);
+    free(index->damages);
+    manifest_deinit(&index->manifest);
     for (int table = 0; table < STORE_TABLE_COUNT; table++)
-        while (freed->tables[table].count) forged_drop(freed, (store_table)table);
+        while (index->tables[table].count) forged_drop(index, (store_table)table);
 }
 
 static void replace(forged_table *table, uint8_t *data, size_t size) {

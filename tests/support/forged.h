@@ -30,7 +30,7 @@ typedef struct forged {
 
 /* Takes apart a sound index of few shards. What fails ends the test. */
 forged forged_read(const char *path);
-void forged_free(forged *freed);
+void forged_free(forged *index);
 
 /* Encodes the current manifest, shards and damages into the first values of their tables. */
 void forged_encode(forged *index);

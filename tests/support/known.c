@@ -129,14 +129,14 @@ known known_make(const known_options *options, rng *random) {
     return set;
 }
 
-void known_free(known *freed) {
-    for (size_t i = 0; i < freed->count; i++) free(freed->records[i].data);
-    for (size_t i = 0; i < freed->shard_count; i++) buffer_free(&freed->shards[i]);
-    free(freed->records);
-    free(freed->damages);
-    free(freed->shards);
-    free(freed->file_sizes);
-    *freed = (known){0};
+void known_free(known *set) {
+    for (size_t i = 0; i < set->count; i++) free(set->records[i].data);
+    for (size_t i = 0; i < set->shard_count; i++) buffer_free(&set->shards[i]);
+    free(set->records);
+    free(set->damages);
+    free(set->shards);
+    free(set->file_sizes);
+    *set = (known){0};
 }
 
 /* Written so that it may be called from many threads: cmocka's assertions must not. */

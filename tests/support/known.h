@@ -49,7 +49,7 @@ typedef struct known_options {
 
 /* Makes it and writes its shards under the names of shard_names. */
 known known_make(const known_options *options, rng *random);
-void known_free(known *freed);
+void known_free(known *set);
 
 /* The options with which it is indexed: ids of feature "id"; columns "label" (int64, default 5),
  * "score" (float, default -0.5), "word" (bytes, default "none"), "late" (int64 from some record on,

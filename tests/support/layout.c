@@ -16,48 +16,48 @@ static uint64_t lying_length(size_t size, rng *random) {
     }
 }
 
-static void add_payload(buffer *to, size_t size, int depth, rng *random);
+static void add_payload(buffer *buffer, size_t size, int depth, rng *random);
 
-static void add_stream(buffer *to, size_t size, int depth, rng *random) {
-    size_t end = to->size + size;
-    while (to->size < end) {
+static void add_stream(buffer *out, size_t size, int depth, rng *random) {
+    size_t end = out->size + size;
+    while (out->size < end) {
         buffer payload = BUFFER_INIT;
         size_t most = rng_one_in(random, 12) ? size : 60;
         add_payload(&payload, (size_t)rng_below(random, most), depth, random);
-        oracle_add_record(to, payload.data, payload.size);
+        oracle_add_record(out, payload.data, payload.size);
         buffer_free(&payload);
     }
 }
 
 /* Records whose length holds and whose data does not. */
-static void add_false_stream(buffer *to, size_t size, rng *random) {
-    size_t end = to->size + size;
-    while (to->size < end) {
+static void add_false_stream(buffer *buffer, size_t size, rng *random) {
+    size_t end = buffer->size + size;
+    while (buffer->size < end) {
         size_t length = (size_t)rng_below(random, 40);
-        oracle_add_header(to, rng_one_in(random, 3) ? lying_length(size, random) : length);
-        if (!rng_one_in(random, 4)) buffer_add_random(to, length + 4, random);
+        oracle_add_header(buffer, rng_one_in(random, 3) ? lying_length(size, random) : length);
+        if (!rng_one_in(random, 4)) buffer_add_random(buffer, length + 4, random);
     }
 }
 
-static void add_payload(buffer *to, size_t size, int depth, rng *random) {
-    size_t start = to->size;
+static void add_payload(buffer *buffer, size_t size, int depth, rng *random) {
+    size_t start = buffer->size;
     switch (depth ? rng_below(random, 6) : 0) {
-    case 0: buffer_add_random(to, size, random); break;
-    case 1: add_stream(to, size, depth - 1, random); break;
-    case 2: add_false_stream(to, size, random); break;
+    case 0: buffer_add_random(buffer, size, random); break;
+    case 1: add_stream(buffer, size, depth - 1, random); break;
+    case 2: add_false_stream(buffer, size, random); break;
     case 3: /* a stream that begins or ends in the middle of a record */
-        add_stream(to, size, depth - 1, random);
-        if (rng_one_in(random, 2)) to->size -= (size_t)rng_below(random, to->size - start);
-        else buffer_remove(to, start, (size_t)rng_below(random, to->size - start));
+        add_stream(buffer, size, depth - 1, random);
+        if (rng_one_in(random, 2)) buffer->size -= (size_t)rng_below(random, buffer->size - start);
+        else buffer_remove(buffer, start, (size_t)rng_below(random, buffer->size - start));
         break;
     case 4: break; /* empty */
     default:
-        for (size_t i = 0; i < size; i++) buffer_add_byte(to, 0);
+        for (size_t i = 0; i < size; i++) buffer_add_byte(buffer, 0);
     }
 }
 
-void layout_add_records(buffer *to, size_t size, rng *random) {
-    add_stream(to, size, 2, random);
+void layout_add_records(buffer *buffer, size_t size, rng *random) {
+    add_stream(buffer, size, 2, random);
 }
 
 void layout_damage(buffer *file, rng *random) {

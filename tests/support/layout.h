@@ -6,7 +6,7 @@
 #include "support/buffer.h"
 
 /* Appends about `size` bytes of sound records, whose payloads may be anything. */
-void layout_add_records(buffer *to, size_t size, rng *random);
+void layout_add_records(buffer *buffer, size_t size, rng *random);
 
 /* A whole file of about `size` bytes: sound, damaged, or no TFRecord at all. */
 void layout_make(buffer *file, size_t size, rng *random);

@@ -24,25 +24,25 @@ uint32_t oracle_masked_crc(const void *data, size_t size) {
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-static void add_number(buffer *to, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; i++) buffer_add_byte(to, (uint8_t)(value >> 8 * i));
+static void add_number(buffer *buffer, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) buffer_add_byte(buffer, (uint8_t)(value >> 8 * i));
 }
 
-static uint64_t number_at(const uint8_t *at, int bytes) {
+static uint64_t number_at(const uint8_t *position, int bytes) {
     uint64_t value = 0;
-    for (int i = bytes; i-- > 0;) value = value << 8 | at[i];
+    for (int i = bytes; i-- > 0;) value = value << 8 | position[i];
     return value;
 }
 
-void oracle_add_header(buffer *to, uint64_t length) {
-    add_number(to, length, 8);
-    add_number(to, oracle_masked_crc(to->data + to->size - 8, 8), 4);
+void oracle_add_header(buffer *buffer, uint64_t length) {
+    add_number(buffer, length, 8);
+    add_number(buffer, oracle_masked_crc(buffer->data + buffer->size - 8, 8), 4);
 }
 
-void oracle_add_record(buffer *to, const void *data, size_t size) {
-    oracle_add_header(to, size);
-    buffer_add(to, data, size);
-    add_number(to, oracle_masked_crc(data, size), 4);
+void oracle_add_record(buffer *buffer, const void *data, size_t size) {
+    oracle_add_header(buffer, size);
+    buffer_add(buffer, data, size);
+    add_number(buffer, oracle_masked_crc(data, size), 4);
 }
 
 static bool has_header(const uint8_t *bytes, size_t size, size_t at) {

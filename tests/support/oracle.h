@@ -13,8 +13,8 @@
 uint32_t oracle_masked_crc(const void *data, size_t size);
 
 /* Appends a record, or only its header with a right CRC and whatever length. */
-void oracle_add_record(buffer *to, const void *data, size_t size);
-void oracle_add_header(buffer *to, uint64_t length);
+void oracle_add_record(buffer *buffer, const void *data, size_t size);
+void oracle_add_header(buffer *buffer, uint64_t length);
 
 typedef struct oracle_record {
     uint64_t offset; /* of the frame */

@@ -154,22 +154,22 @@ typedef struct bytes {
     size_t size;
 } bytes;
 
-static void put(bytes *to, const void *data, size_t size) {
-    memcpy(to->data + to->size, data, size);
-    to->size += size;
+static void put(bytes *text, const void *data, size_t size) {
+    memcpy(text->data + text->size, data, size);
+    text->size += size;
 }
 
-static void put_message(bytes *to, const bytes *inner) {
+static void put_message(bytes *text, const bytes *inner) {
     uint8_t head[11] = {10};
     size_t head_size = 1, left = inner->size;
     for (; left > 127; left >>= 7) head[head_size++] = (uint8_t)(left | 128);
     head[head_size++] = (uint8_t)left;
-    put(to, head, head_size);
-    put(to, inner->data, inner->size);
+    put(text, head, head_size);
+    put(text, inner->data, inner->size);
 }
 
 /* Each value of an entry that nobody asks for becomes an empty one. */
-static void put_emptied(bytes *to, struct wire entry) {
+static void put_emptied(bytes *text, struct wire entry) {
     struct wire_trace trace = {0};
     uint32_t tag;
     struct wire skipped;
@@ -185,12 +185,12 @@ static void put_emptied(bytes *to, struct wire entry) {
         if (tag == 18) put(&inner, "\x12", 2);
         else put(&inner, begin, (size_t)(entry.at - begin));
     }
-    put_message(to, &inner);
+    put_message(text, &inner);
     free(inner.data);
 }
 
 /* False where fields are malformed at a level that everybody looks at. */
-static bool put_cleaned_features(bytes *to, struct wire features, const asked_features *asked) {
+static bool put_cleaned_features(bytes *text, struct wire features, const asked_features *asked) {
     struct wire_trace trace = {0};
     uint32_t tag;
     struct wire entry;
@@ -207,7 +207,7 @@ static bool put_cleaned_features(bytes *to, struct wire features, const asked_fe
         if (tag == 10 && !find_asked(asked, &walked.name)) put_emptied(&inner, entry);
         else put(&inner, begin, (size_t)(features.at - begin));
     }
-    if (is_good) put_message(to, &inner);
+    if (is_good) put_message(text, &inner);
     free(inner.data);
     return is_good;
 }
@@ -258,64 +258,64 @@ static recmap_value *room_for(model_feature *feature, recmap_type kind, size_t c
     return feature->values;
 }
 
-static void take_ours(model_feature *into, const struct example_feature *feature) {
+static void take_ours(model_feature *out, const struct example_feature *feature) {
     struct example_values values = example_values_begin(feature);
-    recmap_value *value = room_for(into, feature->kind, feature->count);
-    for (size_t i = 0; i < into->count; i++)
+    recmap_value *value = room_for(out, feature->kind, feature->count);
+    for (size_t i = 0; i < out->count; i++)
         if (!example_values_next(&value[i], &values)) abort();
 }
 
-static void take_theirs(model_feature *into, const Tensorflow__Feature *feature) {
+static void take_theirs(model_feature *out, const Tensorflow__Feature *feature) {
     switch (feature ? feature->kind_case : TENSORFLOW__FEATURE__KIND__NOT_SET) {
     case TENSORFLOW__FEATURE__KIND_INT64_LIST: {
         const Tensorflow__Int64List *list = feature->int64_list;
-        recmap_value *values = room_for(into, RECMAP_TYPE_INT64, list->n_value);
-        for (size_t i = 0; i < into->count; i++) values[i].as.int64 = list->value[i];
+        recmap_value *values = room_for(out, RECMAP_TYPE_INT64, list->n_value);
+        for (size_t i = 0; i < out->count; i++) values[i].as.int64 = list->value[i];
         break;
     }
     case TENSORFLOW__FEATURE__KIND_FLOAT_LIST: {
         const Tensorflow__FloatList *list = feature->float_list;
-        recmap_value *values = room_for(into, RECMAP_TYPE_FLOAT, list->n_value);
-        for (size_t i = 0; i < into->count; i++) values[i].as.float32 = list->value[i];
+        recmap_value *values = room_for(out, RECMAP_TYPE_FLOAT, list->n_value);
+        for (size_t i = 0; i < out->count; i++) values[i].as.float32 = list->value[i];
         break;
     }
     case TENSORFLOW__FEATURE__KIND_BYTES_LIST: {
         const Tensorflow__BytesList *list = feature->bytes_list;
-        recmap_value *values = room_for(into, RECMAP_TYPE_BYTES, list->n_value);
-        for (size_t i = 0; i < into->count; i++) {
+        recmap_value *values = room_for(out, RECMAP_TYPE_BYTES, list->n_value);
+        for (size_t i = 0; i < out->count; i++) {
             values[i].as.bytes.data = list->value[i].data;
             values[i].as.bytes.size = list->value[i].len;
         }
         break;
     }
-    default: room_for(into, RECMAP_TYPE_NONE, 0);
+    default: room_for(out, RECMAP_TYPE_NONE, 0);
     }
 }
 
-static void model_from_theirs(model *made, const asked_features *asked,
+static void model_from_theirs(model *model, const asked_features *asked,
                               const Tensorflow__Example *theirs) {
-    made->from_theirs = true;
+    model->from_theirs = true;
     for (size_t i = 0; i < asked->count; i++) {
         const Tensorflow__Feature *last = NULL;
         for (size_t k = 0; theirs->features && k < theirs->features->n_feature; k++)
             if (!strcmp(theirs->features->feature[k]->key, asked->features[i].name))
                 last = theirs->features->feature[k]->value;
-        take_theirs(&made->features[i], last);
+        take_theirs(&model->features[i], last);
     }
 }
 
-static void model_from_ours(model *made, const asked_features *asked,
+static void model_from_ours(model *model, const asked_features *asked,
                             const struct example_features *features) {
     for (size_t i = 0; i < features->count; i++) {
         const struct example_entry *entry = &features->entries[i];
         struct wire name = {entry->name, entry->name + entry->name_size};
         const asked_feature *feature = find_asked(asked, &name);
-        if (feature) take_ours(&made->features[feature - asked->features], &entry->feature);
+        if (feature) take_ours(&model->features[feature - asked->features], &entry->feature);
     }
 }
 
-static void model_free(model *freed) {
-    for (size_t i = 0; i < ASKED_MAX; i++) free(freed->features[i].values);
+static void model_free(model *model) {
+    for (size_t i = 0; i < ASKED_MAX; i++) free(model->features[i].values);
 }
 
 /* ---- the parser ---- */

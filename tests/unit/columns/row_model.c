@@ -22,13 +22,13 @@ static const struct example_entry *find_entry(const struct example_features *fea
     return NULL;
 }
 
-static bool convert_one(uint8_t *to, const struct slot *slot, const recmap_value *value) {
+static bool convert_one(uint8_t *position, const struct slot *slot, const recmap_value *value) {
     if (value->type == RECMAP_TYPE_INT64)
-        return convert_int64(to, slot->element, &value->as.int64, 1) == 1;
+        return convert_int64(position, slot->element, &value->as.int64, 1) == 1;
     if (value->type == RECMAP_TYPE_FLOAT)
-        return convert_float(to, slot->element, &value->as.float32, 1) == 1;
+        return convert_float(position, slot->element, &value->as.float32, 1) == 1;
     recmap_bytes view = {value->as.bytes.data, value->as.bytes.size};
-    memcpy(to, &view, sizeof view);
+    memcpy(position, &view, sizeof view);
     return true;
 }
 

@@ -107,14 +107,15 @@ static int end(void **state) {
     return 0;
 }
 
-static recmap_status run(parsing *with, const char *const *texts, size_t count,
+static recmap_status run(parsing *parsing, const char *const *texts, size_t count,
                          recmap_parse_mode mode) {
     recmap_record records[16];
     assert_true(count <= 16);
     for (size_t i = 0; i < count; i++)
         records[i] = (recmap_record){
             .data = (const uint8_t *)texts[i], .size = strlen(texts[i]), .number = 100 + i};
-    return recmap_parser_parse(with->columns, with->parser, records, count, mode, &with->error);
+    return recmap_parser_parse(parsing->columns, parsing->parser, records, count, mode,
+                               &parsing->error);
 }
 
 static void test_columns(void **state) {

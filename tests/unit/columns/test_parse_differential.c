@@ -283,18 +283,18 @@ typedef struct entries {
 } entries;
 
 /* The entries of a record that is one message Features. */
-static void find_entries(entries *found, const uint8_t *data, size_t size) {
+static void find_entries(entries *list, const uint8_t *data, size_t size) {
     struct wire_trace trace = {0};
     struct wire record = {data, data + size}, features, entry;
     uint32_t tag;
-    found->count = 0;
+    list->count = 0;
     if (!wire_read_tag(&tag, &record, &trace) || tag != 10) return;
     if (!wire_read_bytes(&features, &record, &trace)) return;
-    while (!wire_done(&features) && found->count < ENTRIES_MAX) {
+    while (!wire_done(&features) && list->count < ENTRIES_MAX) {
         const uint8_t *begin = features.at;
         if (!wire_read_tag(&tag, &features, &trace) || tag != 10) return;
         if (!wire_read_bytes(&entry, &features, &trace)) return;
-        found->all[found->count++] = (struct wire){begin, features.at};
+        list->all[list->count++] = (struct wire){begin, features.at};
     }
 }
 

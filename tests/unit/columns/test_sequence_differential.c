@@ -269,19 +269,19 @@ static void put_values(message *list, unsigned kind, random_state *random) {
     if (is_packed && kind != 1) put_sub(list, 1, &packed);
 }
 
-static void put_feature(message *to, unsigned field, unsigned kind, random_state *random) {
+static void put_feature(message *out, unsigned field, unsigned kind, random_state *random) {
     static message list, body;
     list.size = body.size = 0;
     if (!random_below(random, 30)) kind = 1 + (unsigned)random_below(random, 3);
     put_values(&list, kind, random);
     if (random_below(random, 10)) put_sub(&body, kind, &list);
-    put_sub(to, field, &body);
+    put_sub(out, field, &body);
 }
 
 static const char *const names[] = {"a", "words", "frames/rgb", "\xc3\xa9"};
 
 /* Entries of a map: of features, or of lists of them. Kinds belong to names. */
-static void put_map(message *to, unsigned field, bool is_lists, random_state *random) {
+static void put_map(message *out, unsigned field, bool is_lists, random_state *random) {
     static message map, entry, list;
     map.size = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -298,7 +298,7 @@ static void put_map(message *to, unsigned field, bool is_lists, random_state *ra
         }
         put_sub(&map, 1, &entry);
     }
-    put_sub(to, field, &map);
+    put_sub(out, field, &map);
 }
 
 static void make(message *record, random_state *random) {

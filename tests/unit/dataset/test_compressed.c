@@ -51,12 +51,12 @@ static int free_pool(void **state) {
     return 0;
 }
 
-static void add_record(packed_shard *to, rng *random) {
+static void add_record(packed_shard *shard, rng *random) {
     const buffer *drawn = &pool[rng_below(random, POOL)];
-    size_t count = to->due.record_count++;
-    to->due.records = must_realloc(to->due.records, (count + 1) * sizeof *to->due.records);
-    to->due.records[count] = (oracle_record){to->content.size, drawn->size - 16, 0};
-    buffer_add(&to->content, drawn->data, drawn->size);
+    size_t count = shard->due.record_count++;
+    shard->due.records = must_realloc(shard->due.records, (count + 1) * sizeof *shard->due.records);
+    shard->due.records[count] = (oracle_record){shard->content.size, drawn->size - 16, 0};
+    buffer_add(&shard->content, drawn->data, drawn->size);
 }
 
 static packed_shard make_shard(const char *path, compression kind, size_t size, size_t members,
@@ -74,10 +74,10 @@ static packed_shard make_shard(const char *path, compression kind, size_t size, 
     return made;
 }
 
-static void free_shard(packed_shard *freed) {
-    buffer_free(&freed->content);
-    buffer_free(&freed->file);
-    oracle_free(&freed->due);
+static void free_shard(packed_shard *shard) {
+    buffer_free(&shard->content);
+    buffer_free(&shard->file);
+    oracle_free(&shard->due);
 }
 
 static void assert_record(const recmap_record *record, const packed_shard *shard, size_t i) {
@@ -586,7 +586,7 @@ int main(void) {
         TEST(wrong_sum),
         TEST(small_damage),
         TEST(threads_share_spans),
-        TEST(nothing_behind_the_last_block),
+        TEST(nothing_after_the_last_block),
         TEST(cut_while_open),
     };
     return cmocka_run_group_tests(tests, make_pool, free_pool);

@@ -42,12 +42,12 @@ typedef struct shard {
     size_t member_end[MEMBERS]; /* in the file */
 } shard;
 
-static void frame_record(buffer *to, const buffer *record, size_t kind) {
+static void frame_record(buffer *out, const buffer *record, size_t kind) {
     uint8_t length[8] = {(uint8_t)record->size};
-    if (kind == 2) buffer_add(to, length, 8);
-    if (kind == 3) buffer_add(to, length, 1);
-    buffer_add(to, record->data, record->size);
-    if (kind == 0) buffer_add_byte(to, '\n');
+    if (kind == 2) buffer_add(out, length, 8);
+    if (kind == 3) buffer_add(out, length, 1);
+    buffer_add(out, record->data, record->size);
+    if (kind == 0) buffer_add_byte(out, '\n');
 }
 
 static shard *make_shard(size_t kind, compression by, rng *random) {
@@ -77,11 +77,11 @@ static shard *make_shard(size_t kind, compression by, rng *random) {
     return made;
 }
 
-static void free_shard(shard *freed) {
-    for (size_t i = 0; i < RECORDS; i++) buffer_free(&freed->records[i]);
-    buffer_free(&freed->content);
-    buffer_free(&freed->file);
-    free(freed);
+static void free_shard(shard *shard) {
+    for (size_t i = 0; i < RECORDS; i++) buffer_free(&shard->records[i]);
+    buffer_free(&shard->content);
+    buffer_free(&shard->file);
+    free(shard);
 }
 
 /* Lifts the text's six digits, so that columns follow records that go. */

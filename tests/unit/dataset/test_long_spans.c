@@ -33,23 +33,23 @@ typedef struct bit_writer {
     unsigned count;
 } bit_writer;
 
-static void put_bits(bit_writer *at, uint64_t bits, unsigned count) {
-    at->bits |= bits << at->count;
-    for (at->count += count; at->count >= 8; at->count -= 8, at->bits >>= 8)
-        buffer_add_byte(at->to, (uint8_t)at->bits);
+static void put_bits(bit_writer *writer, uint64_t bits, unsigned count) {
+    writer->bits |= bits << writer->count;
+    for (writer->count += count; writer->count >= 8; writer->count -= 8, writer->bits >>= 8)
+        buffer_add_byte(writer->to, (uint8_t)writer->bits);
 }
 
 /* Huffman codes are stored with their highest bit first. */
-static void put_code(bit_writer *at, unsigned code, unsigned count) {
-    for (unsigned i = count; i-- > 0;) put_bits(at, code >> i & 1, 1);
+static void put_code(bit_writer *writer, unsigned code, unsigned count) {
+    for (unsigned i = count; i-- > 0;) put_bits(writer, code >> i & 1, 1);
 }
 
 /* 3 to 10 bytes, or MATCH of them, from a line before. */
-static void put_match(bit_writer *at, unsigned length) {
-    if (length == MATCH) put_code(at, 0xc0 + 285 - 280, 8);
-    else put_code(at, length - 2, 7);
-    put_code(at, 19, 5); /* distances from 769 on, less that in 8 bits */
-    put_bits(at, LINE - 769, 8);
+static void put_match(bit_writer *writer, unsigned length) {
+    if (length == MATCH) put_code(writer, 0xc0 + 285 - 280, 8);
+    else put_code(writer, length - 2, 7);
+    put_code(writer, 19, 5); /* distances from 769 on, less that in 8 bits */
+    put_bits(writer, LINE - 769, 8);
 }
 
 static void add_line(buffer *lines, size_t number) {

@@ -24,26 +24,26 @@ typedef struct shard {
     struct span_reader reader;
 } shard;
 
-static void make(shard *made, uint64_t said) {
+static void make(shard *out, uint64_t said) {
     rng random = {1};
     deflate_way way = {.level = 1, .memory = 8};
     static char path[] = "a.gz";
-    *made = (shard){.entry = {.path = path, .compression = COMPRESSION_GZIP, .size = said}};
-    buffer_add_random(&made->content, SIZE, &random);
-    add_deflated(&made->file, COMPRESSION_GZIP, &made->content, &way);
-    made->entry.file_size = made->file.size;
-    made->map = (struct file_map){.data = made->file.data, .size = made->file.size};
-    made->reader = (struct span_reader){
+    *out = (shard){.entry = {.path = path, .compression = COMPRESSION_GZIP, .size = said}};
+    buffer_add_random(&out->content, SIZE, &random);
+    add_deflated(&out->file, COMPRESSION_GZIP, &out->content, &way);
+    out->entry.file_size = out->file.size;
+    out->map = (struct file_map){.data = out->file.data, .size = out->file.size};
+    out->reader = (struct span_reader){
         .cache = span_cache_create((uint64_t)1 << 30),
-        .source = {&made->entry, &made->points, &made->map, -1, waypoints_create()},
+        .source = {&out->entry, &out->points, &out->map, -1, waypoints_create()},
     };
 }
 
-static void end(shard *ended) {
-    span_cache_destroy(ended->reader.cache);
-    waypoints_destroy(ended->reader.source.waypoints);
-    buffer_free(&ended->content);
-    buffer_free(&ended->file);
+static void end(shard *shard) {
+    span_cache_destroy(shard->reader.cache);
+    waypoints_destroy(shard->reader.source.waypoints);
+    buffer_free(&shard->content);
+    buffer_free(&shard->file);
 }
 
 static void assert_says_span(recmap_status status, const recmap_error *error) {

@@ -31,47 +31,47 @@ static recmap_status stop(recmap_status status) {
     return status;
 }
 
-static void get_one(const job *at, rng *random) {
-    uint64_t number = rng_below(random, at->set->count);
-    const known_record *due = &at->set->records[number];
+static void get_one(const job *job, rng *random) {
+    uint64_t number = rng_below(random, job->set->count);
+    const known_record *due = &job->set->records[number];
     recmap_record record;
-    stop(recmap_dataset_get(&record, at->dataset, number, NULL));
+    stop(recmap_dataset_get(&record, job->dataset, number, NULL));
     if (record.size != due->size || memcmp(record.data, due->data, due->size)) abort();
     recmap_record_release(&record);
 }
 
-static void gather_some(const job *at, recmap_batch *batch, rng *random) {
+static void gather_some(const job *job, recmap_batch *batch, rng *random) {
     uint64_t numbers[50];
-    for (size_t i = 0; i < 50; i++) numbers[i] = rng_below(random, at->set->count);
-    stop(recmap_dataset_gather(batch, at->dataset, numbers, 50, NULL));
+    for (size_t i = 0; i < 50; i++) numbers[i] = rng_below(random, job->set->count);
+    stop(recmap_dataset_gather(batch, job->dataset, numbers, 50, NULL));
     for (size_t i = 0; i < 50; i++) {
         const recmap_record *record = &recmap_batch_records(batch)[i];
-        const known_record *due = &at->set->records[numbers[i]];
+        const known_record *due = &job->set->records[numbers[i]];
         if (record->size != due->size || memcmp(record->data, due->data, due->size)) abort();
     }
     if (rng_one_in(random, 3)) recmap_batch_clear(batch);
 }
 
-static void find_one(const job *at, rng *random) {
-    uint64_t number = rng_below(random, at->set->count), found[400];
-    const known_record *due = &at->set->records[number];
+static void find_one(const job *job, rng *random) {
+    uint64_t number = rng_below(random, job->set->count), found[400];
+    const known_record *due = &job->set->records[number];
     char text[24];
-    recmap_value id = known_id(at->set, due->id, text);
+    recmap_value id = known_id(job->set, due->id, text);
     size_t count;
-    stop(recmap_dataset_find_all(found, 400, &count, at->dataset, &id, NULL));
+    stop(recmap_dataset_find_all(found, 400, &count, job->dataset, &id, NULL));
     bool is_there = !due->has_id;
     for (size_t i = 0; i < count; i++) is_there |= found[i] == number;
     if (!is_there) abort();
 }
 
-static void read_columns(const job *at, rng *random) {
-    uint64_t first = rng_below(random, at->set->count);
+static void read_columns(const job *job, rng *random) {
+    uint64_t first = rng_below(random, job->set->count);
     int64_t length, label;
     recmap_value word;
-    stop(recmap_dataset_read_int64(&length, at->dataset, 0, first, 1, NULL));
-    stop(recmap_dataset_read_int64(&label, at->dataset, 1, first, 1, NULL));
-    stop(recmap_dataset_read_bytes(&word, at->dataset, 3, first, 1, NULL));
-    const known_record *due = &at->set->records[first];
+    stop(recmap_dataset_read_int64(&length, job->dataset, 0, first, 1, NULL));
+    stop(recmap_dataset_read_int64(&label, job->dataset, 1, first, 1, NULL));
+    stop(recmap_dataset_read_bytes(&word, job->dataset, 3, first, 1, NULL));
+    const known_record *due = &job->set->records[first];
     if ((size_t)length != due->size || label != (due->has_label ? due->label : 5)) abort();
 }
 

@@ -377,22 +377,22 @@ static const column columns[] = {
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns, ASKED_COUNT = COLUMN_COUNT - 4 };
 
-static void put_values(message *list, const column *of, random_state *random, unsigned count) {
+static void put_values(message *list, const column *column, random_state *random, unsigned count) {
     message packed;
     packed.size = 0;
     for (unsigned i = 0; i < count; i++) {
         uint64_t value = random_next(random) >> random_below(random, 64);
         if (random_below(random, 2)) value %= 100;
-        if (of->list == 1) {
+        if (column->list == 1) {
             uint8_t text[200] = {(uint8_t)value};
             put_bytes(list, 1, text, random_below(random, 9) ? value % 20 : value % 200);
-        } else if (of->list == 2) {
+        } else if (column->list == 2) {
             put_raw(&packed, &value, 4);
         } else {
             put_varint(&packed, value);
         }
     }
-    if (of->list != 1 && (count || random_below(random, 2))) put_sub(list, 1, &packed);
+    if (column->list != 1 && (count || random_below(random, 2))) put_sub(list, 1, &packed);
 }
 
 /* What writers make, all features or, in one record of `odd`, with a feature that is missing,
@@ -441,17 +441,17 @@ static void shuffle(unsigned *order, random_state *random) {
     }
 }
 
-static recmap_feature feature_of(const column *of) {
-    recmap_feature made = var_len(of->name, of->list == 1   ? RECMAP_ELEMENT_BYTES
-                                            : of->list == 2 ? RECMAP_ELEMENT_FLOAT32
-                                                            : RECMAP_ELEMENT_INT64);
-    if (of->count_most <= 4) {
+static recmap_feature feature_of(const column *column) {
+    recmap_feature made = var_len(column->name, column->list == 1   ? RECMAP_ELEMENT_BYTES
+                                                : column->list == 2 ? RECMAP_ELEMENT_FLOAT32
+                                                                    : RECMAP_ELEMENT_INT64);
+    if (column->count_most <= 4) {
         static const uint64_t shapes[][1] = {{1}, {2}, {3}, {4}};
         made.kind = RECMAP_FEATURE_FIXED_LEN;
-        made.shape = shapes[of->count_most - 1];
+        made.shape = shapes[column->count_most - 1];
         made.dimension_count = 1;
     }
-    if (!*of->name) {
+    if (!*column->name) {
         made.name = "the empty name";
         made.key = "";
     }

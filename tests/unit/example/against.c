@@ -42,9 +42,9 @@ static bool take_varint(uint64_t *value, span *s, unsigned *overlong) {
     return false;
 }
 
-static bool take(span *taken, span *s, uint64_t size) {
+static bool take(span *out, span *s, uint64_t size) {
     if (size > s->size) return false;
-    *taken = (span){s->data, (size_t)size};
+    *out = (span){s->data, (size_t)size};
     s->data += size;
     s->size -= (size_t)size;
     return true;
@@ -75,18 +75,18 @@ static unsigned check_name(span name) {
 }
 
 /* Takes one field off the front; returns false if the bytes are not a field. */
-static bool take_field(unsigned *found, unsigned *seen, span *s, level outer) {
+static bool take_field(unsigned *flags, unsigned *seen, span *s, level outer) {
     uint64_t tag, value;
     span inner;
-    if (!take_varint(&tag, s, found)) return false;
-    if (tag > UINT32_MAX) *found |= DEPARTS_LENGTH;
+    if (!take_varint(&tag, s, flags)) return false;
+    if (tag > UINT32_MAX) *flags |= DEPARTS_LENGTH;
     tag = (uint32_t)tag;
     uint64_t field = tag >> 3;
     unsigned type = tag & 7;
-    if (field == 0) *found |= DEPARTS_NUMBER;
-    if (type == 3 || type == 4) *found |= DEPARTS_GROUP;
+    if (field == 0) *flags |= DEPARTS_NUMBER;
+    if (type == 3 || type == 4) *flags |= DEPARTS_GROUP;
     bool known = is_known(outer, field);
-    if (known && !fits_type(outer, type)) *found |= DEPARTS_TYPE;
+    if (known && !fits_type(outer, type)) *flags |= DEPARTS_TYPE;
     switch (type) {
     case 0: return take_varint(&value, s, &(unsigned){0});
     case 1: return take(&inner, s, 8);
@@ -94,16 +94,16 @@ static bool take_field(unsigned *found, unsigned *seen, span *s, level outer) {
     case 2: break;
     default: return false;
     }
-    if (!take_varint(&value, s, found)) return false;
-    if (value > INT32_MAX) *found |= DEPARTS_LENGTH;
+    if (!take_varint(&value, s, flags)) return false;
+    if (value > INT32_MAX) *flags |= DEPARTS_LENGTH;
     if (!take(&inner, s, value)) return false;
-    if (outer == LEVEL_ENTRY && field == 1) *found |= check_name(inner);
+    if (outer == LEVEL_ENTRY && field == 1) *flags |= check_name(inner);
     level next = inner_level(outer, field);
     if (next == LEVEL_NONE) return true;
-    if (next >= LEVEL_FEATURE && *seen & 1u << next) *found |= DEPARTS_MERGE;
+    if (next >= LEVEL_FEATURE && *seen & 1u << next) *flags |= DEPARTS_MERGE;
     *seen |= 1u << next;
     for (unsigned inner_seen = 0; inner.size > 0;)
-        if (!take_field(found, &inner_seen, &inner, next)) return false;
+        if (!take_field(flags, &inner_seen, &inner, next)) return false;
     return true;
 }
 

@@ -75,7 +75,7 @@ static bool sort_maps(Tensorflow__SequenceExample *message, maps *m) {
     return is_good;
 }
 
-bool canonical(uint8_t **made, size_t *made_size, const uint8_t *data, size_t size) {
+bool canonical(uint8_t **position, size_t *made_size, const uint8_t *data, size_t size) {
     Tensorflow__SequenceExample *message = tensorflow__sequence_example__unpack(NULL, size, data);
     maps m;
     if (!message) return false;
@@ -85,9 +85,9 @@ bool canonical(uint8_t **made, size_t *made_size, const uint8_t *data, size_t si
         if (message->context) sorted.context = &m.context;
         if (message->feature_lists) sorted.feature_lists = &m.lists;
         *made_size = tensorflow__sequence_example__get_packed_size(&sorted);
-        *made = malloc(*made_size + 1);
-        if (!*made) abort();
-        tensorflow__sequence_example__pack(&sorted, *made);
+        *position = malloc(*made_size + 1);
+        if (!*position) abort();
+        tensorflow__sequence_example__pack(&sorted, *position);
     }
     free(m.context.feature);
     free(m.lists.feature_list);

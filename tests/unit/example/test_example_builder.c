@@ -210,17 +210,17 @@ static void test_random_records_are_canonical(void **state) {
     recmap_example_builder_destroy(b);
 }
 
-static void put_float(message *to, float value) {
+static void put_float(message *message, float value) {
     uint32_t bits;
     uint8_t bytes[4];
     memcpy(&bits, &value, sizeof bits);
     store32(bytes, bits);
-    put_raw(to, bytes, sizeof bytes);
+    put_raw(message, bytes, sizeof bytes);
 }
 
 /* What was added, written in the plainest way: entries in the order in which they came, for
  * protobuf-c to sort. Lists are put together here. */
-static void put_model_feature(message *to, uint32_t field, const operation *op) {
+static void put_model_feature(message *out, uint32_t field, const operation *op) {
     message packed = {.size = 0}, list = {.size = 0}, feature = {.size = 0};
     for (size_t i = 0; i < op->count; i++) {
         if (op->kind == 1) put_varint(&packed, (uint64_t)op->int64s[i]);
@@ -230,18 +230,18 @@ static void put_model_feature(message *to, uint32_t field, const operation *op) 
     if (packed.size) put_sub(&list, 1, &packed);
     static const uint32_t fields[] = {0, 3, 2, 1};
     if (op->kind) put_sub(&feature, fields[op->kind], &list);
-    put_sub(to, field, &feature);
+    put_sub(out, field, &feature);
 }
 
-static void put_model_entry(message *to, const char *name, const message *value) {
+static void put_model_entry(message *out, const char *name, const message *value) {
     message entry = {.size = 0};
     put_bytes(&entry, 1, name, strlen(name));
     put_raw(&entry, value->data, value->size);
-    put_sub(to, 1, &entry);
+    put_sub(out, 1, &entry);
 }
 
 /* The steps that `name` has got when all is done. */
-static void put_model_list(message *to, const operation *ops, size_t count, const char *name) {
+static void put_model_list(message *out, const operation *ops, size_t count, const char *name) {
     message list = {.size = 0}, value = {.size = 0};
     const char *open = NULL;
     bool is_there = false;
@@ -253,10 +253,10 @@ static void put_model_list(message *to, const operation *ops, size_t count, cons
         if (is_here && ops[i].kind < 4) put_model_feature(&list, 1, &ops[i]);
     }
     put_sub(&value, 2, &list);
-    if (is_there) put_model_entry(to, name, &value);
+    if (is_there) put_model_entry(out, name, &value);
 }
 
-static void put_model(message *to, const operation *ops, size_t count) {
+static void put_model(message *out, const operation *ops, size_t count) {
     static const char *const names[] = {"a", "b", "c", "ab", "bb", "cb"};
     message features = {.size = 0}, lists = {.size = 0};
     bool is_open = false;
@@ -268,8 +268,8 @@ static void put_model(message *to, const operation *ops, size_t count) {
         put_model_entry(&features, ops[i].name, &value);
     }
     for (size_t i = 0; i < COUNT(names); i++) put_model_list(&lists, ops, count, names[i]);
-    if (features.size) put_sub(to, 1, &features);
-    if (lists.size) put_sub(to, 2, &lists);
+    if (features.size) put_sub(out, 1, &features);
+    if (lists.size) put_sub(out, 2, &lists);
 }
 
 static void test_random_records_say_what_was_added(void **state) {

@@ -32,11 +32,11 @@ static struct example_feature find(const char *hex, const char *name) {
     return found;
 }
 
-static void expect_int64(const struct example_feature *found, uint64_t count, int64_t first) {
-    recmap_value value = example_feature_first(found);
-    assert_true(found->present);
-    assert_int_equal(found->kind, RECMAP_TYPE_INT64);
-    assert_int_equal(found->count, count);
+static void expect_int64(const struct example_feature *feature, uint64_t count, int64_t first) {
+    recmap_value value = example_feature_first(feature);
+    assert_true(feature->present);
+    assert_int_equal(feature->kind, RECMAP_TYPE_INT64);
+    assert_int_equal(feature->count, count);
     assert_int_equal(value.type, RECMAP_TYPE_INT64);
     assert_int_equal(value.as.int64, first);
 }

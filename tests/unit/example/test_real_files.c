@@ -58,11 +58,11 @@ static recmap_schema *read_file(totals *t, const char *name) {
     return schema;
 }
 
-static bool find_feature(recmap_schema_feature *found, const recmap_schema *schema,
+static bool find_feature(recmap_schema_feature *feature, const recmap_schema *schema,
                          const char *name) {
     for (size_t i = 0; i < recmap_schema_feature_count(schema); i++) {
-        *found = recmap_schema_get_feature(schema, i);
-        if (strcmp(found->name, name) == 0) return true;
+        *feature = recmap_schema_get_feature(schema, i);
+        if (strcmp(feature->name, name) == 0) return true;
     }
     return false;
 }

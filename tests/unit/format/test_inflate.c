@@ -20,9 +20,9 @@
 #include "support/random.h"
 
 /* Compresses by zlib, the second opinion: window bits 31 make GZIP, 15 ZLIB. */
-static void add_stream(buffer *to, compression kind, const buffer *content, int level) {
+static void add_stream(buffer *stream, compression kind, const buffer *content, int level) {
     deflate_way way = {.level = level, .memory = 8, .strategy = Z_DEFAULT_STRATEGY};
-    add_deflated(to, kind, content, &way);
+    add_deflated(stream, kind, content, &way);
 }
 
 static buffer make_content(rng *random, size_t size) {

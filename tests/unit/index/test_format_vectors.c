@@ -87,8 +87,9 @@ static void test_seals(void **state) {
     vectors_free(&file);
 }
 
-static struct store_key key_of(const vector_case *at) {
-    return (struct store_key){vector_number(at, "chunk"), (uint32_t)vector_number(at, "series")};
+static struct store_key key_of(const vector_case *vector) {
+    return (struct store_key){vector_number(vector, "chunk"),
+                              (uint32_t)vector_number(vector, "series")};
 }
 
 static void test_values(void **state) {
@@ -114,10 +115,10 @@ static void test_values(void **state) {
 }
 
 /* Reads a chunk back: every offset, and the shard that its frame begins in. */
-static void expect_offsets(const vector_case *at, const uint64_t *offsets, const uint64_t *shards,
-                           size_t count) {
+static void expect_offsets(const vector_case *vector, const uint64_t *offsets,
+                           const uint64_t *shards, size_t count) {
     size_t size;
-    uint8_t *packed = vector_bytes(at, "packed", &size);
+    uint8_t *packed = vector_bytes(vector, "packed", &size);
     struct offsets_chunk chunk;
     assert_true(offsets_open(&chunk, packed, size, count));
     for (size_t i = 0; i < count; i++) {
@@ -152,31 +153,31 @@ static void test_offsets(void **state) {
     vectors_free(&file);
 }
 
-static void expect_hash(const vector_case *at) {
+static void expect_hash(const vector_case *vector) {
     recmap_value id = {.type = RECMAP_TYPE_INT64};
     uint8_t *bytes = NULL;
-    if (!strcmp(vector_text(at, "kind"), "int64")) {
-        id.as.int64 = (int64_t)vector_number(at, "value");
+    if (!strcmp(vector_text(vector, "kind"), "int64")) {
+        id.as.int64 = (int64_t)vector_number(vector, "value");
     } else {
         id.type = RECMAP_TYPE_BYTES;
-        id.as.bytes.data = bytes = vector_bytes(at, "value", &id.as.bytes.size);
+        id.as.bytes.data = bytes = vector_bytes(vector, "value", &id.as.bytes.size);
     }
-    assert_int_equal(id_hash(&id), vector_number(at, "hash"));
+    assert_int_equal(id_hash(&id), vector_number(vector, "hash"));
     free(bytes);
 }
 
-static void expect_pairs(const vector_case *at) {
+static void expect_pairs(const vector_case *vector) {
     size_t count, size;
-    unsigned number_size = ids_number_size(vector_number(at, "record_count"));
-    assert_int_equal(number_size, vector_number(at, "number_size"));
-    uint64_t *numbers = vector_numbers(at, "pairs", &count);
+    unsigned number_size = ids_number_size(vector_number(vector, "record_count"));
+    assert_int_equal(number_size, vector_number(vector, "number_size"));
+    uint64_t *numbers = vector_numbers(vector, "pairs", &count);
     struct id_pair *pairs = (struct id_pair *)numbers;
     count /= 2;
     uint8_t *packed = room(ids_packed_size(count, number_size));
     ids_pack(packed, pairs, count, number_size);
-    vector_expect(at, "packed", packed, ids_packed_size(count, number_size));
+    vector_expect(vector, "packed", packed, ids_packed_size(count, number_size));
     free(packed);
-    packed = vector_bytes(at, "packed", &size);
+    packed = vector_bytes(vector, "packed", &size);
     struct ids_chunk chunk = {packed, count, number_size};
     for (size_t i = 0; i < count; i++) {
         struct id_pair pair = ids_at(&chunk, i);
@@ -198,9 +199,9 @@ static void test_ids(void **state) {
     vectors_free(&file);
 }
 
-static recmap_type type_of(const vector_case *at) {
+static recmap_type type_of(const vector_case *vector) {
     static const char *const names[] = {"none", "int64", "float", "bytes"};
-    const char *name = vector_text(at, "kind");
+    const char *name = vector_text(vector, "kind");
     for (int type = 0; type < 4; type++)
         if (!strcmp(names[type], name)) return (recmap_type)type;
     fail_msg("no type is called %s", name);
@@ -208,8 +209,8 @@ static recmap_type type_of(const vector_case *at) {
 }
 
 /* Values of bytes, as columns are packed from them: ends, and the bytes side by side. */
-static uint64_t *parse_byte_values(const vector_case *at, uint8_t *bytes, size_t *count) {
-    const char *text = vector_text(at, "values");
+static uint64_t *parse_byte_values(const vector_case *vector, uint8_t *bytes, size_t *count) {
+    const char *text = vector_text(vector, "values");
     uint64_t *ends = room((strlen(text) + 1) * sizeof *ends);
     size_t end = 0;
     for (*count = 0; *text; text += *text == ' ') {
@@ -220,35 +221,35 @@ static uint64_t *parse_byte_values(const vector_case *at, uint8_t *bytes, size_t
     return ends;
 }
 
-static void expect_column_value(const struct column_values *from, const struct column_chunk *chunk,
-                                size_t i) {
+static void expect_column_value(const struct column_values *values,
+                                const struct column_chunk *chunk, size_t i) {
     recmap_value value = column_at(chunk, i);
-    assert_int_equal(value.type, from->type);
+    assert_int_equal(value.type, values->type);
     uint32_t bits;
     switch (value.type) {
-    case RECMAP_TYPE_INT64: assert_true((uint64_t)value.as.int64 == from->words[i]); break;
+    case RECMAP_TYPE_INT64: assert_true((uint64_t)value.as.int64 == values->words[i]); break;
     case RECMAP_TYPE_FLOAT:
         memcpy(&bits, &value.as.float32, sizeof bits);
-        assert_int_equal(bits, from->words[i]);
+        assert_int_equal(bits, values->words[i]);
         break;
     case RECMAP_TYPE_BYTES: {
-        uint64_t start = i ? from->words[i - 1] : 0;
-        assert_int_equal(value.as.bytes.size, from->words[i] - start);
+        uint64_t start = i ? values->words[i - 1] : 0;
+        assert_int_equal(value.as.bytes.size, values->words[i] - start);
         if (value.as.bytes.size)
-            assert_memory_equal(value.as.bytes.data, from->bytes + start, value.as.bytes.size);
+            assert_memory_equal(value.as.bytes.data, values->bytes + start, value.as.bytes.size);
         break;
     }
     case RECMAP_TYPE_NONE: break;
     }
 }
 
-static void expect_column(const vector_case *at, const struct column_values *values) {
+static void expect_column(const vector_case *vector, const struct column_values *values) {
     size_t size = column_packed_size(values);
     uint8_t *packed = room(size);
     column_pack(packed, values);
-    vector_expect(at, "packed", packed, size);
+    vector_expect(vector, "packed", packed, size);
     free(packed);
-    packed = vector_bytes(at, "packed", &size);
+    packed = vector_bytes(vector, "packed", &size);
     struct column_chunk chunk;
     assert_true(column_open(&chunk, packed, size, values->count));
     for (size_t i = 0; i < values->count; i++) expect_column_value(values, &chunk, i);
@@ -276,11 +277,11 @@ static void test_columns(void **state) {
     vectors_free(&file);
 }
 
-static void expect_identity(const vector_case *at, struct identity_builder *builder) {
+static void expect_identity(const vector_case *vector, struct identity_builder *builder) {
     size_t count, check_count, sample_count;
-    uint64_t *sizes = vector_numbers(at, "sizes", &count);
-    uint64_t *checks = vector_numbers(at, "checks", &check_count);
-    uint64_t *samples = vector_numbers(at, "samples", &sample_count);
+    uint64_t *sizes = vector_numbers(vector, "sizes", &count);
+    uint64_t *checks = vector_numbers(vector, "checks", &check_count);
+    uint64_t *samples = vector_numbers(vector, "samples", &sample_count);
     assert_int_equal(count, check_count);
     uint64_t offset = 0;
     identity_reset(builder);
@@ -288,10 +289,10 @@ static void expect_identity(const vector_case *at, struct identity_builder *buil
         identity_add(builder, offset, sizes[i], (uint32_t)checks[i]);
         offset += sizes[i] + TFRECORD_OVERHEAD;
     }
-    assert_int_equal(offset, vector_number(at, "shard_size"));
+    assert_int_equal(offset, vector_number(vector, "shard_size"));
     struct shard_identity made = identity_finish(builder, offset);
-    vector_expect(at, "hash", made.hash, sizeof made.hash);
-    assert_int_equal(made.sample_step, vector_number(at, "sample_step"));
+    vector_expect(vector, "hash", made.hash, sizeof made.hash);
+    assert_int_equal(made.sample_step, vector_number(vector, "sample_step"));
     assert_int_equal(made.sample_count, sample_count);
     for (size_t i = 0; i < sample_count; i++) assert_int_equal(made.samples[i], samples[i]);
     free(samples);
@@ -338,14 +339,14 @@ static const vector_case *part(const char *kind, size_t i) {
     return vectors_find(&whole, title);
 }
 
-static void write_shard(const vector_case *at) {
-    const char *path = in_folder(vector_text(at, "path"));
+static void write_shard(const vector_case *vector) {
+    const char *path = in_folder(vector_text(vector, "path"));
     size_t size;
-    uint8_t *bytes = vector_bytes(at, "bytes", &size);
+    uint8_t *bytes = vector_bytes(vector, "bytes", &size);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, size), size);
-    uint64_t ns = vector_number(at, "mtime_ns");
+    uint64_t ns = vector_number(vector, "mtime_ns");
     struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     struct timespec both[2] = {time, time};
     assert_int_equal(futimens(fd, both), 0);
@@ -420,18 +421,18 @@ static const vector_case *next_value(size_t *i) {
     return NULL;
 }
 
-static void expect_stored(struct store *opened, const vector_case *at, size_t value_index) {
-    store_table table = (store_table)vector_number(at, "table");
+static void expect_stored(struct store *opened, const vector_case *vector, size_t value_index) {
+    store_table table = (store_table)vector_number(vector, "table");
     recmap_error error = RECMAP_ERROR_INIT;
     size_t count;
     const struct store_value *values = store_values(opened, table, &count);
     assert_true(value_index < count);
     const struct store_value *value = &values[value_index];
-    struct store_key key = key_of(at);
+    struct store_key key = key_of(vector);
     assert_true(value->key.chunk == key.chunk && value->key.series == key.series);
     expect_ok(store_check(opened, table, value_index, &error), &error);
-    vector_expect(at, "payload", value->data, value->size);
-    vector_expect(at, "head", value->data - VALUE_PREFIX_SIZE, VALUE_PREFIX_SIZE);
+    vector_expect(vector, "payload", value->data, value->size);
+    vector_expect(vector, "head", value->data - VALUE_PREFIX_SIZE, VALUE_PREFIX_SIZE);
 }
 
 /* The file holds the listed values, and nothing else. */

@@ -65,12 +65,12 @@ static void assert_same(const struct manifest *a, const struct manifest *b) {
     }
 }
 
-static void check_manifest(const struct manifest *given) {
+static void check_manifest(const struct manifest *expected) {
     size_t size;
-    uint8_t *encoded = manifest_encode(&size, given);
+    uint8_t *encoded = manifest_encode(&size, expected);
     struct manifest decoded;
     assert_int_equal(manifest_decode(&decoded, encoded, size), DECODE_OK);
-    assert_same(given, &decoded);
+    assert_same(expected, &decoded);
     manifest_deinit(&decoded);
     free(encoded);
 }

@@ -78,10 +78,11 @@ static void test_windows_are_apart(void **state) {
 }
 
 /* Writes a number over one of an encoded list, and holds what comes of it against what is due. */
-static void check_forged(const struct point_list *made, size_t at, size_t width, uint64_t number) {
+static void check_forged(const struct point_list *points, size_t at, size_t width,
+                         uint64_t number) {
     size_t size;
     struct point_list read = {0};
-    uint8_t *bytes = points_encode(&size, made, 0, COUNT);
+    uint8_t *bytes = points_encode(&size, points, 0, COUNT);
     if (width == 8) store64(bytes + at, number);
     else store32(bytes + at, (uint32_t)number);
     assert_int_equal(points_decode(&read, bytes, size, COUNT, FILE_SIZE, IMAGE_SIZE), POINTS_BAD);
@@ -272,7 +273,7 @@ static void test_verify_proves_points(void **state) {
 }
 
 /* Inflated by zlib, member after member. */
-static buffer inflate_file(const uint8_t *file, size_t size, const vector_case *at) {
+static buffer inflate_file(const uint8_t *file, size_t size, const vector_case *vector) {
     buffer image = BUFFER_INIT;
     uint8_t out[4096];
     z_stream stream = {.next_in = (uint8_t *)file, .avail_in = (uInt)size};
@@ -286,8 +287,8 @@ static buffer inflate_file(const uint8_t *file, size_t size, const vector_case *
         buffer_add(&image, out, sizeof out - stream.avail_out);
     }
     inflateEnd(&stream);
-    assert_int_equal(image.size, vector_number(at, "image_size"));
-    assert_int_equal(crc32(0, image.data, (uInt)image.size), vector_number(at, "image_crc32"));
+    assert_int_equal(image.size, vector_number(vector, "image_size"));
+    assert_int_equal(crc32(0, image.data, (uInt)image.size), vector_number(vector, "image_crc32"));
     return image;
 }
 
@@ -330,11 +331,11 @@ static void expect_resumes(struct inflater *in, const struct stored_point *store
     free(out);
 }
 
-static void expect_numbers(const vector_case *at, const struct point_list *points) {
+static void expect_numbers(const vector_case *vector, const struct point_list *points) {
     size_t counts[3];
-    uint64_t *bits = vector_numbers(at, "bits", &counts[0]),
-             *offsets = vector_numbers(at, "offsets", &counts[1]),
-             *sizes = vector_numbers(at, "window_sizes", &counts[2]);
+    uint64_t *bits = vector_numbers(vector, "bits", &counts[0]),
+             *offsets = vector_numbers(vector, "offsets", &counts[1]),
+             *sizes = vector_numbers(vector, "window_sizes", &counts[2]);
     for (int i = 0; i < 3; i++) assert_int_equal(counts[i], points->count);
     for (size_t i = 0; i < points->count; i++) {
         assert_int_equal(points->at[i].bit, bits[i]);

@@ -161,34 +161,35 @@ typedef struct learning {
     struct readahead_state ahead;
 } learning;
 
-static void learning_begin(learning *made, recmap_readahead mode, bool is_mapped) {
+static void learning_begin(learning *learning, recmap_readahead mode, bool is_mapped) {
     recmap_error error = RECMAP_ERROR_INIT;
     write_shards();
-    made->dataset = dataset_open("set.rmx", NULL);
-    made->order = order_of_kind(0, RECORDS, 1);
+    learning->dataset = dataset_open("set.rmx", NULL);
+    learning->order = order_of_kind(0, RECORDS, 1);
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = BATCH;
     options.readahead = mode;
     recmap_deal_options deal = RECMAP_DEAL_OPTIONS_INIT;
     deal.batch_size = BATCH;
-    ASSERT_OK(epoch_cursor_init(&made->begun, made->order, 0, 0, &deal, &error), &error);
-    readahead_init(&made->ahead, made->dataset, made->order, &options, is_mapped);
-    readahead_restart(&made->ahead, &made->begun);
+    ASSERT_OK(epoch_cursor_init(&learning->begun, learning->order, 0, 0, &deal, &error), &error);
+    readahead_init(&learning->ahead, learning->dataset, learning->order, &options, is_mapped);
+    readahead_restart(&learning->ahead, &learning->begun);
 }
 
-static void learning_end(learning *ended) {
-    recmap_order_release(ended->order);
-    recmap_dataset_close(ended->dataset);
+static void learning_end(learning *learning) {
+    recmap_order_release(learning->order);
+    recmap_dataset_close(learning->dataset);
 }
 
-static void learn(learning *at, uint64_t seen, uint64_t asked, uint64_t faults, uint64_t sleeps) {
-    struct readahead_plan plan = {.is_cold = at->ahead.is_cold,
-                                  .is_blind = at->ahead.is_blind,
+static void learn(learning *learning, uint64_t seen, uint64_t asked, uint64_t faults,
+                  uint64_t sleeps) {
+    struct readahead_plan plan = {.is_cold = learning->ahead.is_cold,
+                                  .is_blind = learning->ahead.is_blind,
                                   .seen_count = seen,
                                   .asked_count = asked};
     struct thread_waits after = {faults, sleeps};
-    readahead_learn_missing(&at->ahead, &plan, &at->begun, 0);
-    readahead_learn_waits(&at->ahead, &plan, &after, BATCH, &at->begun, 0);
+    readahead_learn_missing(&learning->ahead, &plan, &learning->begun, 0);
+    readahead_learn_waits(&learning->ahead, &plan, &after, BATCH, &learning->begun, 0);
 }
 
 static void test_learning(void **unused) {

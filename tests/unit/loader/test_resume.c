@@ -28,18 +28,18 @@ typedef struct world {
     recmap_loader_options options;
 } world;
 
-static void world_make(world *made, recmap_dataset *dataset, recmap_order *order,
+static void world_make(world *world, recmap_dataset *dataset, recmap_order *order,
                        const recmap_loader_options *options) {
-    made->size = options->world_size;
-    made->options = *options;
-    for (unsigned rank = 0; rank < made->size; rank++) {
-        made->options.rank = rank;
-        made->loaders[rank] = loader_make(dataset, order, &made->options);
+    world->size = options->world_size;
+    world->options = *options;
+    for (unsigned rank = 0; rank < world->size; rank++) {
+        world->options.rank = rank;
+        world->loaders[rank] = loader_make(dataset, order, &world->options);
     }
 }
 
-static void world_end(world *ended) {
-    for (unsigned rank = 0; rank < ended->size; rank++) recmap_loader_destroy(ended->loaders[rank]);
+static void world_end(world *world) {
+    for (unsigned rank = 0; rank < world->size; rank++) recmap_loader_destroy(world->loaders[rank]);
 }
 
 static recmap_state *save(const recmap_loader *loader) {

@@ -106,11 +106,11 @@ static void test_windows(void **state) {
 
 /* ---- Draws. */
 
-static double chi_z(const uint64_t *found, const double *expected, size_t count) {
+static double chi_z(const uint64_t *counts, const double *expected, size_t count) {
     double chi = 0, freedom = -1;
     for (size_t i = 0; i < count; i++) {
         if (expected[i] == 0) continue;
-        chi += ((double)found[i] - expected[i]) * ((double)found[i] - expected[i]) / expected[i];
+        chi += ((double)counts[i] - expected[i]) * ((double)counts[i] - expected[i]) / expected[i];
         freedom++;
     }
     return freedom < 1 ? 0 : (chi - freedom) / sqrt(2 * freedom);

@@ -36,8 +36,8 @@ static void story_free(story *told) {
     buffer_free(&told->ends);
 }
 
-static void add_line(buffer *to, const uint64_t *numbers, size_t count) {
-    buffer_add(to, numbers, count * sizeof *numbers);
+static void add_line(buffer *out, const uint64_t *numbers, size_t count) {
+    buffer_add(out, numbers, count * sizeof *numbers);
 }
 
 enum { RECORD_NUMBERS = 7, DAMAGE_NUMBERS = 3 };
@@ -208,15 +208,15 @@ static bool same_bytes(const buffer *a, const buffer *b) {
 
 /* Errors are compared but for files that are recognised as something else, which name no record.
  * Damage before an error is delivered or not: nothing is built then. */
-static bool same_story(const story *found, const story *due) {
-    if (found->status != due->status || !same_bytes(&found->records, &due->records) ||
-        !same_bytes(&found->ends, &due->ends))
+static bool same_story(const story *actual, const story *due) {
+    if (actual->status != due->status || !same_bytes(&actual->records, &due->records) ||
+        !same_bytes(&actual->ends, &due->ends))
         return false;
-    if (found->status == RECMAP_OK) return same_bytes(&found->damages, &due->damages);
-    bool is_recognised = found->error_record == RECMAP_NO_RECORD && found->error_offset == 0;
-    return found->error_offset == due->error_offset &&
-           (is_recognised || found->error_record == due->error_record) &&
-           !strcmp(found->error_path, due->error_path);
+    if (actual->status == RECMAP_OK) return same_bytes(&actual->damages, &due->damages);
+    bool is_recognised = actual->error_record == RECMAP_NO_RECORD && actual->error_offset == 0;
+    return actual->error_offset == due->error_offset &&
+           (is_recognised || actual->error_record == due->error_record) &&
+           !strcmp(actual->error_path, due->error_path);
 }
 
 /* Every byte of a shard is in a record or in damage, and in one of them only. */
@@ -243,13 +243,13 @@ static void assert_covered(const story *told, const buffer *shards, size_t count
 }
 
 /* Keeps what a failing case needs to be looked at. */
-static void report(const story *found, const story *due, const setting *how, uint64_t seed) {
+static void report(const story *actual, const story *due, const setting *how, uint64_t seed) {
     print_error("seed %llu, %u threads, segments of %llu, mode %d: %s, %zu records, %zu damages, "
                 "error at %llu/%llu; due %s, %zu records, %zu damages, error at %llu/%llu\n",
                 (unsigned long long)seed, how->threads, (unsigned long long)how->segment_size,
-                how->on_corrupt, recmap_status_name(found->status), found->records.size / 56,
-                found->damages.size / 24, (unsigned long long)found->error_record,
-                (unsigned long long)found->error_offset, recmap_status_name(due->status),
+                how->on_corrupt, recmap_status_name(actual->status), actual->records.size / 56,
+                actual->damages.size / 24, (unsigned long long)actual->error_record,
+                (unsigned long long)actual->error_offset, recmap_status_name(due->status),
                 due->records.size / 56, due->damages.size / 24,
                 (unsigned long long)due->error_record, (unsigned long long)due->error_offset);
 }

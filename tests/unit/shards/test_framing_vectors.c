@@ -15,15 +15,15 @@
 #include "index/index.h"
 #include "support/folder.h"
 
-static void build(const vector_case *at) {
+static void build(const vector_case *vector) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     recmap_index_builder *builder = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     size_t size;
-    uint8_t *image = vector_bytes(at, "image", &size);
+    uint8_t *image = vector_bytes(vector, "image", &size);
     file_write("shard", image, size);
     free(image);
-    options.framing = vector_text(at, "framing");
+    options.framing = vector_text(vector, "framing");
     options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
     options.compression = RECMAP_COMPRESSION_NONE;
     assert_int_equal(recmap_index_builder_create(&builder, "x.rmx", &options, &error), RECMAP_OK);
@@ -32,19 +32,19 @@ static void build(const vector_case *at) {
     recmap_index_builder_destroy(builder);
 }
 
-static void expect_index(const vector_case *at) {
+static void expect_index(const vector_case *vector) {
     struct index_file *index = NULL;
     assert_int_equal(index_open(&index, "x.rmx", NULL, NULL), RECMAP_OK);
     const struct shard_entry *shard = &index_shards(index)->entry;
-    assert_string_equal(shard->framing, vector_text(at, "framing"));
-    assert_int_equal(shard->tail_size, vector_number(at, "tail"));
-    vector_expect(at, "hash", shard->identity.hash, sizeof shard->identity.hash);
+    assert_string_equal(shard->framing, vector_text(vector, "framing"));
+    assert_int_equal(shard->tail_size, vector_number(vector, "tail"));
+    vector_expect(vector, "hash", shard->identity.hash, sizeof shard->identity.hash);
     size_t count;
-    uint64_t *samples = vector_numbers(at, "samples", &count);
+    uint64_t *samples = vector_numbers(vector, "samples", &count);
     assert_int_equal(shard->identity.sample_count, count);
     for (size_t i = 0; i < count; i++) assert_int_equal(shard->identity.samples[i], samples[i]);
     free(samples);
-    uint64_t *damage = vector_numbers(at, "damage", &count);
+    uint64_t *damage = vector_numbers(vector, "damage", &count);
     assert_int_equal(shard->damage_count * 2, count);
     for (size_t i = 0; i < count / 2; i++) {
         assert_int_equal(index_damages(index)[i].offset, damage[2 * i]);
@@ -54,12 +54,12 @@ static void expect_index(const vector_case *at) {
     index_close(index);
 }
 
-static void expect_records(const vector_case *at) {
+static void expect_records(const vector_case *vector) {
     recmap_dataset *dataset = NULL;
     size_t count, size_count, payload_size;
-    uint64_t *offsets = vector_numbers(at, "offsets", &count);
-    uint64_t *sizes = vector_numbers(at, "sizes", &size_count);
-    uint8_t *payloads = vector_bytes(at, "payloads", &payload_size), *payload = payloads;
+    uint64_t *offsets = vector_numbers(vector, "offsets", &count);
+    uint64_t *sizes = vector_numbers(vector, "sizes", &size_count);
+    uint8_t *payloads = vector_bytes(vector, "payloads", &payload_size), *payload = payloads;
     assert_int_equal(recmap_dataset_open(&dataset, "x.rmx", NULL, NULL), RECMAP_OK);
     assert_int_equal(recmap_dataset_count(dataset), count);
     for (size_t i = 0; i < count; i++) {

@@ -18,14 +18,14 @@
 enum { TOTAL_SIZE_MAX = 8000 };
 
 /* A header of 512 bytes and its data, most of them as they should be. */
-static size_t add_member(uint8_t *to, char letter, rng *random) {
+static size_t add_member(uint8_t *position, char letter, rng *random) {
     static const char types[] = "00000\0"
                                 "7125LLxgKSX";
     static const char *const tails[] = {".a", ".b.c", "", ".D", "/x.y", "/.z", ".a"};
     size_t length = rng_below(random, 3) ? rng_below(random, 700) : 0;
     char type = types[rng_below(random, sizeof types - 1)];
-    char *field = (char *)to, *data = field + 512;
-    memset(to, 0, 512);
+    char *field = (char *)position, *data = field + 512;
+    memset(position, 0, 512);
     snprintf(field, 60, "%s%c%s", rng_one_in(random, 9) ? "__m__/" : "", letter,
              tails[rng_below(random, 7)]);
     memset(data, letter, 1024);
@@ -39,7 +39,7 @@ static size_t add_member(uint8_t *to, char letter, rng *random) {
     field[156] = type;
     memcpy(field + 257, rng_below(random, 3) ? "ustar" : "ustar  ", 6);
     if (rng_one_in(random, 9)) memcpy(field + 345, "pre", 3);
-    plain_tar_sum(to);
+    plain_tar_sum(position);
     if (rng_one_in(random, 60)) field[rng_below(random, 512)] ^= 1;
     return 512 + (strchr("125", type) && type ? 0 : (length + 511) / 512 * 512);
 }

@@ -320,13 +320,13 @@ static uint64_t hurtful_number(const store_file *file, uint64_t old, uint64_t *r
     return numbers[random_below(random, sizeof numbers / sizeof *numbers)];
 }
 
-static void forge_field(store_file *file, uint8_t *at, int width, uint64_t *random) {
-    if (at + width > file->bytes + file->size) return;
-    uint64_t old = width == 2 ? get16(at) : width == 4 ? get32(at) : get64(at);
+static void forge_field(store_file *file, uint8_t *position, int width, uint64_t *random) {
+    if (position + width > file->bytes + file->size) return;
+    uint64_t old = width == 2 ? get16(position) : width == 4 ? get32(position) : get64(position);
     uint64_t value = hurtful_number(file, old, random);
-    if (width == 2) put16(at, (uint16_t)value);
-    else if (width == 4) put32(at, (uint32_t)value);
-    else put64(at, value);
+    if (width == 2) put16(position, (uint16_t)value);
+    else if (width == 4) put32(position, (uint32_t)value);
+    else put64(position, value);
 }
 
 /* The address in the mutant of a part of the sample. */
