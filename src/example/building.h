@@ -1,5 +1,4 @@
-/* The inside of an example builder: the record that is being built, and what reading JSON adds to
- * it. */
+/* The internals of an example builder: the record being built, and what reading JSON adds to it. */
 #ifndef RECMAP_EXAMPLE_BUILDING_H
 #define RECMAP_EXAMPLE_BUILDING_H
 
@@ -8,22 +7,22 @@
 #include "example/entry_map.h"
 
 struct recmap_example_builder {
-    recmap_message message;      /* 0: none was begun */
-    struct message_writer arena; /* names, and features as they stand on the wire */
+    recmap_message message;      /* 0 if no record was begun */
+    struct message_writer arena; /* names, and encoded features */
     struct entry_map features;
-    struct entry_map lists; /* entries of one name are parts of one list, one behind the other */
+    struct entry_map lists; /* entries with the same name are consecutive parts of one list */
     bool is_in_list;
-    struct map_entry open;        /* the list that steps are added to, not among `lists` yet */
+    struct map_entry open;        /* the open list, which receives steps; not in `lists` yet */
     struct message_writer output; /* the finished record */
-    /* For reading JSON: the values of one list, as they stand on the wire; texts without escapes;
-     * and the name of the feature. */
+    /* For reading JSON: the encoded values of one list, strings without escapes, and the feature's
+     * name. */
     struct message_writer values, plain, name;
     uint64_t size_limit;
 };
 
-/* As the public functions, for names of a given size that are known to be UTF-8. `origin` is kept
- * with the entry. `packed` are the values of a list as they stand in it on the wire, numbers
- * without the tag and length that pack them. */
+/* Like the public functions, for names of a given size known to be UTF-8. `origin` is stored with
+ * the entry. `packed` contains the encoded values of a list; for numbers, without the tag and
+ * length of the packed field. */
 recmap_status builder_add_packed(recmap_example_builder *builder, const char *name,
                                  size_t name_size, size_t origin, recmap_type kind,
                                  const struct message_writer *packed, recmap_error *error);

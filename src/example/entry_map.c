@@ -43,13 +43,13 @@ static int compare(const struct map_entry *a, const struct map_entry *b, const u
 }
 
 /* Merges the sorted runs [0, middle) and [middle, count). */
-static void merge(struct map_entry *entry, const struct map_entry *from, size_t middle,
+static void merge(struct map_entry *entry, const struct map_entry *source, size_t middle,
                   size_t count, const uint8_t *arena) {
     size_t left = 0, right = middle;
     for (size_t i = 0; i < count; i++) {
         bool takes_left = right == count ||
-                          (left < middle && compare(&from[left], &from[right], arena) <= 0);
-        entry[i] = takes_left ? from[left++] : from[right++];
+                          (left < middle && compare(&source[left], &source[right], arena) <= 0);
+        entry[i] = takes_left ? source[left++] : source[right++];
     }
 }
 
@@ -59,7 +59,7 @@ static bool is_sorted(const struct entry_map *map, const uint8_t *arena) {
     return true;
 }
 
-/* A merge sort: qsort allocates, and may take the square of the time. */
+/* A merge sort, because qsort may allocate memory and may take quadratic time. */
 void entry_map_sort(struct entry_map *map, const uint8_t *arena) {
     if (is_sorted(map, arena)) return;
     for (size_t width = 1; width < map->count; width *= 2) {

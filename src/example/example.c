@@ -28,7 +28,7 @@ static int compare_names(const struct example_entry *a, const struct example_ent
     return (a->name_size > b->name_size) - (a->name_size < b->name_size);
 }
 
-/* Entries of one name stay in the order in which they lie in the record. */
+/* Entries with the same name keep their order in the record. */
 static int compare_entries(const void *left, const void *right) {
     const struct example_entry *a = left, *b = right;
     int order = compare_names(a, b);

@@ -1,5 +1,6 @@
-/* Building tf.Example and tf.SequenceExample: every feature is put on the wire when it is added;
- * what is left for the end is the order of names, and the heads around all. */
+/* Builds tf.Example and tf.SequenceExample. Every feature is encoded when it is added. What remains
+ * for the end is sorting by name and writing the prefixes (tags and lengths) of the enclosing
+ * messages, whose sizes are known only then. */
 #include "example/building.h"
 
 #include <limits.h>
@@ -10,15 +11,15 @@
 #include "base/json.h"
 
 enum {
-    FIRST_TAG = 1 << 3 | 2,  /* key of an entry; values of a list; features; context */
-    SECOND_TAG = 2 << 3 | 2, /* value of an entry; feature_lists */
+    FIRST_TAG = 1 << 3 | 2,  /* an entry's key; a list's values; features; context */
+    SECOND_TAG = 2 << 3 | 2, /* an entry's value; feature_lists */
 };
 
 recmap_status recmap_example_builder_create(recmap_example_builder **builder, recmap_error *error) {
-    recmap_example_builder *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->size_limit = INT32_MAX;
-    *builder = made;
+    recmap_example_builder *created = calloc(1, sizeof *created);
+    if (!created) return fail_memory(error);
+    created->size_limit = INT32_MAX;
+    *builder = created;
     return RECMAP_OK;
 }
 
@@ -46,8 +47,8 @@ static uint64_t map_size(const struct entry_map *map, uint64_t entries_size) {
     return map->is_there || entries_size ? field_size(entries_size) : 0;
 }
 
-/* Bytes of the record with features of `features_size` bytes, and with `open_size` bytes of steps
- * in the list that is open; never less than they are. */
+/* Returns an upper bound of the record's size with features of `features_size` bytes and
+ * `open_size` bytes of steps in the open list. It is exact unless names repeat. */
 static uint64_t record_size(const recmap_example_builder *builder, uint64_t features_size,
                             uint64_t open_size) {
     uint64_t lists_size = builder->lists.size;
@@ -61,7 +62,7 @@ static uint64_t steps_size(const struct entry_map *lists, size_t first, size_t c
     return size;
 }
 
-/* Brings all entries into order; their sizes are exact then. */
+/* Sorts all entries and removes replaced ones, after which their sizes are exact. */
 static void settle(recmap_example_builder *builder) {
     struct entry_map *lists = &builder->lists;
     const uint8_t *arena = builder->arena.data;
@@ -75,7 +76,7 @@ static void settle(recmap_example_builder *builder) {
     }
 }
 
-/* The same while a list is open, as if it had `open_size` bytes. */
+/* Like settle, while a list is open, as if that list had `open_size` bytes. */
 static void settle_open(recmap_example_builder *builder, uint64_t open_size) {
     struct entry_map *lists = &builder->lists;
     const uint8_t *arena = builder->arena.data;
@@ -91,7 +92,8 @@ static void settle_open(recmap_example_builder *builder, uint64_t open_size) {
     lists->size -= map_entry_size(&open, open_size);
 }
 
-/* The bytes of a feature that one of this name would replace, in a sorted map. */
+/* Returns the size of the feature that a new one with this name would replace. The map must be
+ * sorted. */
 static uint64_t replaced_size(const recmap_example_builder *builder, const char *name,
                               size_t name_size) {
     const struct entry_map *map = &builder->features;
@@ -99,7 +101,7 @@ static uint64_t replaced_size(const recmap_example_builder *builder, const char 
     return at == SIZE_MAX ? 0 : map_entry_size(&map->entries[at], map->entries[at].body_size);
 }
 
-/* What would be added: an entry of features with its name, or steps of the open list. */
+/* What is about to be added: an entry of the feature map, or steps of the open list. */
 struct addition {
     const char *name;
     size_t name_size;
@@ -113,12 +115,13 @@ static uint64_t size_with(const recmap_example_builder *builder, const struct ad
     return record_size(b, b->features.size + added->size - replaced, 0);
 }
 
-/* Whether the record does not become too large. Sums tell nearly always; only when they are too
- * large it is looked at what replaces and what joins what. */
+/* Returns an error if the record would become too large. The sums of sizes are upper bounds and
+ * usually decide. Only if they exceed the limit are replaced features and merged lists taken into
+ * account, which requires sorting. */
 static recmap_status check_size(recmap_example_builder *builder, const struct addition *added,
                                 recmap_error *error) {
-    /* What a list's head may grow by when its parts are put together. */
-    enum { HEAD_SLACK = 8 };
+    /* The most that the prefix of a list can grow when its parts are merged. */
+    enum { PREFIX_SLACK = 8 };
     if (size_with(builder, added, 0) <= builder->size_limit) return RECMAP_OK;
     uint64_t replaced = 0;
     if (builder->is_in_list) {
@@ -128,18 +131,18 @@ static recmap_status check_size(recmap_example_builder *builder, const struct ad
         replaced = replaced_size(builder, added->name, added->name_size);
     }
     uint64_t size = size_with(builder, added, replaced);
-    if (builder->is_in_list) builder->lists.size += HEAD_SLACK;
+    if (builder->is_in_list) builder->lists.size += PREFIX_SLACK;
     if (size <= builder->size_limit) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "a record has at most %llu bytes",
+    fail(error, RECMAP_INVALID, "a record is limited to %llu bytes",
          (unsigned long long)builder->size_limit);
-    fail_advise(error, "protobuf reads no larger message: make several records of it");
+    fail_advise(error, "protobuf cannot read a larger message: split it into several records");
     return RECMAP_INVALID;
 }
 
-/* A feature on the wire, from the inside out. */
+/* The sizes of an encoded feature, from the inside out. */
 struct feature_sizes {
     recmap_type kind;
-    uint64_t packed; /* its values, without what packs numbers */
+    uint64_t packed; /* its values; for numbers, without the tag and length of the packed field */
     uint64_t list;
     uint64_t feature;
 };
@@ -159,12 +162,12 @@ static uint8_t list_tag(recmap_type kind) {
     }
 }
 
-/* What comes before the values. */
-static void put_heads(struct message_writer *writer, const struct feature_sizes *sizes) {
+/* Writes everything that precedes the values. */
+static void put_prefixes(struct message_writer *writer, const struct feature_sizes *sizes) {
     if (sizes->kind == RECMAP_TYPE_NONE) return;
-    message_put_head(writer, list_tag(sizes->kind), sizes->list);
+    message_put_prefix(writer, list_tag(sizes->kind), sizes->list);
     if (sizes->kind != RECMAP_TYPE_BYTES && sizes->packed)
-        message_put_head(writer, FIRST_TAG, sizes->packed);
+        message_put_prefix(writer, FIRST_TAG, sizes->packed);
 }
 
 static recmap_status check_begun(const recmap_example_builder *builder, recmap_error *error) {
@@ -172,7 +175,7 @@ static recmap_status check_begun(const recmap_example_builder *builder, recmap_e
     return fail(error, RECMAP_INVALID, "no record was begun");
 }
 
-/* Room in the arena for the step or the entry that comes: its heads, then its values. */
+/* Reserves room in the arena for a step or an entry and writes its prefixes. The values follow. */
 static recmap_status begin_values(recmap_example_builder *builder, const struct addition *added,
                                   const struct feature_sizes *sizes, recmap_error *error) {
     struct message_writer *arena = &builder->arena;
@@ -181,13 +184,13 @@ static recmap_status begin_values(recmap_example_builder *builder, const struct 
     if (!message_reserve(arena, (size_t)(added->name_size + field_size(sizes->feature))) ||
         !entry_map_reserve(&builder->features))
         return fail_memory(error);
-    if (builder->is_in_list) message_put_head(arena, FIRST_TAG, sizes->feature);
+    if (builder->is_in_list) message_put_prefix(arena, FIRST_TAG, sizes->feature);
     else message_put_bytes(arena, added->name, added->name_size);
-    put_heads(arena, sizes);
+    put_prefixes(arena, sizes);
     return RECMAP_OK;
 }
 
-/* When the values are there. */
+/* Call when the values are written. */
 static void end_values(recmap_example_builder *builder, const struct addition *added,
                        const struct feature_sizes *sizes, size_t origin) {
     if (builder->is_in_list) {
@@ -232,7 +235,7 @@ static recmap_status check_name(size_t *size, const char *name, recmap_error *er
     return RECMAP_OK;
 }
 
-/* What all features begin with: the checks, and the heads in the arena. */
+/* The common start of all features: checks, and prefixes in the arena. */
 static recmap_status begin_feature(recmap_example_builder *builder, struct addition *added,
                                    const char *name, const struct feature_sizes *sizes,
                                    recmap_error *error) {
@@ -265,11 +268,11 @@ recmap_status recmap_example_builder_add_float(recmap_example_builder *builder, 
     struct feature_sizes sizes = sizes_of(RECMAP_TYPE_FLOAT, 4 * (uint64_t)count);
     recmap_status status = begin_feature(builder, &added, name, &sizes, error);
     if (status != RECMAP_OK) return status;
-    uint8_t *to = builder->arena.data + builder->arena.size;
+    uint8_t *out = builder->arena.data + builder->arena.size;
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
-        store32(to + 4 * i, bits);
+        store32(out + 4 * i, bits);
     }
     builder->arena.size += 4 * count;
     end_values(builder, &added, &sizes, 0);
@@ -281,14 +284,14 @@ recmap_status recmap_example_builder_add_bytes(recmap_example_builder *builder, 
                                                recmap_error *error) {
     struct addition added;
     uint64_t packed = 0;
-    /* Beyond the limit the sum says nothing new, and must not overflow. */
+    /* Past the limit the exact sum is irrelevant, and it must not overflow. */
     for (size_t i = 0; i < count && packed <= builder->size_limit; i++)
         packed += field_size(min_u64(values[i].size, UINT32_MAX));
     struct feature_sizes sizes = sizes_of(RECMAP_TYPE_BYTES, packed);
     recmap_status status = begin_feature(builder, &added, name, &sizes, error);
     if (status != RECMAP_OK) return status;
     for (size_t i = 0; i < count; i++) {
-        message_put_head(&builder->arena, FIRST_TAG, values[i].size);
+        message_put_prefix(&builder->arena, FIRST_TAG, values[i].size);
         message_put_bytes(&builder->arena, values[i].data, values[i].size);
     }
     end_values(builder, &added, &sizes, 0);
@@ -343,22 +346,22 @@ void recmap_example_builder_end_list(recmap_example_builder *builder) {
     entry_map_add(&builder->lists, &builder->open);
 }
 
-/* The head and the name of an entry whose body has this size. */
-static void put_entry_head(struct message_writer *writer, const struct map_entry *entry,
-                           uint64_t body_size, const uint8_t *arena) {
-    message_put_head(writer, FIRST_TAG, field_size(entry->name_size) + field_size(body_size));
-    message_put_head(writer, FIRST_TAG, entry->name_size);
+/* Writes the prefix and the name of an entry with a body of `body_size` bytes. */
+static void put_entry_prefix(struct message_writer *writer, const struct map_entry *entry,
+                             uint64_t body_size, const uint8_t *arena) {
+    message_put_prefix(writer, FIRST_TAG, field_size(entry->name_size) + field_size(body_size));
+    message_put_prefix(writer, FIRST_TAG, entry->name_size);
     message_put_bytes(writer, arena + entry->name, entry->name_size);
-    message_put_head(writer, SECOND_TAG, body_size);
+    message_put_prefix(writer, SECOND_TAG, body_size);
 }
 
 static void put_features(struct message_writer *writer, const struct entry_map *map,
                          const uint8_t *arena) {
     if (!map->is_there) return;
-    message_put_head(writer, FIRST_TAG, map->size);
+    message_put_prefix(writer, FIRST_TAG, map->size);
     for (size_t i = 0; i < map->count; i++) {
         const struct map_entry *entry = &map->entries[i];
-        put_entry_head(writer, entry, entry->body_size, arena);
+        put_entry_prefix(writer, entry, entry->body_size, arena);
         message_put_bytes(writer, arena + entry->body, entry->body_size);
     }
 }
@@ -366,10 +369,10 @@ static void put_features(struct message_writer *writer, const struct entry_map *
 static void put_lists(struct message_writer *writer, const struct entry_map *map,
                       const uint8_t *arena) {
     if (!map->is_there) return;
-    message_put_head(writer, SECOND_TAG, map->size);
+    message_put_prefix(writer, SECOND_TAG, map->size);
     for (size_t i = 0, count; i < map->count; i += count) {
         count = entry_map_run(map, i, arena);
-        put_entry_head(writer, &map->entries[i], steps_size(map, i, count), arena);
+        put_entry_prefix(writer, &map->entries[i], steps_size(map, i, count), arena);
         for (size_t part = i; part < i + count; part++)
             message_put_bytes(writer, arena + map->entries[part].body,
                               map->entries[part].body_size);
@@ -384,7 +387,7 @@ recmap_status recmap_example_builder_finish(const uint8_t **data, size_t *size,
     recmap_example_builder_end_list(builder);
     settle(builder);
     output->size = 0;
-    /* One byte at least, so that an empty record is not NULL. */
+    /* Reserve at least one byte, so that an empty record is not NULL. */
     size_t total = (size_t)record_size(builder, builder->features.size, 0);
     if (!message_reserve(output, total ? total : 1)) return fail_memory(error);
     put_features(output, &builder->features, builder->arena.data);

@@ -4,7 +4,7 @@ enum {
     BYTES_LIST_TAG = 1 << 3 | WIRE_BYTES,
     FLOAT_LIST_TAG = 2 << 3 | WIRE_BYTES,
     INT64_LIST_TAG = 3 << 3 | WIRE_BYTES,
-    /* In a list: numbers come packed or one by one, in any mixture. */
+    /* Fields of a list. Numbers may be packed or not, in any mixture. */
     BYTES_TAG = 1 << 3 | WIRE_BYTES,
     PACKED_TAG = 1 << 3 | WIRE_BYTES,
     FLOAT_TAG = 1 << 3 | WIRE_FIXED32,
@@ -39,7 +39,7 @@ recmap_value example_feature_first(const struct example_feature *feature) {
     return int64_value(bits);
 }
 
-/* Adds `count` values, the first of which begins `values`. */
+/* Adds `count` values; `values` starts at the first one. */
 static void add_values(struct example_feature *feature, struct wire values, uint64_t count) {
     if (feature->count == 0) feature->first = values;
     feature->count += count;
@@ -61,6 +61,8 @@ static bool read_packed_float(struct example_feature *feature, struct wire packe
     return true;
 }
 
+/* Accepts packed and unpacked numbers in any mixture, as protobuf does, whatever the schema
+ * declares. */
 static bool read_int64_list(struct example_feature *feature, struct wire list,
                             struct wire_trace *trace) {
     while (!wire_done(&list)) {
@@ -153,6 +155,8 @@ bool feature_read_plain(struct example_feature *feature, const uint8_t *body, si
     return kind == RECMAP_TYPE_BYTES || size % 4 == 0;
 }
 
+/* Applies protobuf's oneof rule: a list of another kind discards all previous values. lists_at
+ * remembers where the current kind starts, so that iterators skip discarded lists. */
 bool feature_merge(struct example_feature *feature, struct wire body, struct wire_trace *trace) {
     while (!wire_done(&body)) {
         uint32_t tag;
@@ -194,7 +198,8 @@ static bool next_packed(recmap_value *value, struct example_values *values,
     return true;
 }
 
-/* One field of the list: `found` says whether it was a value; a packed chunk is opened. */
+/* Reads one field of the list. Sets `is_found` if it was a value; opens it if it was a packed
+ * chunk. */
 static bool step_list(recmap_value *value, bool *is_found, struct example_values *values,
                       struct wire_trace *trace) {
     uint32_t tag, bits32;
@@ -220,7 +225,8 @@ static bool step_list(recmap_value *value, bool *is_found, struct example_values
     return true;
 }
 
-/* One field of the feature or, when that is done, of the entry: opens what leads to values. */
+/* Reads one field of the feature or, at its end, of the entry, and opens it if it leads to values.
+ */
 static bool step_out(struct example_values *values, struct wire_trace *trace) {
     uint32_t tag;
     struct wire list;

@@ -24,7 +24,7 @@ int feature_stats_compare(const struct feature_stats *a, const struct feature_st
     return (a->name_size > b->name_size) - (a->name_size < b->name_size);
 }
 
-/* Each takes one number more into a range of which `count` were seen. */
+/* Extend a range by one value. */
 static void widen_int64(struct feature_stats *stats, int64_t value) {
     bool is_first = stats->int64_count++ == 0;
     if (is_first || value < stats->min_int64) stats->min_int64 = value;
@@ -41,9 +41,9 @@ static void widen_float(struct feature_stats *stats, float value) {
     if (is_first || value > stats->max_float) stats->max_float = value;
 }
 
-static void widen_count(uint64_t *least, uint64_t *most, bool is_first, uint64_t value) {
-    if (is_first || value < *least) *least = value;
-    if (is_first || value > *most) *most = value;
+static void widen_count(uint64_t *min, uint64_t *max, bool is_first, uint64_t value) {
+    if (is_first || value < *min) *min = value;
+    if (is_first || value > *max) *max = value;
 }
 
 static void add_value(struct feature_stats *stats, const recmap_value *value) {
@@ -97,7 +97,8 @@ static double share(uint64_t part, uint64_t whole) {
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* Whether all have the same number of values, and some: a record with its feature, a step. */
+/* Returns whether every record with the feature (or every step) has the same number of values, at
+ * least one. */
 static bool is_fixed(const struct feature_stats *stats, uint64_t record_count) {
     uint64_t all = stats->is_list ? stats->step_count : record_count;
     bool has_one_kind = stats->kinds && !(stats->kinds & (stats->kinds - 1));
@@ -105,6 +106,8 @@ static bool is_fixed(const struct feature_stats *stats, uint64_t record_count) {
            stats->min_length == stats->max_length;
 }
 
+/* `missing_share` counts records without the feature; an unset feature is present but has no kind.
+ * Lists have no unset state of their own; their steps do. */
 recmap_schema_feature feature_stats_describe(const struct feature_stats *stats,
                                              uint64_t record_count) {
     return (recmap_schema_feature){

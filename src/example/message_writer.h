@@ -1,5 +1,5 @@
-/* Writing the protobuf wire into a piece of memory that grows and is used again. Room is made
- * first; putting bytes into it then cannot fail. */
+/* Encodes protobuf messages into a growing, reusable buffer. Callers reserve room first; writing
+ * then cannot fail. */
 #ifndef RECMAP_EXAMPLE_MESSAGE_WRITER_H
 #define RECMAP_EXAMPLE_MESSAGE_WRITER_H
 
@@ -9,28 +9,29 @@
 
 #include "base/bytes.h"
 
-/* All zeros is an empty one. */
+/* Zero-initialized, a writer is empty. */
 struct message_writer {
     uint8_t *data;
     size_t size;
     size_t capacity;
 };
 
-/* Makes room for `size` bytes more. False when memory is out; the writer is as it was then. */
+/* Reserves room for `size` more bytes. Returns false if memory runs out; the writer is then
+ * unchanged. */
 bool message_reserve(struct message_writer *writer, size_t size);
 void message_free(struct message_writer *writer);
 
-/* Bytes of a varint: 1 to 10. */
+/* The encoded size of a varint, 1 to 10 bytes. */
 static inline size_t varint_size(uint64_t value) {
     return (bit_length(value | 1) + 6) / 7;
 }
 
-/* Bytes of a field of the lowest numbers that holds so many bytes: tag, length and they. */
+/* The encoded size of a length-delimited field with a number below 16: tag, length and contents. */
 static inline uint64_t field_size(uint64_t size) {
     return 1 + varint_size(size) + size;
 }
 
-/* All of these write into room that was made. */
+/* The functions below write into reserved room. */
 static inline void message_put_varint(struct message_writer *writer, uint64_t value) {
     uint8_t *at = writer->data + writer->size;
     for (; value > 0x7f; value >>= 7) *at++ = (uint8_t)(value | 0x80);
@@ -43,8 +44,8 @@ static inline void message_put_bytes(struct message_writer *writer, const void *
     writer->size += size;
 }
 
-/* Tag (below 128) and length of a field whose bytes follow. */
-static inline void message_put_head(struct message_writer *writer, uint8_t tag, uint64_t size) {
+/* Writes a tag (below 128) and the length of the contents that follow. */
+static inline void message_put_prefix(struct message_writer *writer, uint8_t tag, uint64_t size) {
     writer->data[writer->size++] = tag;
     message_put_varint(writer, size);
 }

@@ -8,24 +8,26 @@
 #include "base/json.h"
 
 struct name {
-    size_t at; /* in the text of all names */
+    size_t at; /* offset in `text` */
     size_t size;
     uint64_t hash;
-    size_t first; /* index of the first name equal to it */
+    size_t first; /* index of the first name equal to this one */
 };
 
 struct example_names {
-    uint8_t *text; /* all names, one behind the other */
+    uint8_t *text; /* all names, concatenated */
     struct name *names;
     size_t count;
-    size_t *slots; /* index + 1 of a name, 0 for none; a power of two of them, half empty */
+    size_t *slots; /* index + 1 of a name, or 0; the number of slots is a power of two and at most
+                      half are used */
     size_t slot_mask;
-    uint64_t sizes; /* bit min(size, 63) of each name: tells most others off without a hash */
+    uint64_t sizes; /* bit min(size, 63) for each name's size: rejects most other names without
+                       hashing */
     bool repeat;
 };
 
-/* Records are hostile, names are not: a record can only cost as many comparisons as names of one
- * hash lie side by side. */
+/* The hash needs no secret. Records are untrusted but the names in the table are not, so a record
+ * cannot cause more comparisons than the table has names with equal hashes in a row. */
 uint64_t example_names_hash(const uint8_t *data, size_t size) {
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t hash = size * factor, tail = 0;
@@ -103,15 +105,15 @@ static void fill(struct example_names *names, const char *const *list) {
 
 recmap_status example_names_create(struct example_names **names, const char *const *list,
                                    size_t count, recmap_error *error) {
-    struct example_names *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    recmap_status status = allocate(made, list, count, error);
+    struct example_names *created = calloc(1, sizeof *created);
+    if (!created) return fail_memory(error);
+    recmap_status status = allocate(created, list, count, error);
     if (status != RECMAP_OK) {
-        example_names_destroy(made);
+        example_names_destroy(created);
         return status;
     }
-    fill(made, list);
-    *names = made;
+    fill(created, list);
+    *names = created;
     return RECMAP_OK;
 }
 

@@ -13,11 +13,12 @@ struct example_reader example_reader_begin(const uint8_t *data, size_t size) {
     if (!data) data = nothing;
     struct example_reader reader = {.data = data, .record = {data, data + size}};
     /* libprotobuf counts bytes in an int. */
-    if (size > INT32_MAX) wire_fail(&reader.trace, data, "an Example has at most 2 GiB");
+    if (size > INT32_MAX) wire_fail(&reader.trace, data, "an Example is limited to 2 GiB");
     return reader;
 }
 
-/* Names are short and ASCII nearly always: eight bytes at once, the last eight with some again. */
+/* Names are usually short and ASCII: test eight bytes at a time. The last eight may overlap the
+ * others. */
 bool example_name_is_utf8(const uint8_t *data, size_t size) {
     uint64_t bits = 0;
     if (size >= 8) {
@@ -31,7 +32,7 @@ bool example_name_is_utf8(const uint8_t *data, size_t size) {
     return !(bits & UINT64_C(0x8080808080808080)) || utf8_valid(data, size);
 }
 
-/* Field by field: compilers clear a whole struct far more slowly. */
+/* Set field by field: compilers generate much slower code to clear the whole struct. */
 static void entry_begin(struct example_entry *entry, const struct wire *body) {
     entry->name = body->at;
     entry->name_size = 0;
@@ -45,7 +46,8 @@ static void entry_begin(struct example_entry *entry, const struct wire *body) {
     entry->feature.lists_at = NULL;
 }
 
-/* An entry in the shape that writers give it: its name, then its feature. False for any other. */
+/* Reads an entry in the form that writers use: its name, then its feature. Returns false for any
+ * other form. */
 static bool read_plain_entry(struct example_entry *entry, const struct wire *body) {
     const uint8_t *at = body->at;
     size_t size = wire_left(body);
@@ -60,6 +62,8 @@ static bool read_plain_entry(struct example_entry *entry, const struct wire *bod
            feature_read_plain(&entry->feature, value + 2, value_size);
 }
 
+/* Reads an entry in any form: fields in any order, repeated or unknown. Of several keys the last
+ * one counts; several values are merged. */
 static bool read_entry(struct example_entry *entry, struct wire body, struct wire_trace *trace) {
     entry_begin(entry, &body);
     while (!wire_done(&body)) {
@@ -82,7 +86,7 @@ static bool read_entry(struct example_entry *entry, struct wire body, struct wir
     return true;
 }
 
-/* The name of an entry alone, whose values are passed over. */
+/* Reads only the name of an entry and skips its values. */
 static bool read_name(struct example_entry *entry, struct wire body, struct wire_trace *trace) {
     entry_begin(entry, &body);
     while (!wire_done(&body)) {
@@ -103,7 +107,7 @@ static bool read_name(struct example_entry *entry, struct wire body, struct wire
     return true;
 }
 
-/* The values of an entry whose name is known and good. */
+/* Reads the values of an entry whose name was read. */
 static bool read_values(struct example_entry *entry, struct wire body, struct wire_trace *trace) {
     while (!wire_done(&body)) {
         uint32_t tag;
@@ -119,7 +123,8 @@ static bool read_values(struct example_entry *entry, struct wire body, struct wi
     return true;
 }
 
-/* Goes on to where the next entry may be: the next Features. False at the end or a fault. */
+/* Advances to the next Features message, which may contain the next entry. Returns false at the end
+ * or on a fault. */
 static bool open_features(struct example_reader *reader) {
     while (!wire_done(&reader->record)) {
         uint32_t tag;
@@ -134,7 +139,7 @@ static bool open_features(struct example_reader *reader) {
     return false;
 }
 
-/* The bytes of the next entry. */
+/* Returns the contents of the next entry. */
 static bool next_body(struct wire *body, struct example_reader *reader) {
     if (reader->trace.reason) return false;
     for (;;) {

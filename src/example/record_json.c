@@ -1,4 +1,4 @@
-/* A record as one line of JSON. */
+/* Writes a record as one line of JSON. */
 #include <recmap/example.h>
 
 #include <math.h>
@@ -7,14 +7,15 @@
 #include "base/json.h"
 #include "example/sequence_features.h"
 
-/* JSON has one NaN, which reads back as this one. Another would lose its bits. */
+/* JSON has a single NaN, which reads back as this one. Any other NaN would lose its bits. */
 static bool is_plain_float(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return !isnan(value) || bits == 0x7fc00000;
 }
 
-/* 64-bit integers are strings in protobuf's mapping. Returns false when the value has no JSON. */
+/* protobuf maps 64-bit integers to JSON strings. Returns false if JSON cannot represent the value.
+ */
 static bool put_value(struct json_writer *json, const recmap_value *value) {
     switch (value->type) {
     case RECMAP_TYPE_INT64: json_int64_string(json, value->as.int64); return true;
@@ -33,7 +34,8 @@ static const char *list_name(recmap_type kind) {
     }
 }
 
-/* An unset feature is {}, one of no values {"int64List":{}}. False: something would be lost. */
+/* An unset feature is {}; one without values is {"int64List":{}}. Returns false if JSON would lose
+ * information. */
 static bool put_feature(struct json_writer *json, const struct example_feature *feature,
                         struct example_values values) {
     bool complete = true;
@@ -55,7 +57,7 @@ static bool put_feature(struct json_writer *json, const struct example_feature *
     return complete;
 }
 
-/* The message Features, as the member `key`. */
+/* Writes a Features message as the member `key`. */
 static bool put_features(struct json_writer *json, const char *key,
                          const struct example_features *features) {
     bool complete = true;
@@ -83,7 +85,7 @@ static bool put_example(struct json_writer *json, const struct example_features 
     return complete;
 }
 
-/* The message FeatureList: {} when it has no steps. */
+/* Writes a FeatureList message, which is {} if it has no steps. */
 static bool put_steps(struct json_writer *json, const struct example_feature *steps, size_t count) {
     bool complete = true;
     json_open(json, '{');
@@ -135,8 +137,8 @@ static void put_base64(struct json_writer *json, const recmap_record *record) {
     json_close(json, '}');
 }
 
-/* Each of these appends the record when it is such a message and nothing would be lost; `complete`
- * tells. */
+/* Each function appends the record if it is such a message and JSON loses nothing; `complete` tells
+ * which. */
 static recmap_status try_example(struct json_writer *json, bool *complete,
                                  const recmap_record *record) {
     struct example_features features = EXAMPLE_FEATURES_INIT;

@@ -1,4 +1,4 @@
-/* A schema: which features the records hold, of which kinds, lengths and values. */
+/* A schema: the features of the records with their kinds, lengths and values. */
 #define _XOPEN_SOURCE 700
 #include <recmap/example.h>
 
@@ -11,7 +11,7 @@
 #include "example/feature_stats.h"
 #include "example/sequence_features.h"
 
-/* All features, sorted when they are looked at. */
+/* All features, sorted on demand. */
 struct stats_list {
     struct feature_stats **items;
     size_t count;
@@ -22,11 +22,11 @@ struct stats_list {
 struct recmap_schema {
     uint64_t record_count;
     uint64_t sequence_count;
-    uint64_t other_count; /* records that are no Example and no SequenceExample */
-    void *tree;           /* of tsearch: balanced, so that no set of names can make it slow */
+    uint64_t other_count; /* records that are neither an Example nor a SequenceExample */
+    void *tree; /* of tsearch, a balanced tree, so that no choice of names makes it slow */
     struct stats_list *list;
     struct example_features features;  /* of the record being added, */
-    struct sequence_features sequence; /* if it is no Example */
+    struct sequence_features sequence; /* or this, if it is not an Example */
 };
 
 static int compare_stats(const void *left, const void *right) {
@@ -39,15 +39,15 @@ static int compare_items(const void *left, const void *right) {
 }
 
 recmap_status recmap_schema_create(recmap_schema **schema, recmap_error *error) {
-    recmap_schema *made = calloc(1, sizeof *made);
+    recmap_schema *created = calloc(1, sizeof *created);
     struct stats_list *list = calloc(1, sizeof *list);
-    if (!made || !list) {
-        free(made);
+    if (!created || !list) {
+        free(created);
         free(list);
         return fail_memory(error);
     }
-    made->list = list;
-    *schema = made;
+    created->list = list;
+    *schema = created;
     return RECMAP_OK;
 }
 
@@ -64,7 +64,7 @@ void recmap_schema_destroy(recmap_schema *schema) {
     free(schema);
 }
 
-/* The statistics of a name, made when it is new. NULL when memory is out. */
+/* Returns the statistics of a name, creating them if it is new. Returns NULL if memory runs out. */
 static struct feature_stats *find_stats(recmap_schema *schema, const uint8_t *name,
                                         size_t name_size, bool is_list) {
     struct feature_stats key = {
@@ -74,19 +74,20 @@ static struct feature_stats *find_stats(recmap_schema *schema, const uint8_t *na
     struct stats_list *list = schema->list;
     if (!array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
         return NULL;
-    struct feature_stats *made = feature_stats_create(name, name_size, is_list);
-    if (!made) return NULL;
-    if (!tsearch(made, &schema->tree, compare_stats)) {
-        free(made);
+    struct feature_stats *stats = feature_stats_create(name, name_size, is_list);
+    if (!stats) return NULL;
+    if (!tsearch(stats, &schema->tree, compare_stats)) {
+        free(stats);
         return NULL;
     }
-    list->items[list->count++] = made;
+    list->items[list->count++] = stats;
     list->is_sorted = false;
-    return made;
+    return stats;
 }
 
-/* The features are those of the Example or the context; `sequence` is NULL for an Example. All
- * names come first: a record is counted whole or, when memory is out, not at all. */
+/* Adds a record's features: those of an Example or, if `sequence` is not NULL, its context and
+ * lists. All names are added first, so that a record is counted completely or, if memory runs out,
+ * not at all. */
 static recmap_status add_features(recmap_schema *schema, const struct example_features *features,
                                   const struct sequence_features *sequence, recmap_error *error) {
     size_t list_count = sequence ? sequence->list_count : 0;
@@ -111,6 +112,8 @@ static recmap_status add_features(recmap_schema *schema, const struct example_fe
     return RECMAP_OK;
 }
 
+/* A record with feature lists parses as an Example too, with the lists as an unknown field. So
+ * unknown fields in an Example are the reason to try a SequenceExample. */
 recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t size,
                                 recmap_error *error) {
     bool is_sequence = false;

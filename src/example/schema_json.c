@@ -1,11 +1,11 @@
-/* A schema as one JSON document. */
+/* Writes a schema as one JSON document. */
 #include <recmap/example.h>
 
 #include <string.h>
 
 #include "base/json.h"
 
-/* What of the values there is to say for the one kind that they have. */
+/* Writes the range of the values, in the form that fits their kind. */
 static void put_range(struct json_writer *json, const recmap_schema_feature *feature) {
     if (!strcmp(feature->kind, "int64") && feature->int64_count) {
         json_key(json, "min");
@@ -42,6 +42,7 @@ static void put_shape(struct json_writer *json, const recmap_schema_feature *fea
     json_close(json, ']');
 }
 
+/* The member names are part of the public interface. */
 static void put_members(struct json_writer *json, const recmap_schema_feature *feature) {
     json_key(json, "kind");
     json_text(json, feature->kind);
@@ -65,21 +66,21 @@ static void put_members(struct json_writer *json, const recmap_schema_feature *f
     put_range(json, feature);
 }
 
-/* Features and lists, each sorted by names: a walk over both at once. */
+/* Merges features and lists, both sorted by name. */
 struct name_merge {
     const recmap_schema *schema;
-    size_t feature; /* the next feature, */
-    size_t list;    /* and the next list, which are behind all features */
+    size_t feature; /* the next feature */
+    size_t list;    /* the next list; lists follow all features */
     size_t feature_count;
     size_t count;
 };
 
-static struct name_merge walk_begin(const recmap_schema *schema) {
-    struct name_merge walk = {.schema = schema, .count = recmap_schema_feature_count(schema)};
-    while (walk.list < walk.count && !recmap_schema_get_feature(schema, walk.list).is_list)
-        walk.list++;
-    walk.feature_count = walk.list;
-    return walk;
+static struct name_merge merge_begin(const recmap_schema *schema) {
+    struct name_merge merge = {.schema = schema, .count = recmap_schema_feature_count(schema)};
+    while (merge.list < merge.count && !recmap_schema_get_feature(schema, merge.list).is_list)
+        merge.list++;
+    merge.feature_count = merge.list;
+    return merge;
 }
 
 static int compare_names(const recmap_schema_feature *a, const recmap_schema_feature *b) {
@@ -88,12 +89,12 @@ static int compare_names(const recmap_schema_feature *a, const recmap_schema_fea
     return order ? order : (a->name_size > b->name_size) - (a->name_size < b->name_size);
 }
 
-/* Writes what has the next name: a feature, a list, or both. */
-static void put_name(struct json_writer *json, struct name_merge *walk) {
+/* Writes everything with the next name: a feature, a list or both. */
+static void put_name(struct json_writer *json, struct name_merge *merge) {
     recmap_schema_feature feature = {0}, list = {0};
-    bool has_feature = walk->feature < walk->feature_count, has_list = walk->list < walk->count;
-    if (has_feature) feature = recmap_schema_get_feature(walk->schema, walk->feature);
-    if (has_list) list = recmap_schema_get_feature(walk->schema, walk->list);
+    bool has_feature = merge->feature < merge->feature_count, has_list = merge->list < merge->count;
+    if (has_feature) feature = recmap_schema_get_feature(merge->schema, merge->feature);
+    if (has_list) list = recmap_schema_get_feature(merge->schema, merge->list);
     int order = has_feature && has_list ? compare_names(&feature, &list) : has_list - has_feature;
     if (order < 0) has_list = false;
     if (order > 0) has_feature = false;
@@ -108,16 +109,16 @@ static void put_name(struct json_writer *json, struct name_merge *walk) {
         json_close(json, '}');
     }
     json_close(json, '}');
-    walk->feature += has_feature;
-    walk->list += has_list;
+    merge->feature += has_feature;
+    merge->list += has_list;
 }
 
 recmap_status recmap_schema_to_json(recmap_text *text, const recmap_schema *schema,
                                     recmap_error *error) {
     struct json_writer json = json_begin(text);
-    struct name_merge walk = walk_begin(schema);
+    struct name_merge merge = merge_begin(schema);
     json_open(&json, '{');
-    while (walk.feature < walk.feature_count || walk.list < walk.count) put_name(&json, &walk);
+    while (merge.feature < merge.feature_count || merge.list < merge.count) put_name(&json, &merge);
     json_close(&json, '}');
     return json_end(&json, error);
 }

@@ -7,9 +7,9 @@
 #include "base/json.h"
 #include "example/sequence_wire.h"
 
-/* Where it is read to, and what goes wrong: a fault in the trace, or no memory. */
+/* Where to read to, and what went wrong: a fault in the trace, or no memory. */
 struct sequence_reader {
-    struct sequence_features *to;
+    struct sequence_features *target;
     struct wire_trace *trace;
     bool has_memory;
 };
@@ -20,18 +20,18 @@ static bool run_out(struct sequence_reader *reader) {
 }
 
 static bool read_step(struct sequence_reader *reader, struct wire body) {
-    struct sequence_features *to = reader->to;
+    struct sequence_features *target = reader->target;
     struct example_feature step = {.present = true, .entry = body};
     reader->trace->deeper = 1;
     if (!feature_merge(&step, body, reader->trace)) return false;
     reader->trace->deeper = 0;
-    if (!array_reserve(&to->steps, &to->step_capacity, to->step_count + 1, sizeof step))
+    if (!array_reserve(&target->steps, &target->step_capacity, target->step_count + 1, sizeof step))
         return run_out(reader);
-    to->steps[to->step_count++] = step;
+    target->steps[target->step_count++] = step;
     return true;
 }
 
-/* A list that comes in several pieces has the steps of all of them. */
+/* A list stored in several pieces has the steps of all of them. */
 static bool read_steps(struct sequence_reader *reader, struct wire list) {
     while (!wire_done(&list)) {
         uint32_t tag;
@@ -53,9 +53,11 @@ static bool read_name(struct sequence_list *list, struct wire name, struct wire_
            wire_fail(trace, name.at, "feature list name is not UTF-8");
 }
 
+/* Fields may come in any order, so the list is completed first and added at the end of the entry.
+ */
 static bool read_entry(struct sequence_reader *reader, struct wire entry) {
-    struct sequence_features *to = reader->to;
-    struct sequence_list list = {.name = entry.at, .first_step = to->step_count};
+    struct sequence_features *target = reader->target;
+    struct sequence_list list = {.name = entry.at, .first_step = target->step_count};
     while (!wire_done(&entry)) {
         uint32_t tag;
         struct wire bytes;
@@ -69,15 +71,15 @@ static bool read_entry(struct sequence_reader *reader, struct wire entry) {
                                                : read_steps(reader, bytes);
         if (!is_good) return false;
     }
-    list.step_count = to->step_count - list.first_step;
-    if (!array_reserve(&to->lists, &to->list_capacity, to->list_count + 1, sizeof list))
+    list.step_count = target->step_count - list.first_step;
+    if (!array_reserve(&target->lists, &target->list_capacity, target->list_count + 1, sizeof list))
         return run_out(reader);
-    to->lists[to->list_count++] = list;
+    target->lists[target->list_count++] = list;
     return true;
 }
 
 static bool read_lists(struct sequence_reader *reader, struct wire lists) {
-    reader->to->has_lists = true;
+    reader->target->has_lists = true;
     while (!wire_done(&lists)) {
         uint32_t tag;
         struct wire entry;
@@ -92,12 +94,12 @@ static bool read_lists(struct sequence_reader *reader, struct wire lists) {
     return true;
 }
 
-/* The context is read as the features of an Example are, piece by piece. */
+/* The context is read like the features of an Example, piece by piece. */
 static bool read_context(struct sequence_reader *reader, struct example_reader *features,
                          struct wire context) {
-    reader->to->context.has_features = true;
+    reader->target->context.has_features = true;
     features->features = context;
-    if (!example_features_take(&reader->to->context, features)) return run_out(reader);
+    if (!example_features_take(&reader->target->context, features)) return run_out(reader);
     return !reader->trace->reason;
 }
 
@@ -125,8 +127,8 @@ static int compare_names(const struct sequence_list *a, const struct sequence_li
     return order ? order : (a->name_size > b->name_size) - (a->name_size < b->name_size);
 }
 
-/* Lists of one name stay in the order in which they lie in the record: names do, as no two of them
- * are the same bytes. */
+/* Lists with the same name keep their order in the record, which is the order of their names'
+ * addresses. */
 static int compare_lists(const void *left, const void *right) {
     const struct sequence_list *a = left, *b = right;
     int order = compare_names(a, b);

@@ -1,5 +1,5 @@
-/* The messages of a tf.SequenceExample on the wire: the tags of what is in them, and how deep they
- * lie, for wire_skip. */
+/* The messages of an encoded tf.SequenceExample: the tags of their fields, and their nesting depths
+ * for wire_skip. */
 #ifndef RECMAP_EXAMPLE_SEQUENCE_WIRE_H
 #define RECMAP_EXAMPLE_SEQUENCE_WIRE_H
 

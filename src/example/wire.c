@@ -6,11 +6,12 @@ bool wire_fail(struct wire_trace *trace, const uint8_t *bytes, const char *reaso
     return false;
 }
 
-/* Reads 7 bits a byte. Returns how many bytes, or 0 when none of the first `most` is the last. */
-static size_t decode(uint64_t *value, const struct wire *wire, size_t most) {
+/* Decodes 7 bits per byte. Returns the number of bytes, or 0 if none of the first `max` ends the
+ * varint. */
+static size_t decode(uint64_t *value, const struct wire *wire, size_t max) {
     uint64_t result = 0;
-    if (most > wire_left(wire)) most = wire_left(wire);
-    for (size_t i = 0; i < most; i++) {
+    if (max > wire_left(wire)) max = wire_left(wire);
+    for (size_t i = 0; i < max; i++) {
         result |= (uint64_t)(wire->at[i] & 0x7f) << (7 * i);
         if (wire->at[i] < 0x80) {
             *value = result;
@@ -20,11 +21,12 @@ static size_t decode(uint64_t *value, const struct wire *wire, size_t most) {
     return 0;
 }
 
-/* A varint of at most `most` bytes; what is wrong with one is `cut` or `longer`. */
-static inline bool take(uint64_t *value, struct wire *wire, size_t most, const char *cut,
+/* Reads a varint of at max `max` bytes. `cut` and `longer` are the faults if it is incomplete or
+ * longer. */
+static inline bool take(uint64_t *value, struct wire *wire, size_t max, const char *cut,
                         const char *longer, struct wire_trace *trace) {
-    size_t size = decode(value, wire, most);
-    if (!size) return wire_fail(trace, wire->at, wire_left(wire) < most ? cut : longer);
+    size_t size = decode(value, wire, max);
+    if (!size) return wire_fail(trace, wire->at, wire_left(wire) < max ? cut : longer);
     wire->at += size;
     return true;
 }
@@ -67,7 +69,7 @@ bool wire_read_fixed32(uint32_t *value, struct wire *wire, struct wire_trace *tr
     return true;
 }
 
-/* Passes over a field that is no group. */
+/* Skips a field that is not a group. */
 static bool skip_plain(struct wire *wire, uint32_t tag, struct wire_trace *trace) {
     uint64_t value;
     struct wire bytes;
@@ -80,7 +82,7 @@ static bool skip_plain(struct wire *wire, uint32_t tag, struct wire_trace *trace
     }
 }
 
-/* Groups are followed without recursion; `open` remembers whose end must come next. */
+/* Groups are skipped without recursion; the stack `open` remembers which end tag must come next. */
 bool wire_skip(struct wire *wire, uint32_t tag, unsigned depth, struct wire_trace *trace) {
     uint32_t open[WIRE_DEPTH_LIMIT];
     unsigned open_count = 0;
@@ -94,7 +96,7 @@ bool wire_skip(struct wire *wire, uint32_t tag, unsigned depth, struct wire_trac
             open[open_count++] = tag;
         } else if ((tag & 7) == WIRE_GROUP_END) {
             if (open_count == 0 || open[open_count - 1] != tag - 1)
-                return wire_fail(trace, at, "a group ends that is not open");
+                return wire_fail(trace, at, "group end without a group");
             open_count--;
         } else if (!skip_plain(wire, tag, trace)) {
             return false;
@@ -105,26 +107,26 @@ bool wire_skip(struct wire *wire, uint32_t tag, unsigned depth, struct wire_trac
     }
 }
 
-/* How many of eight bytes have their highest bit set; `bits` holds those bits alone. */
+/* Returns how many of eight bytes have their top bit set. `bits` must contain only these bits. */
 static unsigned count_marked(uint64_t bits) {
     return (unsigned)((bits >> 7) * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* 1 to 7 bytes as load64 would have them, with zeros behind. */
+/* Loads 1 to 7 bytes like load64, padded with zeros. */
 static uint64_t load_few(const uint8_t *bytes, size_t size) {
     if (size >= 4) return load32(bytes) | (uint64_t)load32(bytes + size - 4) << (8 * size - 32);
     return bytes[0] | (uint64_t)bytes[size / 2] << (8 * (size / 2)) |
            (uint64_t)bytes[size - 1] << (8 * size - 8);
 }
 
-/* Every varint has one byte whose highest bit is clear, its last; ten bytes that all have it set
- * are no varint. So lists are checked eight bytes at a time, without decoding. */
+/* Every varint ends with its only byte whose top bit is clear, and ten bytes in a row with the top
+ * bit set are malformed. So runs are checked eight bytes at a time without decoding. */
 bool wire_count_varints(uint64_t *count, const struct wire *packed, struct wire_trace *trace) {
     static const char too_long[] = "varint is longer than ten bytes";
     const uint64_t marks = UINT64_C(0x8080808080808080);
     const uint8_t *at = packed->at;
     uint64_t found = 0;
-    unsigned run = 0; /* bytes before `at` of a varint that goes on */
+    unsigned run = 0; /* how many bytes before `at` belong to an unfinished varint */
     for (; packed->end - at >= 8; at += 8) {
         uint64_t last = ~load64(at) & marks;
         unsigned head = last ? (unsigned)__builtin_ctzll(last) >> 3 : 8;
@@ -134,7 +136,7 @@ bool wire_count_varints(uint64_t *count, const struct wire *packed, struct wire_
     }
     size_t left = (size_t)(packed->end - at);
     if (left > 0) {
-        /* The missing bytes count as ends of varints that are not there. */
+        /* Count the missing bytes as ends, then remove them. */
         uint64_t last = ~load_few(at, left) & marks;
         unsigned head = (unsigned)__builtin_ctzll(last) >> 3;
         if (run + head >= 10) return wire_fail(trace, at - run, too_long);

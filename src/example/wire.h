@@ -1,6 +1,6 @@
-/* The protobuf wire: tags, varints, lengths, fixed widths and groups, read out of bounded bytes as
- * strictly as libprotobuf reads them. Nothing is allocated, nothing outside the bounds is touched,
- * and every byte is looked at once. */
+/* The protobuf wire format: tags, varints, lengths, fixed-width numbers and groups, read from
+ * bounded bytes as strictly as libprotobuf does. Allocates nothing, touches nothing out of bounds
+ * and looks at every byte once. */
 #ifndef RECMAP_EXAMPLE_WIRE_H
 #define RECMAP_EXAMPLE_WIRE_H
 
@@ -16,14 +16,14 @@ struct wire {
     const uint8_t *end;
 };
 
-/* What reading leaves behind: the first fault (`reason` is NULL without one), and whether fields
- * were passed over that the reader does not know. */
+/* The outcome of reading: the first fault (`reason` is NULL if there is none), and whether unknown
+ * fields were skipped. */
 struct wire_trace {
     const uint8_t *fault_at; /* the byte at which reading stopped */
     const char *reason;      /* a static string */
     bool saw_unknown;
-    unsigned deeper; /* how much deeper than its depth the message lies that is read: a Feature in a
-                        feature list is one level below one in a map */
+    unsigned deeper; /* added to the depth of the message being read: a Feature in a feature list is
+                        one level deeper than one in a map */
 };
 
 typedef enum wire_type {
@@ -35,7 +35,7 @@ typedef enum wire_type {
     WIRE_FIXED32 = 5,
 } wire_type;
 
-/* Messages and groups may nest this deep below the outermost message, as in libprotobuf. */
+/* The nesting limit for messages and groups below the outermost message, as in libprotobuf. */
 enum { WIRE_DEPTH_LIMIT = 100 };
 
 static inline size_t wire_left(const struct wire *wire) {
@@ -46,15 +46,15 @@ static inline bool wire_done(const struct wire *wire) {
     return wire->at == wire->end;
 }
 
-/* Notes the fault; returns false. */
+/* Records the fault. Returns false. */
 bool wire_fail(struct wire_trace *trace, const uint8_t *bytes, const char *reason);
 
-/* The rare part of the readers below: more than one byte, or a fault. */
+/* The rare cases of the readers below: more than one byte, or a fault. */
 bool wire_read_varint_long(uint64_t *value, struct wire *wire, struct wire_trace *trace);
 bool wire_read_tag_long(uint32_t *tag, struct wire *wire, struct wire_trace *trace);
 bool wire_read_bytes_long(struct wire *bytes, struct wire *wire, struct wire_trace *trace);
 
-/* A varint of at most ten bytes; what a tenth byte holds beyond 64 bits is dropped. */
+/* Reads a varint of at most ten bytes. Bits above 64 in the tenth byte are ignored. */
 static inline bool wire_read_varint(uint64_t *value, struct wire *wire, struct wire_trace *trace) {
     if (wire->at < wire->end && *wire->at < 0x80) {
         *value = *wire->at++;
@@ -63,9 +63,9 @@ static inline bool wire_read_varint(uint64_t *value, struct wire *wire, struct w
     return wire_read_varint_long(value, wire, trace);
 }
 
-/* A tag: field number * 8 + wire type, as a varint of at most five bytes; what a fifth holds beyond
- * 32 bits is dropped. Whether number and type are legal is left to wire_skip: what a message knows
- * is legal. */
+/* Reads a tag, which is field number * 8 + wire type, as a varint of at most five bytes. Bits above
+ * 32 in the fifth byte are ignored. wire_skip checks whether number and type are valid; a field
+ * that the message knows needs no such check. */
 static inline bool wire_read_tag(uint32_t *tag, struct wire *wire, struct wire_trace *trace) {
     if (wire->at < wire->end && *wire->at < 0x80) {
         *tag = *wire->at++;
@@ -74,7 +74,7 @@ static inline bool wire_read_tag(uint32_t *tag, struct wire *wire, struct wire_t
     return wire_read_tag_long(tag, wire, trace);
 }
 
-/* A length of at most five bytes, and so many bytes. */
+/* Reads a length of at most five bytes and that many bytes. */
 static inline bool wire_read_bytes(struct wire *bytes, struct wire *wire,
                                    struct wire_trace *trace) {
     if (wire->at < wire->end && *wire->at < 0x80) {
@@ -91,11 +91,11 @@ static inline bool wire_read_bytes(struct wire *bytes, struct wire *wire,
 
 bool wire_read_fixed32(uint32_t *value, struct wire *wire, struct wire_trace *trace);
 
-/* Passes over the field whose tag was just read, and notes that it was unknown. `depth` is how deep
- * the message that holds it lies: 0 is the outermost. */
+/* Skips the field whose tag was just read and records that it was unknown. `depth` is the nesting
+ * depth of the message that contains it; the outermost message has depth 0. */
 bool wire_skip(struct wire *wire, uint32_t tag, unsigned depth, struct wire_trace *trace);
 
-/* Checks that varints, one behind the other, fill the bytes, and counts them. */
+/* Checks that the bytes are consecutive varints, and counts them. */
 bool wire_count_varints(uint64_t *count, const struct wire *packed, struct wire_trace *trace);
 
 #endif

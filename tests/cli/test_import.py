@@ -116,16 +116,16 @@ class Errors(ImportTest):
             self.assertEqual(result.out, b"")
 
     def test_name_file_line_and_byte(self):
-        self.check_bad(b"x", "byte 0: line 1: '{' is expected")
+        self.check_bad(b"x", "byte 0: line 1: expected '{'")
         self.check_bad(b'{}\n\n{}\n{"features":{"feature":{"k":{"int64List":{"value":[1x]}}}}}\n{}\n',
-                       "byte 59: line 4: feature 'k': ',' or ']' is expected")
+                       "byte 59: line 4: feature 'k': expected ',' or ']'")
         self.check_bad(b'{}\n{"feature":{}}\n', "byte 4: line 2: unknown field 'feature'")
-        self.check_bad(b'{}\n{"features":\n{}}\n', "byte 15: line 2: '{' is expected")
-        self.check_bad(b'{} {}\n', "byte 3: line 1: there is more behind the object")
-        self.check_bad(b'{"\xff":1}\n', "byte 2: line 1: the string is not whole, or not UTF-8")
+        self.check_bad(b'{}\n{"features":\n{}}\n', "byte 15: line 2: expected '{'")
+        self.check_bad(b'{} {}\n', "byte 3: line 1: unexpected text after the object")
+        self.check_bad(b'{"\xff":1}\n', "byte 2: line 1: the string is incomplete or not UTF-8")
         status, out, err = self.run_import(b"{}\n[]\n", "-o", "new")
         self.assertEqual((status, out), (3, b""))
-        self.assertEqual(err, b"recmap: standard input: byte 3: line 2: '{' is expected\n")
+        self.assertEqual(err, b"recmap: standard input: byte 3: line 2: expected '{'\n")
 
     def test_of_files(self):
         result = self.run_recmap("import", "-o", "out", "nothing.json")

@@ -341,10 +341,10 @@ static void test_the_limit_of_2_gib(void **state) {
     ok(recmap_example_builder_add_unset(b, "j", &e));
     for (size_t first = 0; first < 3; first++)
         check_error(recmap_example_builder_add_bytes(b, "k", huge + first, 3 - first, &e), &e,
-                    "a record has at most 2147483647 bytes");
+                    "a record is limited to 2147483647 bytes");
     check_error(recmap_example_builder_add_float(b, "k", (const float *)(const void *)huge,
                                                  (size_t)1 << 29, &e),
-                &e, "a record has at most 2147483647 bytes");
+                &e, "a record is limited to 2147483647 bytes");
     check_finish(b, "0a070a050a016a1200");
     recmap_example_builder_destroy(b);
 }

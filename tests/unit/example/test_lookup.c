@@ -286,7 +286,7 @@ static void test_faults(void **state) {
     struct example_feature none;
     uint8_t byte = 0;
     assert_false(example_lookup(&none, names, &byte, (size_t)INT32_MAX + 1, &fault));
-    assert_string_equal(fault.reason, "an Example has at most 2 GiB");
+    assert_string_equal(fault.reason, "an Example is limited to 2 GiB");
     assert_true(example_lookup(&none, names, NULL, 0, NULL));
     example_names_destroy(names);
 }

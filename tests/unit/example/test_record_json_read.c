@@ -276,43 +276,43 @@ static void test_base64_records(void **state) {
 /* Text that is not such JSON, and the byte where it fails. */
 static void test_refused(void **state) {
     (void)state;
-    check_refused_at("", 0, "'{' is expected");
-    check_refused_at(" [", 1, "'{' is expected");
+    check_refused_at("", 0, "expected '{'");
+    check_refused_at(" [", 1, "expected '{'");
     check_refused_at("null", 0, NULL);
-    check_refused_at("{} {}", 3, "there is more behind the object");
-    check_refused_at("{\"features\":{}", 14, "',' or '}' is expected");
-    check_refused_at("{\"features\":{},}", 15, "a string is expected");
+    check_refused_at("{} {}", 3, "unexpected text after the object");
+    check_refused_at("{\"features\":{}", 14, "expected ',' or '}'");
+    check_refused_at("{\"features\":{},}", 15, "expected a string");
     check_refused_at("{features:{}}", 1, NULL);
-    check_refused_at("{\"features\"{}}", 11, "':' is expected");
+    check_refused_at("{\"features\"{}}", 11, "expected ':'");
     check_refused_at("{\"features\":[]}", 12, NULL);
     check_refused_at("{\"features\":nul}", 12, NULL);
     check_refused_at("{\"feature\":{}}", 1, "unknown field 'feature'");
     check_refused_at("{\"x\":null}", 1, "unknown field 'x'");
-    check_refused_at("{\"features\":{},\"features\":{}}", 15, "field 'features' comes twice");
+    check_refused_at("{\"features\":{},\"features\":{}}", 15, "duplicate field 'features'");
     check_refused_at("{\"feature_lists\":{},\"featureLists\":{}}", 20,
-                     "field 'featureLists' comes twice");
+                     "duplicate field 'featureLists'");
     check_refused_at("{\"features\":{},\"context\":{}}", 15,
                      "field 'context' belongs to another message");
     check_refused_at("\xef\xbb\xbf{}", 0, NULL);
-    check_refused_at(FEATURE("null"), 28, "feature 'k': '{' is expected");
+    check_refused_at(FEATURE("null"), 28, "feature 'k': expected '{'");
     check_refused_at(FEATURE("{\"int64List\":[]}"), 41, NULL);
     check_refused_at(FEATURE("{\"int64List\":{},\"floatList\":{}}"), 56,
-                     "feature 'k': a feature has one kind");
+                     "feature 'k': a feature can have only one kind");
     check_refused_at(FEATURE("{\"int64List\":{},\"int64_list\":{}}"), 44, NULL);
     check_refused_at(FEATURE("{\"int64List\":{\"value\":1}}"), 50, NULL);
     check_refused_at(FEATURE("{\"int64List\":{\"value\":[12,x]}}"), 54,
-                     "feature 'k': a number is expected");
+                     "feature 'k': expected a number");
     check_refused_at(FEATURE("{\"int64List\":{\"value\":[1,\"x\"]}}"), 53,
-                     "feature 'k': the string is no number");
+                     "feature 'k': the string is not a number");
     check_refused_at(FEATURE("{\"bytesList\":{\"value\":[\"ab*d\"]}}"), 54,
-                     "feature 'k': this is no base64");
+                     "feature 'k': invalid base64");
     check_refused_at("{\"features\":{\"feature\":{\"a\":{},\"b\":{},\"\\u0061\":{}}}}", 38,
-                     "a feature of this name was there already");
+                     "duplicate feature name");
     check_refused_at("{\"featureLists\":{\"featureList\":{\"a\":{},\"a\":{}}}}", 39,
-                     "a feature of this name was there already");
+                     "duplicate feature name");
     check_refused_at("{\"featureLists\":{\"featureList\":{\"a\":{\"feature\":[null]}}}}", 48, NULL);
     check_refused_at("{\"featureLists\":{\"featureList\":{\"a\":null}}}", 36, NULL);
-    check_refused_at("{\"feat\nures\":{}}", 6, "the string is not whole, or not UTF-8");
+    check_refused_at("{\"feat\nures\":{}}", 6, "the string is incomplete or not UTF-8");
     check_refused_at("{\"feat\\x41\":{}}", 7, NULL);
     check_refused_at("{\"feat\\u12g4\":{}}", 10, NULL);
     check_refused_at("{\"feat\xff\":{}}", 2, NULL);
