@@ -5,7 +5,7 @@
 #include "export/arrow_column.h"
 #include "export/arrow_views.h"
 
-/* A struct of all columns of the plan; without one, of none. */
+/* Describes a struct of all columns of the plan, or of none without a plan. */
 static bool make_batch(struct arrow_node *node, struct arrow_box *box, const recmap_parser *plan,
                        const struct batch_memory *memory) {
     size_t count = plan ? plan->column_count : 0;
@@ -69,6 +69,8 @@ static bool make_records(struct arrow_node *node, struct arrow_box *box,
     return arrow_views_make(node, box, views, count, count, arrow_view_alone, NULL);
 }
 
+/* Takes ownership of the records' owner in every case: once it belongs to the box, destroying the
+ * box releases it. */
 recmap_status recmap_records_export_arrow(struct ArrowArray *array, struct ArrowSchema *schema,
                                           const recmap_record *records, size_t record_count,
                                           void *owner, void (*release)(void *owner),

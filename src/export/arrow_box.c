@@ -6,11 +6,11 @@
 #include "base/error.h"
 
 struct arrow_box *arrow_box_create(struct batch_memory *batch) {
-    struct arrow_box *made = calloc(1, sizeof *made);
-    if (!made) return NULL;
-    atomic_init(&made->users, 0);
-    if (batch) made->batch = batch_memory_retain(batch);
-    return made;
+    struct arrow_box *box = calloc(1, sizeof *box);
+    if (!box) return NULL;
+    atomic_init(&box->users, 0);
+    if (batch) box->batch = batch_memory_retain(batch);
+    return box;
 }
 
 void arrow_box_destroy(struct arrow_box *box) {
@@ -20,7 +20,7 @@ void arrow_box_destroy(struct arrow_box *box) {
     free(box);
 }
 
-/* One array less; the last one ends the box. */
+/* Removes one array; the last one destroys the box. */
 static void drop(struct arrow_box *box) {
     if (atomic_fetch_sub_explicit(&box->users, 1, memory_order_acq_rel) == 1)
         arrow_box_destroy(box);
@@ -45,7 +45,8 @@ static uint8_t *put_text(uint8_t *out, const char *text) {
     return out + sizeof size + size;
 }
 
-/* The number of pairs, then each text with its size before it, as the machine writes numbers. */
+/* Arrow's metadata format: the number of pairs, then each text preceded by its size, in native byte
+ * order. */
 bool arrow_node_add_metadata(struct arrow_node *node, struct arrow_box *box, const char *key,
                              const char *value) {
     int32_t count = 0;
@@ -65,7 +66,7 @@ bool arrow_node_add_metadata(struct arrow_node *node, struct arrow_box *box, con
     return true;
 }
 
-/* Children that were moved away have no release any more. */
+/* Children that were moved elsewhere have no release callback any more. */
 static void release_array(struct ArrowArray *array) {
     for (int64_t i = 0; i < array->n_children; i++)
         if (array->children[i]->release) array->children[i]->release(array->children[i]);
@@ -80,14 +81,17 @@ static void release_schema(struct ArrowSchema *schema) {
     drop(schema->private_data);
 }
 
+/* Builds the children first: if memory runs out halfway, nothing has been handed over, and
+ * destroying the box frees everything. */
 static bool make_array(struct ArrowArray *array, struct arrow_box *box,
                        const struct arrow_node *node) {
     size_t count = node->child_count;
-    struct ArrowArray *made = arena_allocate_zeros(&box->memory, count, sizeof *made);
+    struct ArrowArray *child_arrays =
+        arena_allocate_zeros(&box->memory, count, sizeof *child_arrays);
     struct ArrowArray **children = arena_allocate_zeros(&box->memory, count, sizeof *children);
-    if (!made || !children) return false;
+    if (!child_arrays || !children) return false;
     for (size_t i = 0; i < count; i++) {
-        children[i] = &made[i];
+        children[i] = &child_arrays[i];
         if (!make_array(children[i], box, &node->children[i])) return false;
     }
     atomic_fetch_add_explicit(&box->users, 1, memory_order_relaxed);
@@ -102,19 +106,22 @@ static bool make_array(struct ArrowArray *array, struct arrow_box *box,
     return true;
 }
 
-/* The schema's box is another one, which holds no batch: all texts are copied. */
+/* A schema gets a box of its own without a batch, because it may outlive the array. So all texts
+ * are copied. */
 static bool make_schema(struct ArrowSchema *schema, struct arrow_box *box,
                         const struct arrow_node *node) {
     size_t count = node->child_count;
-    struct ArrowSchema *made = arena_allocate_zeros(&box->memory, count, sizeof *made);
+    struct ArrowSchema *child_schemas =
+        arena_allocate_zeros(&box->memory, count, sizeof *child_schemas);
     struct ArrowSchema **children = arena_allocate_zeros(&box->memory, count, sizeof *children);
     const char *format = arena_copy_text(&box->memory, node->format);
     const char *name = arena_copy_text(&box->memory, node->name);
     const char *metadata =
         node->metadata ? arena_copy(&box->memory, node->metadata, node->metadata_size) : NULL;
-    if (!made || !children || !format || !name || (node->metadata && !metadata)) return false;
+    if (!child_schemas || !children || !format || !name || (node->metadata && !metadata))
+        return false;
     for (size_t i = 0; i < count; i++) {
-        children[i] = &made[i];
+        children[i] = &child_schemas[i];
         if (!make_schema(children[i], box, &node->children[i])) return false;
     }
     atomic_fetch_add_explicit(&box->users, 1, memory_order_relaxed);
@@ -129,7 +136,7 @@ static bool make_schema(struct ArrowSchema *schema, struct arrow_box *box,
     return true;
 }
 
-/* A schema in a box of its own. */
+/* Builds a schema in a new box. */
 static bool box_schema(struct ArrowSchema *schema, const struct arrow_node *node) {
     struct arrow_box *box = arrow_box_create(NULL);
     if (!box) return false;
@@ -141,17 +148,17 @@ static bool box_schema(struct ArrowSchema *schema, const struct arrow_node *node
 recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schema,
                              struct arrow_box *box, const struct arrow_node *node,
                              recmap_error *error) {
-    struct ArrowSchema made_schema;
-    struct ArrowArray made_array;
-    /* The box ends the array, too, when there is no memory for the schema. */
-    bool is_made = !array || make_array(&made_array, box, node);
-    if (is_made && schema) is_made = box_schema(&made_schema, node);
-    if (!is_made) {
+    struct ArrowSchema built_schema;
+    struct ArrowArray built_array;
+    /* If there is no memory for the schema, destroying the box frees the array too. */
+    bool is_built = !array || make_array(&built_array, box, node);
+    if (is_built && schema) is_built = box_schema(&built_schema, node);
+    if (!is_built) {
         arrow_box_destroy(box);
         return fail_memory(error);
     }
-    if (schema) *schema = made_schema;
-    if (array) *array = made_array;
+    if (schema) *schema = built_schema;
+    if (array) *array = built_array;
     else arrow_box_destroy(box);
     return RECMAP_OK;
 }

@@ -1,5 +1,5 @@
-/* A box: what one Arrow export consists of, until the last of its arrays is released. Arrays are
- * first described as nodes, which tell schema and data at once. */
+/* A box owns everything that one Arrow export consists of, until the last of its arrays is
+ * released. Arrays are first described as nodes, from which both schema and data are built. */
 #ifndef RECMAP_EXPORT_ARROW_BOX_H
 #define RECMAP_EXPORT_ARROW_BOX_H
 
@@ -12,14 +12,14 @@
 #include "plan/arena.h"
 
 struct arrow_box {
-    atomic_uint users; /* arrays, or schemas */
+    atomic_uint users; /* arrays or schemas */
     struct arena memory;
     struct batch_memory *batch; /* or NULL */
     void *owner;
     void (*release)(void *owner); /* or NULL */
 };
 
-/* One array, or field, with those in it. All memory is the box's or outlives it. */
+/* One array or field with its children. All memory belongs to the box or outlives it. */
 struct arrow_node {
     const char *format;
     const char *name;
@@ -32,22 +32,22 @@ struct arrow_node {
     size_t child_count;
 };
 
-/* A box that holds the batch, which may be NULL. NULL when memory is out. */
+/* Creates a box that retains the batch, which may be NULL. Returns NULL if memory runs out. */
 struct arrow_box *arrow_box_create(struct batch_memory *batch);
 
-/* Ends the box whoever may use it: for a failure before anything was given away. */
+/* Destroys a box that was not handed over yet, after a failure. */
 void arrow_box_destroy(struct arrow_box *box);
 
-/* Memory for the parts of a node, all zeros. False when memory is out. */
+/* Allocate the children and buffers of a node, zeroed. Return false if memory runs out. */
 bool arrow_node_add_children(struct arrow_node *node, struct arrow_box *box, size_t count);
 bool arrow_node_add_buffers(struct arrow_node *node, struct arrow_box *box, size_t count);
 
-/* Adds a pair to the metadata. False when memory is out. */
+/* Adds a pair to the metadata. Returns false if memory runs out. */
 bool arrow_node_add_metadata(struct arrow_node *node, struct arrow_box *box, const char *key,
                              const char *value);
 
-/* Makes what is wanted of the node (NULL: not), and gives the box up to it: it
- * ends with the last array, and at once after a failure. */
+/* Builds the array, the schema or both (NULL: not wanted) from a node and takes over the box, which
+ * lives as long as the array. On failure the box is destroyed at once. */
 recmap_status arrow_box_emit(struct ArrowArray *array, struct ArrowSchema *schema,
                              struct arrow_box *box, const struct arrow_node *node,
                              recmap_error *error);

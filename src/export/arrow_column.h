@@ -1,11 +1,11 @@
-/* A column as an Arrow node. */
+/* Describes a column as an Arrow node. */
 #ifndef RECMAP_EXPORT_ARROW_COLUMN_H
 #define RECMAP_EXPORT_ARROW_COLUMN_H
 
 #include "export/arrow_box.h"
 
-/* Describes column `column_index` of the plan: with the data of `memory`, or, without (NULL), only
- * its field. False when memory is out. */
+/* Describes column `column_index` of the plan with the data of `memory`, or only its field if
+ * `memory` is NULL. Returns false if memory runs out. */
 bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const recmap_parser *plan,
                        const struct batch_memory *memory, size_t column_index);
 

@@ -17,7 +17,7 @@ union binary_view {
     } large;
 };
 
-/* Memory from the first long view to the last; `begin` is NULL where there is none. */
+/* The memory range from the first long view to the last; `begin` is NULL if there is none. */
 struct extent {
     const uint8_t *begin, *end;
 };
@@ -33,16 +33,16 @@ static struct extent measure(const recmap_bytes *views, uint64_t count) {
     return found;
 }
 
-static void write_view(union binary_view *to, const recmap_bytes *view, const struct extent *extent,
-                       int32_t buffer) {
-    *to = (union binary_view){.small = {.size = (int32_t)view->size}};
+static void write_view(union binary_view *out, const recmap_bytes *view,
+                       const struct extent *extent, int32_t buffer) {
+    *out = (union binary_view){.small = {.size = (int32_t)view->size}};
     if (view->size <= INLINE_SIZE) {
-        if (view->size) memcpy(to->small.bytes, view->data, view->size);
+        if (view->size) memcpy(out->small.bytes, view->data, view->size);
         return;
     }
-    memcpy(to->large.prefix, view->data, VIEW_PREFIX_SIZE);
-    to->large.buffer = buffer;
-    to->large.offset = (int32_t)(view->data - extent->begin);
+    memcpy(out->large.prefix, view->data, VIEW_PREFIX_SIZE);
+    out->large.buffer = buffer;
+    out->large.offset = (int32_t)(view->data - extent->begin);
 }
 
 uint64_t arrow_view_alone(const void *context, uint64_t row) {
@@ -62,24 +62,26 @@ static size_t count_buffers(const recmap_bytes *views, uint64_t row_count, arrow
     return count;
 }
 
+/* Two passes over the rows: the first counts the buffers, since a node's buffers are allocated at
+ * once; the second fills in buffers and views. */
 bool arrow_views_make(struct arrow_node *node, struct arrow_box *box, const recmap_bytes *views,
                       uint64_t count, uint64_t row_count, arrow_row_end *row_end,
                       const void *context) {
     size_t buffer_count = count_buffers(views, row_count, row_end, context), used = 0;
-    union binary_view *made = arena_allocate_zeros(&box->memory, count, sizeof *made);
+    union binary_view *out = arena_allocate_zeros(&box->memory, count, sizeof *out);
     int64_t *sizes = arena_allocate_zeros(&box->memory, buffer_count, sizeof *sizes);
-    if (!made || !sizes || !arrow_node_add_buffers(node, box, FIXED_BUFFERS + buffer_count + 1))
+    if (!out || !sizes || !arrow_node_add_buffers(node, box, FIXED_BUFFERS + buffer_count + 1))
         return false;
     uint64_t at = 0;
     for (uint64_t row = 0; row < row_count; row++) {
         uint64_t end = row_end(context, row);
         struct extent in = measure(views + at, end - at);
-        for (; at < end; at++) write_view(&made[at], &views[at], &in, (int32_t)used);
+        for (; at < end; at++) write_view(&out[at], &views[at], &in, (int32_t)used);
         if (!in.begin) continue;
         node->buffers[FIXED_BUFFERS + used] = in.begin;
         sizes[used++] = in.end - in.begin;
     }
-    node->buffers[1] = made;
+    node->buffers[1] = out;
     node->buffers[FIXED_BUFFERS + buffer_count] = sizes;
     return true;
 }

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "columns/columns.h"
 
-/* A tensor in either form, what it points to, and the memory that it holds. */
+/* A tensor in either form, its shape and strides, and the batch it retains. */
 struct dlpack_export {
     union {
         DLManagedTensor plain;
@@ -15,13 +15,13 @@ struct dlpack_export {
     int64_t shape_and_strides[];
 };
 
-/* What a tensor is made of. */
+/* The data and shape of a tensor before export. */
 struct tensor_source {
     const void *data;
     DLDataType type;
     const uint64_t *shape;
     size_t dimension_count;
-    uint64_t own_shape[2];
+    uint64_t shape_storage[2];
 };
 
 static DLDataType type_of(recmap_element element) {
@@ -44,12 +44,12 @@ static DLDataType type_of(recmap_element element) {
 static void use_int64(struct tensor_source *source, const int64_t *data, uint64_t count) {
     source->data = data;
     source->type = type_of(RECMAP_ELEMENT_INT64);
-    source->own_shape[0] = count;
-    source->shape = source->own_shape;
+    source->shape_storage[0] = count;
+    source->shape = source->shape_storage;
     source->dimension_count = 1;
 }
 
-/* Entries of offsets: one more than the level before cuts. */
+/* Returns the number of offsets in a level: one more than the number of rows in it. */
 static uint64_t entry_count(const recmap_column *column, size_t level) {
     uint64_t count = column->row_count;
     for (size_t i = 0; i < level; i++) count = (uint64_t)column->offsets[i][count];
@@ -63,12 +63,12 @@ static void use_values(struct tensor_source *source, const recmap_column *column
     source->type = type_of(column->element);
     if (column->element != RECMAP_ELEMENT_BYTES || !column->values) return;
     source->type = type_of(RECMAP_ELEMENT_UINT8);
-    source->own_shape[0] = (uint64_t)column->bytes_offsets[column->value_count];
-    source->shape = source->own_shape;
+    source->shape_storage[0] = (uint64_t)column->bytes_offsets[column->value_count];
+    source->shape = source->shape_storage;
     source->dimension_count = 1;
 }
 
-/* `data` is NULL where the column has no such thing. */
+/* `data` is NULL if the column has no such tensor. */
 static void find_source(struct tensor_source *source, const recmap_column *column,
                         recmap_tensor what, size_t level) {
     *source = (struct tensor_source){0};
@@ -81,7 +81,7 @@ static void find_source(struct tensor_source *source, const recmap_column *colum
     case RECMAP_TENSOR_LENGTHS: use_int64(source, column->lengths, column->row_count); break;
     case RECMAP_TENSOR_INDICES:
         use_int64(source, column->indices, column->value_count);
-        source->own_shape[1] = column->dense_dimension_count;
+        source->shape_storage[1] = column->dense_dimension_count;
         source->dimension_count = 2;
         break;
     case RECMAP_TENSOR_BYTES_OFFSETS:
@@ -90,30 +90,33 @@ static void find_source(struct tensor_source *source, const recmap_column *colum
     }
 }
 
+/* Shape and strides are stored after the struct, so that one deleter frees all. Strides are those
+ * of a dense array in row-major order; dimensions of size 0 count as 1, because some consumers
+ * reject strides of 0. */
 static struct dlpack_export *make_export(DLTensor *tensor, const struct tensor_source *source,
                                          struct batch_memory *memory) {
     size_t count = source->dimension_count;
-    struct dlpack_export *made = calloc(1, sizeof *made + 2 * count * sizeof(int64_t));
-    if (!made) return NULL;
-    int64_t *shape = made->shape_and_strides, *strides = shape + count, stride = 1;
+    struct dlpack_export *export = calloc(1, sizeof *export + 2 * count * sizeof(int64_t));
+    if (!export) return NULL;
+    int64_t *shape = export->shape_and_strides, *strides = shape + count, stride = 1;
     for (size_t i = count; i > 0; i--) {
         shape[i - 1] = (int64_t)source->shape[i - 1];
         strides[i - 1] = stride;
         stride *= shape[i - 1] ? shape[i - 1] : 1;
     }
-    made->memory = batch_memory_retain(memory);
+    export->memory = batch_memory_retain(memory);
     *tensor = (DLTensor){.data = (void *)(uintptr_t)source->data,
                          .device = {kDLCPU, 0},
                          .ndim = (int32_t)count,
                          .dtype = source->type,
                          .shape = shape,
                          .strides = strides};
-    return made;
+    return export;
 }
 
-static void end_export(struct dlpack_export *ended) {
-    batch_memory_release(ended->memory);
-    free(ended);
+static void end_export(struct dlpack_export *export) {
+    batch_memory_release(export->memory);
+    free(export);
 }
 
 static void delete_plain(DLManagedTensor *tensor) {
@@ -124,9 +127,9 @@ static void delete_versioned(DLManagedTensorVersioned *tensor) {
     end_export(tensor->manager_ctx);
 }
 
-static recmap_status export(struct dlpack_export **made, DLTensor *tensor, recmap_columns *columns,
-                            size_t column_index, recmap_tensor what, size_t level,
-                            recmap_error *error) {
+static recmap_status export(struct dlpack_export **exported, DLTensor *tensor,
+                            recmap_columns *columns, size_t column_index, recmap_tensor what,
+                            size_t level, recmap_error *error) {
     struct tensor_source source;
     if (column_index >= recmap_columns_count(columns))
         return fail(error, RECMAP_INVALID, "there is no column %zu", column_index);
@@ -134,20 +137,20 @@ static recmap_status export(struct dlpack_export **made, DLTensor *tensor, recma
     find_source(&source, column, what, level);
     if (!source.data)
         return fail(error, RECMAP_INVALID, "column '%s' has no such tensor", column->name);
-    *made = make_export(tensor, &source, columns_memory(columns));
-    return *made ? RECMAP_OK : fail_memory(error);
+    *exported = make_export(tensor, &source, columns_memory(columns));
+    return *exported ? RECMAP_OK : fail_memory(error);
 }
 
 recmap_status recmap_columns_export_dlpack(DLManagedTensor **tensor, recmap_columns *columns,
                                            size_t column_index, recmap_tensor what, size_t level,
                                            recmap_error *error) {
-    struct dlpack_export *made = NULL;
+    struct dlpack_export *exported = NULL;
     DLTensor inner;
-    recmap_status status = export(&made, &inner, columns, column_index, what, level, error);
+    recmap_status status = export(&exported, &inner, columns, column_index, what, level, error);
     if (status != RECMAP_OK) return status;
-    made->as.plain =
-        (DLManagedTensor){.dl_tensor = inner, .manager_ctx = made, .deleter = delete_plain};
-    *tensor = &made->as.plain;
+    exported->as.plain =
+        (DLManagedTensor){.dl_tensor = inner, .manager_ctx = exported, .deleter = delete_plain};
+    *tensor = &exported->as.plain;
     return RECMAP_OK;
 }
 
@@ -155,17 +158,17 @@ recmap_status recmap_columns_export_dlpack_versioned(DLManagedTensorVersioned **
                                                      recmap_columns *columns, size_t column_index,
                                                      recmap_tensor what, size_t level,
                                                      recmap_error *error) {
-    struct dlpack_export *made = NULL;
+    struct dlpack_export *exported = NULL;
     DLTensor inner;
-    recmap_status status = export(&made, &inner, columns, column_index, what, level, error);
+    recmap_status status = export(&exported, &inner, columns, column_index, what, level, error);
     if (status != RECMAP_OK) return status;
-    made->as.versioned = (DLManagedTensorVersioned){
+    exported->as.versioned = (DLManagedTensorVersioned){
         .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
-        .manager_ctx = made,
+        .manager_ctx = exported,
         .deleter = delete_versioned,
         .flags = DLPACK_FLAG_BITMASK_READ_ONLY,
         .dl_tensor = inner,
     };
-    *tensor = &made->as.versioned;
+    *tensor = &exported->as.versioned;
     return RECMAP_OK;
 }
