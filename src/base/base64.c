@@ -1,6 +1,6 @@
 #include "base/base64.h"
 
-/* What each character stands for; -1: nothing. */
+/* The value of each character, or -1 if it is invalid. */
 /* clang-format off */
 static const int8_t digits[128] = {
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -23,7 +23,7 @@ static int digit_of(char c) {
     return index < 128 ? digits[index] : -1;
 }
 
-/* Characters before the padding, which is whole or not there. */
+/* Returns the number of characters before the padding, which must be complete or absent. */
 static size_t without_padding(const char *text, size_t size) {
     if (size % 4) return size;
     if (size && text[size - 1] == '=') size--;
@@ -44,7 +44,7 @@ size_t base64_decode(uint8_t *bytes, size_t *fault, const char *text, size_t siz
             }
             group |= (uint32_t)digit << (18 - 6 * k);
         }
-        /* One character alone holds no byte. */
+        /* A single character does not encode a byte. */
         if (here == 1) {
             *fault = i;
             return SIZE_MAX;

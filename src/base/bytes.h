@@ -1,4 +1,4 @@
-/* Bytes: little-endian loads and stores, checked arithmetic, bounds. */
+/* Little-endian loads and stores, checked arithmetic, bounds. */
 #ifndef RECMAP_BASE_BYTES_H
 #define RECMAP_BASE_BYTES_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether [offset, offset + size) lies in [0, length); cannot overflow. */
+/* Returns whether [offset, offset + size) is within [0, length). Cannot overflow. */
 static inline bool bytes_fit(uint64_t offset, uint64_t size, uint64_t length) {
     return size <= length && offset <= length - size;
 }
@@ -55,7 +55,7 @@ static inline void store64(void *p, uint64_t v) {
     memcpy(p, &v, sizeof v);
 }
 
-/* Bits needed to hold `v`: 0 for 0, 64 at most. */
+/* Returns the number of bits needed to represent `v`: 0 for 0, at most 64. */
 static inline unsigned bit_length(uint64_t v) {
     return v ? 64u - (unsigned)__builtin_clzll(v) : 0;
 }

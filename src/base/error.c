@@ -40,7 +40,8 @@ int recmap_status_exit(recmap_status status) {
     return 4;
 }
 
-/* Messages can quote names from hostile files: what is not printable must not reach a terminal. */
+/* Messages may quote names from untrusted files: unprintable characters must not reach a terminal.
+ */
 static void make_printable(char *text) {
     for (; *text; text++)
         if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
@@ -87,7 +88,7 @@ recmap_status fail_errno(recmap_error *error, int system_errno, const char *path
                          const char *action) {
     recmap_status status = system_errno == ENOMEM ? RECMAP_NO_MEMORY : RECMAP_IO;
     char text[128];
-    /* strerror is not safe among threads; %m in vsnprintf is, but reads errno. */
+    /* strerror is not thread-safe. %m in vsnprintf is, but it reads errno. */
     int saved = errno;
     errno = system_errno;
     snprintf(text, sizeof text, "%m");

@@ -74,8 +74,8 @@ void json_close(struct json_writer *json, char bracket) {
     json->needs_comma = true;
 }
 
-/* The length of the UTF-8 character at `data`, or 0 where there is none (RFC 3629, table 3-7 of the
- * Unicode standard). */
+/* Returns the length of the UTF-8 character at `data`, or 0 if it is malformed (RFC 3629; table 3-7
+ * of the Unicode standard). */
 static size_t utf8_length(const uint8_t *data, size_t size) {
     uint8_t first = data[0];
     if (first < 0x80) return 1;
@@ -95,7 +95,7 @@ static size_t utf8_length(const uint8_t *data, size_t size) {
 
 bool utf8_valid(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < size;) {
-        /* Names are ASCII nearly always: eight bytes at once. */
+        /* Names are usually ASCII: check eight bytes at a time. */
         while (size - i >= 8 && !(load64(data + i) & 0x8080808080808080u)) i += 8;
         if (i == size) break;
         size_t length = utf8_length(data + i, size - i);
@@ -134,7 +134,7 @@ static void put_string(struct json_writer *json, const uint8_t *data, size_t siz
             continue;
         }
         size_t length = utf8_length(data + i, size - i);
-        /* U+0080 to U+009F are control characters too, which a terminal may obey. */
+        /* U+0080 to U+009F are control characters too, which a terminal may interpret. */
         if (length == 2 && data[i] == 0xc2 && data[i + 1] < 0xa0) put_escaped(json, data[i + 1]);
         else if (length > 1) put(json, (const char *)data + i, length);
         else if (length == 1) put_escaped(json, data[i]);
@@ -160,7 +160,7 @@ void json_text(struct json_writer *json, const char *value) {
     put_string(json, (const uint8_t *)value, strlen(value));
 }
 
-/* Writes the four characters of up to three bytes. */
+/* Writes the four characters that encode up to three bytes. */
 static void encode_three(char *four, const uint8_t *bytes, size_t size) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     uint32_t group = (uint32_t)bytes[0] << 16;
@@ -205,13 +205,12 @@ void json_int64_string(struct json_writer *json, int64_t value) {
     scalar(json, text);
 }
 
-/* The shortest of the decimals of `least` to `most` digits that reads back as `value`, written as
- * Python writes floats: 1.0, 0.0001, 1e-05, 1e+16. printf and strtod follow the process's locale,
- * so its decimal point is only passed over here, and ours is put. */
-static void put_shortest(struct json_writer *json, double value, bool is_float, int least,
-                         int most) {
+/* Writes the shortest decimal of `min` to `max` digits that reads back as `value`, in Python's
+ * form: 1.0, 0.0001, 1e-05, 1e+16. printf and strtod follow the locale, so its decimal separator is
+ * skipped here and a point is written instead. */
+static void put_shortest(struct json_writer *json, double value, bool is_float, int min, int max) {
     char text[48], digits[24], result[48];
-    for (int count = least; count <= most; count++) {
+    for (int count = min; count <= max; count++) {
         snprintf(text, sizeof text, "%.*e", count - 1, value);
         double back = strtod(text, NULL);
         if (is_float ? (float)back == (float)value : back == value) break;

@@ -1,4 +1,4 @@
-/* Numbers of JSON: what they look like, and what they are worth. */
+/* JSON numbers: their syntax and their values. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 
 #include "base/json_reader.h"
 
-/* No double lies so near to the middle of two others that more digits could tell, but for whether
- * there are any. */
+/* More digits than this cannot change the nearest double; it only matters whether any of them is
+ * not 0. */
 enum { DIGITS_MAX = 800 };
 
-/* Far beyond what any double reaches. */
+/* Far beyond the range of doubles. */
 enum { EXPONENT_MAX = 100000 };
 
 static bool pass_digits(struct json_reader *reader) {
@@ -39,7 +39,7 @@ bool json_read_number(struct json_number *number, struct json_reader *reader) {
     return true;
 }
 
-/* A number as digits, without zeros before and behind, times a power of ten. */
+/* A number as digits without leading and trailing zeros, times a power of ten. */
 struct decimal {
     bool is_negative;
     char digits[DIGITS_MAX + 2];
@@ -47,7 +47,7 @@ struct decimal {
     int64_t exponent;
 };
 
-/* The power of ten behind `e`: large ones are all alike. */
+/* Reads the exponent after `e`. Values too large to matter are clamped. */
 static int64_t read_exponent(const char *text, const char *end) {
     bool is_negative = text < end && *text == '-';
     int64_t value = 0;
@@ -66,7 +66,7 @@ static void take_digit(struct decimal *decimal, char digit, bool is_fraction) {
     }
     decimal->exponent++;
     if (digit == '0') return;
-    /* One digit more stands for all that do not fit. */
+    /* One extra digit represents all that do not fit. */
     if (decimal->digit_count == DIGITS_MAX) {
         decimal->digits[decimal->digit_count++] = '1';
         decimal->exponent--;
@@ -89,14 +89,14 @@ static struct decimal decimal_of(const struct json_number *number) {
     return taken;
 }
 
-/* sum * 10 + digit, up to 2^63. */
+/* Computes sum * 10 + digit up to 2^63. */
 static bool add_digit(uint64_t *sum, uint64_t digit) {
     if (*sum > ((UINT64_C(1) << 63) - digit) / 10) return false;
     *sum = *sum * 10 + digit;
     return true;
 }
 
-/* Most numbers have neither fraction nor exponent. */
+/* The common case: neither fraction nor exponent. */
 static bool add_plain(uint64_t *sum, const struct json_number *number) {
     for (size_t i = *number->data == '-'; i < number->size; i++) {
         char digit = number->data[i];
@@ -130,7 +130,7 @@ bool json_number_to_int64(int64_t *value, const struct json_number *number) {
     return true;
 }
 
-/* strtod follows the process's locale, but only in the point: so it is given none. */
+/* strtod follows the locale only for the decimal point, so the text contains none. */
 double json_number_to_double(const struct json_number *number) {
     struct decimal taken = decimal_of(number);
     char text[DIGITS_MAX + 32];

@@ -28,7 +28,7 @@ bool json_at_end(struct json_reader *reader) {
     return reader->at == reader->end;
 }
 
-/* The four digits of \uXXXX. */
+/* Reads the four digits of \uXXXX. */
 static bool read_unit(struct json_reader *reader, uint32_t *unit) {
     static const char digits[] = "0123456789abcdefABCDEF";
     *unit = 0;
@@ -55,16 +55,16 @@ static bool read_code(struct json_reader *reader, uint32_t *code) {
     return true;
 }
 
-/* UTF-8 of a code point: 1 to 4 bytes. */
+/* Encodes a code point in 1 to 4 bytes of UTF-8. */
 static size_t put_code(char bytes[4], uint32_t code) {
     size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const uint8_t heads[] = {0, 0xc0, 0xe0, 0xf0};
-    bytes[0] = (char)(heads[more] | code >> 6 * more);
+    static const uint8_t prefixes[] = {0, 0xc0, 0xe0, 0xf0};
+    bytes[0] = (char)(prefixes[more] | code >> 6 * more);
     for (size_t i = 1; i <= more; i++) bytes[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
     return more + 1;
 }
 
-/* What stands behind a backslash. */
+/* Reads an escape after its backslash. */
 static bool read_escape(struct json_reader *reader, char bytes[4], size_t *size) {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
     if (reader->at == reader->end) return false;
@@ -80,6 +80,8 @@ static bool read_escape(struct json_reader *reader, char bytes[4], size_t *size)
     return true;
 }
 
+/* Validates escapes and UTF-8 while looking for the closing quote, but decodes nothing, so that no
+ * memory is needed. json_string_decode may then rely on a valid string. */
 bool json_read_string(struct json_string *string, struct json_reader *reader) {
     char bytes[4];
     size_t size;

@@ -1,5 +1,6 @@
-/* Reading JSON piece by piece, over a text of any bytes: no tree is made, no memory taken, nothing
- * recursed into. What is not there is false; `at` is then at the byte that does not fit. */
+/* Reads JSON piece by piece from untrusted text without building a tree, allocating memory or
+ * recursion. Functions return false if the expected item is not there; `at` then points to the
+ * first byte that does not fit. */
 #ifndef RECMAP_BASE_JSON_READER_H
 #define RECMAP_BASE_JSON_READER_H
 
@@ -12,20 +13,20 @@ struct json_reader {
     const char *end;
 };
 
-/* Passes space; the character that stands there, or 0 at the end. */
+/* Skips white space and returns the next character, or 0 at the end. */
 char json_peek(struct json_reader *reader);
 
-/* Passes space, then this character; false when another one stands there. */
+/* Skips white space and then this character. Returns false if there is another one. */
 bool json_take(struct json_reader *reader, char wanted);
 
-/* Passes space, then this word of letters: null, true, false. */
+/* Skips white space and then this word: null, true or false. */
 bool json_take_word(struct json_reader *reader, const char *word);
 
-/* Passes space; whether this is the end then. */
+/* Skips white space and returns whether the end is reached. */
 bool json_at_end(struct json_reader *reader);
 
-/* A string as it stands in the text, between its quotes: UTF-8 without control characters, in which
- * every escape is whole. */
+/* The encoded contents of a string, between its quotes: UTF-8 without control characters, with
+ * complete escapes only. */
 struct json_string {
     const char *data;
     size_t size;
@@ -34,21 +35,21 @@ struct json_string {
 
 bool json_read_string(struct json_string *string, struct json_reader *reader);
 
-/* Writes what a string means: UTF-8, NULs perhaps among it, no more bytes than it has itself.
- * Returns how many, or SIZE_MAX when `capacity` is less. */
+/* Decodes a string to UTF-8, which may contain NULs and is never longer than the encoded form.
+ * Returns the number of bytes, or SIZE_MAX if `capacity` is too small. */
 size_t json_string_decode(char *text, size_t capacity, const struct json_string *string);
 
-/* Whether it means this text. */
+/* Returns whether the decoded string equals this text. */
 bool json_string_is(const struct json_string *string, const char *text);
 
-/* A string into `text`, with a NUL behind it. False for one that is none, has a NUL in it, or no
- * room: what it needs is never more than the text that is read and a NUL. */
+/* Reads a string into `text` and adds a NUL. Returns false if there is no string, if it contains a
+ * NUL, or if `capacity` is too small; the size of the text being read plus one always suffices. */
 bool json_read_text(struct json_reader *reader, char *text, size_t capacity);
 
-/* A whole number without sign, fraction, exponent and leading zeros. */
+/* Reads an integer without sign, fraction, exponent and leading zeros. */
 bool json_read_uint64(struct json_reader *reader, uint64_t *value);
 
-/* A number as it stands in the text: [-]digits[.digits][e[+-]digits], without leading zeros. */
+/* The text of a number: [-]digits[.digits][e[+-]digits], without leading zeros. */
 struct json_number {
     const char *data;
     size_t size;
@@ -56,15 +57,15 @@ struct json_number {
 
 bool json_read_number(struct json_number *number, struct json_reader *reader);
 
-/* What a number is worth: exactly, or false when that is no whole number of 64 bits. 1e3 and 2.0
- * are whole numbers. */
+/* Converts a number exactly. Returns false if it is not a 64-bit integer. 1e3 and 2.0 are integers.
+ */
 bool json_number_to_int64(int64_t *value, const struct json_number *number);
 
-/* The nearest double, or an infinity; whatever the process's locale. */
+/* Returns the nearest double or an infinity, whatever the locale is. */
 double json_number_to_double(const struct json_number *number);
 
-/* Passes a value of any kind, up to the comma or bracket behind it, without looking at it closely:
- * for members that are refused anyway. */
+/* Skips a value of any kind up to the comma or bracket that follows, without validating it. For
+ * members that are rejected anyway. */
 void json_skip_value(struct json_reader *reader);
 
 #endif

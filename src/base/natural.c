@@ -14,7 +14,8 @@ static size_t digit_count(const char *text) {
     return count;
 }
 
-/* Two runs of digits as numbers of any size: without leading zeros, the longer is the larger. */
+/* Compares two runs of digits as numbers of any size: without leading zeros, the longer one is
+ * larger. */
 static int compare_numbers(const char *a, size_t a_size, const char *b, size_t b_size) {
     size_t a_zeros = 0, b_zeros = 0;
     while (a_zeros < a_size && a[a_zeros] == '0') a_zeros++;

@@ -10,7 +10,8 @@ uint8_t *proto_pack(size_t *size, const ProtobufCMessage *message, size_t room) 
     return packed;
 }
 
-/* protobuf-c says NULL both for bad bytes and for no memory: its allocator tells which. */
+/* protobuf-c returns NULL both for malformed bytes and for lack of memory. This allocator records
+ * which. */
 static void *allocate(void *out_of_memory, size_t size) {
     void *memory = malloc(size ? size : 1);
     if (!memory) *(bool *)out_of_memory = true;

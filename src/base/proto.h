@@ -1,5 +1,5 @@
-/* Protobuf messages as malloc'ed bytes, and bytes as malloc'ed messages: what protobuf-c's
- * generated functions leave to each who uses them. */
+/* Encodes protobuf messages to malloc'ed bytes and back, the part that protobuf-c's generated code
+ * leaves to its callers. */
 #ifndef RECMAP_BASE_PROTO_H
 #define RECMAP_BASE_PROTO_H
 
@@ -9,11 +9,12 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-/* The message's bytes, with `room` more behind them; NULL when memory is out. */
+/* Encodes the message and leaves `room` unused bytes at the end. Returns NULL if memory runs out.
+ */
 uint8_t *proto_pack(size_t *size, const ProtobufCMessage *message, size_t room);
 
-/* The message in the bytes, which its own free_unpacked frees (no allocator). NULL where they hold
- * none, or where memory is out: `out_of_memory` tells which. */
+/* Decodes a message, to be freed with its own free_unpacked (without an allocator). Returns NULL if
+ * the bytes are malformed or memory runs out; `out_of_memory` tells which. */
 void *proto_unpack(bool *out_of_memory, const ProtobufCMessageDescriptor *type,
                    const uint8_t *bytes, size_t size);
 
