@@ -44,9 +44,8 @@ recmap_status recmap_parser_create_custom(recmap_parser **parser, const recmap_f
                                           size_t count, recmap_parse_fn parse, void *context,
                                           recmap_error *error) {
     if (!parse) return fail(error, RECMAP_INVALID, "the parser has no function");
-    recmap_status status = features ? custom_row_check(features, count, error) : RECMAP_OK;
-    if (status == RECMAP_OK) status = create(parser, features, count, NULL, 0, false, error);
-    if (status != RECMAP_OK) return status;
+    if (features) RETURN_IF_FAILED(custom_row_check(features, count, error));
+    RETURN_IF_FAILED(create(parser, features, count, NULL, 0, false, error));
     (*parser)->custom_parse = parse;
     (*parser)->custom_context = context;
     return RECMAP_OK;

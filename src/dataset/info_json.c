@@ -2,18 +2,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/type_name.h"
 #include "dataset/damage_json.h"
 #include "dataset/dataset.h"
-
-static const char *type_name(recmap_type type) {
-    switch (type) {
-    case RECMAP_TYPE_INT64: return "int64";
-    case RECMAP_TYPE_FLOAT: return "float";
-    case RECMAP_TYPE_BYTES: return "bytes";
-    case RECMAP_TYPE_NONE: break;
-    }
-    return "none";
-}
 
 static void write_columns(struct json_writer *json, const recmap_dataset *dataset) {
     json_key(json, "columns");

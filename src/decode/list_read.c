@@ -1,4 +1,5 @@
 /* Reads whole features into sinks and explains what is wrong with them. */
+#include "base/type_name.h"
 #include "decode/list_decode.h"
 
 #include <stdio.h>
@@ -16,11 +17,6 @@ static struct place place_of(const struct slot *slot, size_t step) {
     if (step == SIZE_MAX) snprintf(made.text, sizeof made.text, "%s '%.200s'", what, slot->name);
     else snprintf(made.text, sizeof made.text, "%s '%.200s', step %zu", what, slot->name, step);
     return made;
-}
-
-static const char *kind_name(recmap_type kind) {
-    if (kind == RECMAP_TYPE_INT64) return "int64";
-    return kind == RECMAP_TYPE_FLOAT ? "float" : "bytes";
 }
 
 static const char *plural(uint64_t count) {
@@ -121,7 +117,7 @@ bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint
     if (feature->kind != slot->list) {
         struct place here = place_of(slot, step);
         return fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s, but %s was requested",
-                         here.text, kind_name(feature->kind), kind_name(slot->list));
+                         here.text, type_name(feature->kind), type_name(slot->list));
     }
     if (slot->raw && !check_raw(&found, slot, feature, offset, step, fault)) return false;
     if (!check_count(found, slot, offset, step, fault)) return false;

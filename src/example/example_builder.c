@@ -179,8 +179,7 @@ static recmap_status check_begun(const recmap_example_builder *builder, recmap_e
 static recmap_status begin_values(recmap_example_builder *builder, const struct addition *added,
                                   const struct feature_sizes *sizes, recmap_error *error) {
     struct message_writer *arena = &builder->arena;
-    recmap_status status = check_size(builder, added, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_size(builder, added, error));
     if (!message_reserve(arena, (size_t)(added->name_size + field_size(sizes->feature))) ||
         !entry_map_reserve(&builder->features))
         return fail_memory(error);
@@ -219,8 +218,7 @@ recmap_status builder_add_packed(recmap_example_builder *builder, const char *na
                                  const struct message_writer *packed, recmap_error *error) {
     struct feature_sizes sizes = sizes_of(kind, packed->size);
     struct addition added = addition_of(builder, name, name_size, &sizes);
-    recmap_status status = begin_values(builder, &added, &sizes, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_values(builder, &added, &sizes, error));
     message_put_bytes(&builder->arena, packed->data, packed->size);
     end_values(builder, &added, &sizes, origin);
     return RECMAP_OK;
@@ -240,9 +238,8 @@ static recmap_status begin_feature(recmap_example_builder *builder, struct addit
                                    const char *name, const struct feature_sizes *sizes,
                                    recmap_error *error) {
     size_t name_size = 0;
-    recmap_status status = check_begun(builder, error);
-    if (status == RECMAP_OK && !builder->is_in_list) status = check_name(&name_size, name, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_begun(builder, error));
+    if (!builder->is_in_list) RETURN_IF_FAILED(check_name(&name_size, name, error));
     *added = addition_of(builder, name, name_size, sizes);
     return begin_values(builder, added, sizes, error);
 }
@@ -254,8 +251,7 @@ recmap_status recmap_example_builder_add_int64(recmap_example_builder *builder, 
     uint64_t packed = 0;
     for (size_t i = 0; i < count; i++) packed += varint_size((uint64_t)values[i]);
     struct feature_sizes sizes = sizes_of(RECMAP_TYPE_INT64, packed);
-    recmap_status status = begin_feature(builder, &added, name, &sizes, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_feature(builder, &added, name, &sizes, error));
     for (size_t i = 0; i < count; i++) message_put_varint(&builder->arena, (uint64_t)values[i]);
     end_values(builder, &added, &sizes, 0);
     return RECMAP_OK;
@@ -266,8 +262,7 @@ recmap_status recmap_example_builder_add_float(recmap_example_builder *builder, 
                                                recmap_error *error) {
     struct addition added;
     struct feature_sizes sizes = sizes_of(RECMAP_TYPE_FLOAT, 4 * (uint64_t)count);
-    recmap_status status = begin_feature(builder, &added, name, &sizes, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_feature(builder, &added, name, &sizes, error));
     uint8_t *out = builder->arena.data + builder->arena.size;
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
@@ -288,8 +283,7 @@ recmap_status recmap_example_builder_add_bytes(recmap_example_builder *builder, 
     for (size_t i = 0; i < count && packed <= builder->size_limit; i++)
         packed += field_size(min_u64(values[i].size, UINT32_MAX));
     struct feature_sizes sizes = sizes_of(RECMAP_TYPE_BYTES, packed);
-    recmap_status status = begin_feature(builder, &added, name, &sizes, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(begin_feature(builder, &added, name, &sizes, error));
     for (size_t i = 0; i < count; i++) {
         message_put_prefix(&builder->arena, FIRST_TAG, values[i].size);
         message_put_bytes(&builder->arena, values[i].data, values[i].size);
@@ -329,9 +323,8 @@ recmap_status builder_begin_list(recmap_example_builder *builder, const char *na
 recmap_status recmap_example_builder_begin_list(recmap_example_builder *builder, const char *name,
                                                 recmap_error *error) {
     size_t name_size = 0;
-    recmap_status status = check_begun(builder, error);
-    if (status == RECMAP_OK) status = check_name(&name_size, name, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_begun(builder, error));
+    RETURN_IF_FAILED(check_name(&name_size, name, error));
     if (builder->message != RECMAP_MESSAGE_SEQUENCE_EXAMPLE)
         return fail(error, RECMAP_INVALID, "an Example has no feature lists");
     if (builder->is_in_list)
@@ -382,8 +375,7 @@ static void put_lists(struct message_writer *writer, const struct entry_map *map
 recmap_status recmap_example_builder_finish(const uint8_t **data, size_t *size,
                                             recmap_example_builder *builder, recmap_error *error) {
     struct message_writer *output = &builder->output;
-    recmap_status status = check_begun(builder, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(check_begun(builder, error));
     recmap_example_builder_end_list(builder);
     settle(builder);
     output->size = 0;

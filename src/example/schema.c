@@ -127,9 +127,8 @@ recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t 
         if (is_sequence) is_other = schema->sequence.saw_unknown;
     }
     const struct sequence_features *sequence = is_sequence ? &schema->sequence : NULL;
-    recmap_status status =
-        add_features(schema, sequence ? &sequence->context : &schema->features, sequence, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(
+        add_features(schema, sequence ? &sequence->context : &schema->features, sequence, error));
     schema->record_count++;
     schema->sequence_count += is_sequence;
     schema->other_count += is_other;

@@ -146,8 +146,7 @@ recmap_status recmap_columns_export_dlpack(DLManagedTensor **tensor, recmap_colu
                                            recmap_error *error) {
     struct dlpack_export *exported = NULL;
     DLTensor inner;
-    recmap_status status = export(&exported, &inner, columns, column_index, what, level, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(export(&exported, &inner, columns, column_index, what, level, error));
     exported->as.plain =
         (DLManagedTensor){.dl_tensor = inner, .manager_ctx = exported, .deleter = delete_plain};
     *tensor = &exported->as.plain;
@@ -160,8 +159,7 @@ recmap_status recmap_columns_export_dlpack_versioned(DLManagedTensorVersioned **
                                                      recmap_error *error) {
     struct dlpack_export *exported = NULL;
     DLTensor inner;
-    recmap_status status = export(&exported, &inner, columns, column_index, what, level, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(export(&exported, &inner, columns, column_index, what, level, error));
     exported->as.versioned = (DLManagedTensorVersioned){
         .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
         .manager_ctx = exported,

@@ -135,16 +135,6 @@ recmap_value column_at(const struct column_chunk *chunk, size_t i) {
     return value;
 }
 
-const char *column_type_name(recmap_type type) {
-    switch (type) {
-    case RECMAP_TYPE_INT64: return "int64";
-    case RECMAP_TYPE_FLOAT: return "float";
-    case RECMAP_TYPE_BYTES: return "bytes";
-    case RECMAP_TYPE_NONE: break;
-    }
-    return "nothing";
-}
-
 static bool parse_int64(recmap_value *value, const char *text) {
     char *end;
     errno = 0;

@@ -47,9 +47,6 @@ bool column_open(struct column_chunk *chunk, const uint8_t *packed, size_t size,
  * file was written to since the chunk was opened. */
 recmap_value column_at(const struct column_chunk *chunk, size_t i);
 
-/* "int64", "float", "bytes": for messages. */
-const char *column_type_name(recmap_type type);
-
 /* Parses the whole text as a value of the type. For NONE the result has the first type that fits:
  * int64, float, bytes. Bytes point into the text. False if the text is not such a value. */
 bool column_parse_default(recmap_value *value, recmap_type type, const char *text);

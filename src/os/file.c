@@ -398,8 +398,7 @@ recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *err
     /* Not every file system supports O_TMPFILE. As a substitute, create a named file and remove the
      * name. */
     struct temporary_file file = TEMPORARY_FILE_INIT;
-    recmap_status status = temporary_create(&file, target, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(temporary_create(&file, target, error));
     *fd = file.fd;
     file.fd = -1;
     temporary_discard(&file);
@@ -419,8 +418,7 @@ recmap_status path_resolve(char **resolved, const char *path, recmap_error *erro
 
 recmap_status path_resolve_folder(char **folder, const char *path, recmap_error *error) {
     char *resolved = NULL;
-    recmap_status status = path_resolve(&resolved, path, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(path_resolve(&resolved, path, error));
     *folder = path_folder(resolved);
     free(resolved);
     return *folder ? RECMAP_OK : fail_memory(error);

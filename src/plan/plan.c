@@ -60,10 +60,8 @@ static recmap_status add_values_slot(struct column_plan *column, recmap_parser *
         made.count = column->stride;
     else if (is_sequence) made.multiple = column->stride;
     made.steps = column->is_list && feature->kind == RECMAP_FEATURE_VAR_LEN;
-    if (feature->kind == RECMAP_FEATURE_FIXED_LEN && feature->default_count) {
-        recmap_status status = spec_fill(&made.fill, plan, feature, made.count, error);
-        if (status != RECMAP_OK) return status;
-    }
+    if (feature->kind == RECMAP_FEATURE_FIXED_LEN && feature->default_count)
+        RETURN_IF_FAILED(spec_fill(&made.fill, plan, feature, made.count, error));
     column->values_slot = add_slot(column->is_list ? &plan->lists : &plan->features, &made);
     return RECMAP_OK;
 }
@@ -113,17 +111,16 @@ static recmap_status make_pad(struct column_plan *column, recmap_parser *plan,
 static recmap_status compile_column(recmap_parser *plan, const recmap_feature *feature,
                                     bool is_list, recmap_error *error) {
     struct column_plan *column = &plan->columns[plan->column_count++];
-    recmap_status status = spec_check(feature, is_list, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(spec_check(feature, is_list, error));
     if (!spec_copy(&column->feature, plan, feature)) return fail_memory(error);
     column->is_list = is_list;
     column->stride = spec_stride(&column->feature);
-    status = add_values_slot(column, plan, error);
-    if (status == RECMAP_OK) status = add_other_slots(column, plan, error);
-    if (status == RECMAP_OK) status = make_pad(column, plan, error);
+    RETURN_IF_FAILED(add_values_slot(column, plan, error));
+    RETURN_IF_FAILED(add_other_slots(column, plan, error));
+    RETURN_IF_FAILED(make_pad(column, plan, error));
     size_t parts = BATCH_PART_LEVELS + 2 + feature->partition_count;
     if (plan->part_stride < parts) plan->part_stride = parts;
-    return status;
+    return RECMAP_OK;
 }
 
 static bool has_no_features(const recmap_feature *features, size_t count) {
@@ -159,24 +156,23 @@ static recmap_status add_prefixes(struct slot_set *set, recmap_error *error) {
 recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
                            size_t context_count, const recmap_feature *lists, size_t list_count,
                            recmap_error *error) {
-    recmap_status status = RECMAP_OK;
     if (has_no_features(features, context_count) || has_no_features(lists, list_count))
         return fail(error, RECMAP_INVALID, "the features are NULL");
     plan->columns = calloc(context_count + list_count + 1, sizeof *plan->columns);
     if (!plan->columns || !make_room(&plan->features, features, context_count) ||
         !make_room(&plan->lists, lists, list_count))
         return fail_memory(error);
-    for (size_t i = 0; status == RECMAP_OK && i < context_count; i++)
-        status = compile_column(plan, &features[i], false, error);
-    for (size_t i = 0; status == RECMAP_OK && i < list_count; i++)
-        status = compile_column(plan, &lists[i], true, error);
-    if (status == RECMAP_OK) status = spec_check_names(features, context_count, error);
-    if (status == RECMAP_OK) status = spec_check_names(lists, list_count, error);
-    if (status == RECMAP_OK) status = finish_set(&plan->features, error);
-    if (status == RECMAP_OK) status = finish_set(&plan->lists, error);
-    if (status == RECMAP_OK) status = add_prefixes(&plan->features, error);
+    for (size_t i = 0; i < context_count; i++)
+        RETURN_IF_FAILED(compile_column(plan, &features[i], false, error));
+    for (size_t i = 0; i < list_count; i++)
+        RETURN_IF_FAILED(compile_column(plan, &lists[i], true, error));
+    RETURN_IF_FAILED(spec_check_names(features, context_count, error));
+    RETURN_IF_FAILED(spec_check_names(lists, list_count, error));
+    RETURN_IF_FAILED(finish_set(&plan->features, error));
+    RETURN_IF_FAILED(finish_set(&plan->lists, error));
+    RETURN_IF_FAILED(add_prefixes(&plan->features, error));
     plan->context_count = context_count;
-    return status;
+    return RECMAP_OK;
 }
 
 static void free_set(struct slot_set *set) {

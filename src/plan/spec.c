@@ -145,13 +145,12 @@ recmap_status spec_check(const recmap_feature *feature, bool is_list, recmap_err
     if (!feature->name) return fail(error, RECMAP_INVALID, "a feature has no name");
     if (!is_text(feature->name) || (feature->key && !is_text(feature->key)))
         return refuse(error, feature, "its name is not UTF-8");
-    recmap_status status = check_kind(feature, is_list, error);
-    if (status == RECMAP_OK) status = check_element(feature, error);
-    if (status == RECMAP_OK) status = check_shape(feature, error);
-    if (status == RECMAP_OK) status = check_defaults(feature, error);
-    if (status == RECMAP_OK) status = check_partitions(feature, error);
-    if (status == RECMAP_OK) status = check_indices(feature, error);
-    return status;
+    RETURN_IF_FAILED(check_kind(feature, is_list, error));
+    RETURN_IF_FAILED(check_element(feature, error));
+    RETURN_IF_FAILED(check_shape(feature, error));
+    RETURN_IF_FAILED(check_defaults(feature, error));
+    RETURN_IF_FAILED(check_partitions(feature, error));
+    return check_indices(feature, error);
 }
 
 recmap_status spec_check_names(const recmap_feature *features, size_t count, recmap_error *error) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/type_name.h"
 #include "example/example.h"
 #include "index/ids.h"
 #include "index/lifted.h"
@@ -186,7 +187,7 @@ static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_
     case RUN_OTHER_TYPE:
         fail(error, RECMAP_FEATURE,
              "feature \"%s\" is of type %s here and of type %s in earlier records", name,
-             column_type_name(type), column_type_name(before));
+             type_name(type), type_name(before));
         fail_advise(error, "a lifted feature must have one type in all records");
         break;
     case RUN_TOO_LONG:
