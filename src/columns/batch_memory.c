@@ -1,5 +1,6 @@
 #include "columns/batch_memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ static const struct slot *slot_of(const recmap_parser *parser, size_t sink_index
 }
 
 bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_t row_count) {
+    assert(batch_memory_is_idle(memory));
     memory->column_count = 0;
     memory->failure_count = memory->failure_text_size = 0;
     memory->row_count = row_count;

@@ -1,5 +1,7 @@
 #include "decode/list_decode.h"
 
+#include <assert.h>
+
 #include <recmap/columns.h>
 
 #include "decode/varints.h"
@@ -39,6 +41,7 @@ static void *make_room(struct list_decoder *decoder, uint64_t count) {
 }
 
 static void advance(struct list_decoder *decoder, uint64_t count) {
+    assert(count <= decoder->room);
     decoder->at += count;
     decoder->count += count;
     if (decoder->room != UINT64_MAX) decoder->room -= count;

@@ -1,5 +1,6 @@
 #include "example/entry_map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -24,6 +25,7 @@ bool entry_map_reserve(struct entry_map *map) {
 }
 
 void entry_map_add(struct entry_map *map, const struct map_entry *entry) {
+    assert(map->count < map->capacity);
     map->entries[map->count++] = *entry;
     map->size += map_entry_size(entry, entry->body_size);
 }

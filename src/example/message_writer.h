@@ -3,6 +3,7 @@
 #ifndef RECMAP_EXAMPLE_MESSAGE_WRITER_H
 #define RECMAP_EXAMPLE_MESSAGE_WRITER_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,9 +38,11 @@ static inline void message_put_varint(struct message_writer *writer, uint64_t va
     for (; value > 0x7f; value >>= 7) *at++ = (uint8_t)(value | 0x80);
     *at++ = (uint8_t)value;
     writer->size = (size_t)(at - writer->data);
+    assert(writer->size <= writer->capacity);
 }
 
 static inline void message_put_bytes(struct message_writer *writer, const void *data, size_t size) {
+    assert(size <= writer->capacity - writer->size);
     if (size) memcpy(writer->data + writer->size, data, size);
     writer->size += size;
 }

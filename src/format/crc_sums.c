@@ -1,5 +1,6 @@
 #include "format/crc_sums.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -34,6 +35,7 @@ static bool sum_to(uint32_t *crc, struct crc_sums *sums, uint64_t size) {
  * CRCs. */
 bool crc_sums_piece(uint32_t *crc, struct crc_sums *sums, const uint8_t *bytes, uint64_t from,
                     uint64_t size) {
+    assert(!sums->bytes || sums->bytes == bytes);
     if (!sums->bytes || from < sums->first) {
         sums->bytes = bytes;
         sums->first = from;

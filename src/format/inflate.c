@@ -14,6 +14,7 @@
  * rejects untested versions. */
 #include "format/inflate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,6 +198,7 @@ static uint32_t have(struct inflater *inflater, uint32_t wanted) {
 }
 
 static void skip(struct inflater *inflater, uint32_t size) {
+    assert(size <= inflater->state.avail_in);
     inflater->state.next_in += size;
     inflater->state.avail_in -= size;
 }
@@ -316,6 +318,7 @@ static void read_header(struct inflater *inflater) {
 }
 
 static uint32_t pending(const struct inflater *inflater) {
+    assert(inflater->state.tmp_out_processed <= inflater->state.tmp_out_valid);
     return (uint32_t)(inflater->state.tmp_out_valid - inflater->state.tmp_out_processed);
 }
 

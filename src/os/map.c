@@ -1,5 +1,6 @@
 #include "os/map.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ static bool guard_add(struct file_map *map) {
 static void guard_remove(struct file_map *map) {
     struct guard_slot *slot = map->guard_slot;
     process_lock();
+    assert(slot->owner == map);
     slot->owner = NULL;
     process_unlock();
 }

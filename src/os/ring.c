@@ -1,5 +1,6 @@
 #include "os/ring.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <liburing.h>
 #include <sched.h>
@@ -31,6 +32,7 @@ void ring_destroy(struct read_ring *ring) {
 void ring_add(struct read_ring *ring, int fd, void *data, uint32_t size, uint64_t offset,
               void *tag) {
     struct io_uring_sqe *entry = io_uring_get_sqe(&ring->uring);
+    assert(entry); /* at most `depth` reads */
     io_uring_prep_read(entry, fd, data, size, offset);
     io_uring_sqe_set_data(entry, tag);
     ring->added++;

@@ -1,9 +1,11 @@
 #include "plan/buffer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool buffer_reserve(struct buffer *buffer, size_t used, size_t size) {
+    assert(used <= buffer->capacity);
     if (size <= buffer->capacity && buffer->data) return true;
     size_t capacity = buffer->capacity > SIZE_MAX / 4 ? size : buffer->capacity * 2;
     if (capacity < size) capacity = size;

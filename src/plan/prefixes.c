@@ -1,5 +1,6 @@
 #include "plan/prefixes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ static prefix_path path_of(const struct slot *slot) {
 }
 
 static void put_fixed(struct prefix *prefix, size_t at, uint8_t byte) {
+    assert(at < PREFIX_SIZE);
     prefix->bytes[at] = byte;
     prefix->care[at] = 0xff;
 }

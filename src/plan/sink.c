@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <string.h>
 
 #include <recmap/columns.h>
@@ -48,9 +49,11 @@ void sink_roll_back(struct sink *sink, const struct slot *slot, size_t row) {
     if (!has_rows(slot)) return;
     uint64_t begin = (uint64_t)buffer_int64(&sink->rows)[row];
     if (slot->steps) {
+        assert(begin <= sink->step_count);
         sink->step_count = begin;
         begin = (uint64_t)buffer_int64(&sink->steps)[begin];
     }
+    assert(begin <= sink->value_count);
     sink->value_count = begin;
 }
 
