@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/search.h"
 #include "dataset/damage_json.h"
 #include "dataset/dataset.h"
 #include "scan/scan.h"
@@ -147,14 +148,9 @@ static bool is_listed(const struct verification *verification, uint64_t offset, 
     const struct index_shard *shard = shard_at(verification);
     const struct damage_entry *damages = index_damages(verification->dataset->index) +
                                          shard->first_damage;
-    uint64_t low = 0, high = shard->entry.damage_count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (damages[middle].offset < offset) low = middle + 1;
-        else high = middle;
-    }
-    return low < shard->entry.damage_count && damages[low].offset == offset &&
-           damages[low].length == length;
+    size_t count = (size_t)shard->entry.damage_count;
+    size_t i = search_below(&damages->offset, sizeof *damages, count, offset);
+    return i < count && damages[i].offset == offset && damages[i].length == length;
 }
 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,

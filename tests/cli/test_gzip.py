@@ -265,6 +265,14 @@ class Bad(GzipTest):
         self.index("--framing", "lines", "a", "-o", "x.rmx")
         self.check_reads(due[:3])
 
+    def test_complete_lines_before_a_cut_are_kept(self):
+        first, second = (member(self.framings["lines"](part)) for part in self.parts[:2])
+        for left in range(100, len(second), 211):
+            inflated = zlib.decompressobj(wbits=31).decompress(second[:left])
+            kept = self.parts[0] + self.parts[1][: inflated.count(b"\n")]
+            self.check_bad(f"{left} bytes left", first + second[:left],
+                           "the gzip stream is damaged: the file ends", kept, "lines")
+
     def test_a_member_lost_in_between(self):
         for framing in self.framings:
             first, second, third = self.members(framing)
