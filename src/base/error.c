@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -130,11 +131,10 @@ size_t recmap_error_format(char *text, size_t capacity, const recmap_error *erro
     bool has_offset = error->offset != RECMAP_NO_OFFSET;
     int n = 0;
     if (has_record)
-        n = snprintf(place, sizeof place, "record %llu%s", (unsigned long long)error->record,
+        n = snprintf(place, sizeof place, "record %" PRIu64 "%s", error->record,
                      has_offset ? " at " : ": ");
     if (has_offset)
-        snprintf(place + n, sizeof place - (size_t)n,
-                 "byte %llu: ", (unsigned long long)error->offset);
+        snprintf(place + n, sizeof place - (size_t)n, "byte %" PRIu64 ": ", error->offset);
     int length = snprintf(text, capacity, "recmap: %s%s%s%s%s%s", error->path,
                           error->path[0] ? ": " : "", place, error->message,
                           error->advice[0] ? "\n  " : "", error->advice);

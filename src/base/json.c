@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,19 +190,19 @@ void json_base64(struct json_writer *json, const void *data, size_t size) {
 
 void json_uint64(struct json_writer *json, uint64_t value) {
     char text[32];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    snprintf(text, sizeof text, "%" PRIu64, value);
     scalar(json, text);
 }
 
 void json_int64(struct json_writer *json, int64_t value) {
     char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)value);
+    snprintf(text, sizeof text, "%" PRId64, value);
     scalar(json, text);
 }
 
 void json_int64_string(struct json_writer *json, int64_t value) {
     char text[32];
-    snprintf(text, sizeof text, "\"%lld\"", (long long)value);
+    snprintf(text, sizeof text, "\"%" PRId64 "\"", value);
     scalar(json, text);
 }
 

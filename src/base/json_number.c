@@ -1,4 +1,5 @@
 /* JSON numbers: their syntax and their values. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@ static bool pass_digits(struct json_reader *reader) {
     return reader->at > first;
 }
 
-static bool pass(struct json_reader *reader, const char *any_of) {
-    if (reader->at == reader->end || !*reader->at || !strchr(any_of, *reader->at)) return false;
+static bool pass(struct json_reader *reader, const char *characters) {
+    if (reader->at == reader->end || !*reader->at || !strchr(characters, *reader->at)) return false;
     reader->at++;
     return true;
 }
@@ -74,14 +75,14 @@ static void take_digit(struct decimal *decimal, char digit, bool is_fraction) {
 }
 
 static struct decimal decimal_of(const struct json_number *number) {
-    const char *at = number->data, *end = at + number->size;
-    struct decimal taken = {.is_negative = *at == '-'};
+    const char *next = number->data, *end = next + number->size;
+    struct decimal taken = {.is_negative = *next == '-'};
     bool is_fraction = false;
-    for (at += taken.is_negative; at < end && *at != 'e' && *at != 'E'; at++) {
-        if (*at == '.') is_fraction = true;
-        else take_digit(&taken, *at, is_fraction);
+    for (next += taken.is_negative; next < end && *next != 'e' && *next != 'E'; next++) {
+        if (*next == '.') is_fraction = true;
+        else take_digit(&taken, *next, is_fraction);
     }
-    if (at < end) taken.exponent += read_exponent(at + 1, end);
+    if (next < end) taken.exponent += read_exponent(next + 1, end);
     while (taken.digit_count && taken.digits[taken.digit_count - 1] == '0') {
         taken.digit_count--;
         taken.exponent++;
@@ -138,8 +139,8 @@ double json_number_to_double(const struct json_number *number) {
     if (taken.exponent > EXPONENT_MAX) taken.exponent = EXPONENT_MAX;
     if (taken.exponent < -EXPONENT_MAX) taken.exponent = -EXPONENT_MAX;
     if (taken.digit_count) {
-        snprintf(text, sizeof text, "%.*se%lld", (int)taken.digit_count, taken.digits,
-                 (long long)taken.exponent);
+        snprintf(text, sizeof text, "%.*se%" PRId64, (int)taken.digit_count, taken.digits,
+                 taken.exponent);
         value = strtod(text, NULL);
     }
     return copysign(value, taken.is_negative ? -1.0 : 1.0);

@@ -1,5 +1,6 @@
 #include "columns/custom_row.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -64,8 +65,8 @@ static bool find_values(struct row_values *values, recmap_row *row, size_t colum
                          "feature '%.200s' was set to values of another type", slot->name);
     if (slot->count ? count != slot->count : count % slot->multiple != 0)
         return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
-                         "feature '%.200s' was set to %llu values, which do not fit %s", slot->name,
-                         (unsigned long long)count, slot->shape);
+                         "feature '%.200s' was set to %" PRIu64 " values, which do not fit %s",
+                         slot->name, count, slot->shape);
     struct sink *sink = &row->memory->sinks[index];
     uint64_t begin = slot->count ? row->row * slot->count
                                  : (uint64_t)buffer_int64(&sink->rows)[row->row];

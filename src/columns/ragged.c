@@ -1,5 +1,6 @@
 #include "columns/ragged.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -61,8 +62,7 @@ bool ragged_begin(struct batch_memory *memory, size_t column_index) {
 static bool check_ascent(const struct cut *cut, int64_t min) {
     for (int64_t i = 0; i < cut->number_count; i++) {
         if (cut->numbers[i] < min)
-            return refuse(cut, "does not ascend: %lld after %lld", (long long)cut->numbers[i],
-                          (long long)min);
+            return refuse(cut, "does not ascend: %" PRId64 " after %" PRId64, cut->numbers[i], min);
         min = cut->numbers[i];
     }
     return true;
@@ -70,23 +70,21 @@ static bool check_ascent(const struct cut *cut, int64_t min) {
 
 static bool check_end(const struct cut *cut, int64_t end) {
     if (end == cut->count) return true;
-    return refuse(cut, "ends with %lld where there are %lld to cut", (long long)end,
-                  (long long)cut->count);
+    return refuse(cut, "ends with %" PRId64 ", but there are %" PRId64 " entries to split", end,
+                  cut->count);
 }
 
 static bool check_first(const struct cut *cut) {
     if (cut->number_count == 0 || cut->numbers[0] == 0) return true;
-    return refuse(cut, "begins with %lld, not 0", (long long)cut->numbers[0]);
+    return refuse(cut, "begins with %" PRId64 ", not 0", cut->numbers[0]);
 }
 
 static bool check_lengths(const struct cut *cut) {
     int64_t end = 0;
     for (int64_t i = 0; i < cut->number_count; i++) {
-        if (cut->numbers[i] < 0)
-            return refuse(cut, "has the length %lld", (long long)cut->numbers[i]);
+        if (cut->numbers[i] < 0) return refuse(cut, "has the length %" PRId64, cut->numbers[i]);
         if (cut->numbers[i] > cut->count - end)
-            return refuse(cut, "has more than the %lld that there are to cut",
-                          (long long)cut->count);
+            return refuse(cut, "describes more than the %" PRId64 " entries to split", cut->count);
         end += cut->numbers[i];
     }
     return check_end(cut, end);
@@ -94,13 +92,13 @@ static bool check_lengths(const struct cut *cut) {
 
 static bool check_row_ids(const struct cut *cut) {
     if (cut->number_count != cut->count)
-        return refuse(cut, "has %lld rows' numbers for %lld values", (long long)cut->number_count,
-                      (long long)cut->count);
+        return refuse(cut, "has %" PRId64 " row numbers for %" PRId64 " values", cut->number_count,
+                      cut->count);
     if (!check_ascent(cut, 0)) return false;
     if (cut->number_count &&
         cut->numbers[cut->number_count - 1] - cut->number_count >= RAGGED_EMPTY_ROW_LIMIT)
-        return refuse(cut, "names row %lld, too far behind its %lld values",
-                      (long long)cut->numbers[cut->number_count - 1], (long long)cut->count);
+        return refuse(cut, "names row %" PRId64 ", too far past its %" PRId64 " values",
+                      cut->numbers[cut->number_count - 1], cut->count);
     return true;
 }
 
@@ -126,8 +124,8 @@ static bool check_cut(const struct cut *cut, int64_t *row_count) {
     }
     *row_count = cut->count / (int64_t)cut->partition->length;
     if (cut->count % (int64_t)cut->partition->length == 0) return true;
-    return refuse(cut, "of %llu does not divide the %lld that there are to cut",
-                  (unsigned long long)cut->partition->length, (long long)cut->count);
+    return refuse(cut, "of %" PRIu64 " does not divide the %" PRId64 " entries to split",
+                  cut->partition->length, cut->count);
 }
 
 /* Writes the end of each row, relative to all entries of the level: `ends[0]` is the end of the
@@ -187,8 +185,8 @@ bool ragged_add_row(struct batch_memory *memory, size_t column_index, size_t row
     int64_t count = rows[row + 1] - rows[row], stride = (int64_t)tail_stride(feature);
     if (count % stride) {
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                  "feature '%s': %lld values where uniform rows hold %lld", feature->name,
-                  (long long)count, (long long)stride);
+                  "feature '%s': %" PRId64 " values where uniform rows hold %" PRId64,
+                  feature->name, count, stride);
         return fault_blame(fault, plan->values_slot);
     }
     count /= stride;

@@ -1,5 +1,6 @@
 #include "columns/sparse.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const int64_t *key_values(const struct batch_memory *memory, const struct column_plan *plan,
@@ -21,16 +22,15 @@ static bool check_key(const struct batch_memory *memory, const struct column_pla
     const int64_t *index = key_values(memory, plan, key) + begin;
     if (count != value_count) {
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                  "feature '%s': %lld values, and %lld indices in '%s'", feature->name,
-                  (long long)value_count, (long long)count, feature->index_keys[key]);
+                  "feature '%s': %" PRId64 " values, and %" PRId64 " indices in '%s'",
+                  feature->name, value_count, count, feature->index_keys[key]);
         return fault_blame(fault, plan->other_slots[key]);
     }
     for (int64_t i = 0; i < count; i++) {
         if ((uint64_t)index[i] < feature->sizes[key]) continue;
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                  "feature '%s': index %lld in '%s' is not in [0, %llu)", feature->name,
-                  (long long)index[i], feature->index_keys[key],
-                  (unsigned long long)feature->sizes[key]);
+                  "feature '%s': index %" PRId64 " in '%s' is not in [0, %" PRIu64 ")",
+                  feature->name, index[i], feature->index_keys[key], feature->sizes[key]);
         return fault_blame(fault, plan->other_slots[key]);
     }
     return true;

@@ -2,6 +2,7 @@
 #include "base/type_name.h"
 #include "decode/list_decode.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { PLACE_SIZE = 300 };
@@ -26,15 +27,16 @@ static const char *plural(uint64_t count) {
 /* Checks the number of elements; `count` comes from a well-formed feature. */
 static bool check_count(uint64_t count, const struct slot *slot, size_t offset, size_t step,
                         struct read_fault *fault) {
-    unsigned long long found = count, fixed = slot->count, multiple = slot->multiple;
+    uint64_t found = count, fixed = slot->count, multiple = slot->multiple;
     if (fixed ? found == fixed : found % multiple == 0) return true;
     struct place at = place_of(slot, step);
     if (fixed)
-        return fault_set(fault, RECMAP_FEATURE, offset, "%s: %llu value%s where %s needs %llu",
-                         at.text, found, plural(found), slot->shape, fixed);
+        return fault_set(fault, RECMAP_FEATURE, offset,
+                         "%s: %" PRIu64 " value%s where %s needs %" PRIu64, at.text, found,
+                         plural(found), slot->shape, fixed);
     return fault_set(fault, RECMAP_FEATURE, offset,
-                     "%s: %llu value%s where steps of %s need a multiple of %llu", at.text, found,
-                     plural(found), slot->shape, multiple);
+                     "%s: %" PRIu64 " value%s where steps of %s need a multiple of %" PRIu64,
+                     at.text, found, plural(found), slot->shape, multiple);
 }
 
 /* Checks for a single bytes value that contains whole elements. */
@@ -51,8 +53,8 @@ static bool check_raw(uint64_t *count, const struct slot *slot,
     const char *element = recmap_element_name(slot->element);
     if (!is_one)
         return fault_set(fault, RECMAP_FEATURE, offset,
-                         "%s: %llu bytes values where one is needed that holds raw %s", at.text,
-                         (unsigned long long)feature->count, element);
+                         "%s: %" PRIu64 " bytes values where one is needed that holds raw %s",
+                         at.text, feature->count, element);
     return fault_set(fault, RECMAP_FEATURE, offset,
                      "%s: %zu bytes are not a whole number of raw %s", at.text, size, element);
 }
@@ -96,17 +98,17 @@ static bool tell_trouble(const struct list_decoder *decoder, size_t offset, cons
     if (decoder->trouble != LIST_RANGE)
         return fault_set(fault, RECMAP_CORRUPT, offset, "%s: its values are malformed", at.text);
     offset = (size_t)(decoder->bad_at - data);
-    unsigned long long index = decoder->bad_index;
+    uint64_t index = decoder->bad_index;
     if (decoder->bad.type == RECMAP_TYPE_INT64)
         return fault_set(fault, RECMAP_FEATURE, offset,
-                         "%s: value %llu is %lld, which %s cannot hold", at.text, index,
-                         (long long)decoder->bad.as.int64, element);
+                         "%s: value %" PRIu64 " is %" PRId64 ", which %s cannot hold", at.text,
+                         index, decoder->bad.as.int64, element);
     if (decoder->bad.type == RECMAP_TYPE_FLOAT)
         return fault_set(fault, RECMAP_FEATURE, offset,
-                         "%s: value %llu is %g, which %s cannot hold", at.text, index,
+                         "%s: value %" PRIu64 " is %g, which %s cannot hold", at.text, index,
                          (double)decoder->bad.as.float32, element);
-    return fault_set(fault, RECMAP_FEATURE, offset, "%s: raw value %llu is not a %s", at.text,
-                     index, element);
+    return fault_set(fault, RECMAP_FEATURE, offset, "%s: raw value %" PRIu64 " is not a %s",
+                     at.text, index, element);
 }
 
 bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint64_t at,

@@ -1,5 +1,7 @@
 #include "decode/read_lists.h"
 
+#include <inttypes.h>
+
 #include "base/json.h"
 #include "decode/list_decode.h"
 #include "example/sequence_wire.h"
@@ -113,8 +115,8 @@ static bool read_step(struct sink *sink, const struct slot *slot, struct wire bo
     if (feature.kind == RECMAP_TYPE_NONE) {
         if (!slot->count) return !slot->steps || end_step(sink, fault);
         return fault_set(fault, RECMAP_FEATURE, (size_t)(body.at - data),
-                         "feature list '%.200s', step %zu: no values where %s needs %llu",
-                         slot->name, step, slot->shape, (unsigned long long)slot->count);
+                         "feature list '%.200s', step %zu: no values where %s needs %" PRIu64,
+                         slot->name, step, slot->shape, slot->count);
     }
     if (slot->count && !make_room(sink, slot)) return fault_memory(fault);
     if (!list_read(&count, sink, slot, sink->value_count, &feature, data, step, fault))

@@ -22,7 +22,7 @@ static bool find_features(struct example_feature *feature, const recmap_parser *
     struct example_entry entry;
     size_t index;
     for (size_t i = 0; i < plan->features.count; i++) feature[i] = (struct example_feature){0};
-    while (example_reader_next_asked(&entry, &index, &reader, plan->features.names))
+    while (example_reader_next_requested(&entry, &index, &reader, plan->features.names))
         feature[index] = entry.feature;
     return example_reader_end(&reader, NULL) || tell_fault(plan, &reader, &entry, fault);
 }
@@ -62,7 +62,7 @@ size_t read_entry_offset(const recmap_parser *plan, size_t slot, const uint8_t *
     struct example_reader reader = example_reader_begin(data, size);
     struct example_entry entry;
     size_t index, offset = SIZE_MAX;
-    while (example_reader_next_asked(&entry, &index, &reader, names))
+    while (example_reader_next_requested(&entry, &index, &reader, names))
         if (index == example_names_first(names, slot))
             offset = (size_t)(entry.feature.entry.at - data);
     return offset;

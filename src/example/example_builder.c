@@ -3,6 +3,7 @@
  * messages, whose sizes are known only then. */
 #include "example/building.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +134,7 @@ static recmap_status check_size(recmap_example_builder *builder, const struct ad
     uint64_t size = size_with(builder, added, replaced);
     if (builder->is_in_list) builder->lists.size += PREFIX_SLACK;
     if (size <= builder->size_limit) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "a record is limited to %llu bytes",
-         (unsigned long long)builder->size_limit);
+    fail(error, RECMAP_INVALID, "a record is limited to %" PRIu64 " bytes", builder->size_limit);
     fail_advise(error, "protobuf cannot read a larger message: split it into several records");
     return RECMAP_INVALID;
 }

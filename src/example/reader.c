@@ -160,8 +160,9 @@ bool example_reader_next(struct example_entry *entry, struct example_reader *rea
            (read_plain_entry(entry, &body) || read_entry(entry, body, &reader->trace));
 }
 
-bool example_reader_next_asked(struct example_entry *entry, size_t *index,
-                               struct example_reader *reader, const struct example_names *names) {
+bool example_reader_next_requested(struct example_entry *entry, size_t *index,
+                                   struct example_reader *reader,
+                                   const struct example_names *names) {
     struct wire body;
     while (next_body(&body, reader)) {
         if (!read_name(entry, body, &reader->trace)) break;

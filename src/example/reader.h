@@ -36,8 +36,9 @@ bool example_reader_next(struct example_entry *entry, struct example_reader *rea
 /* Advances to the next entry whose name is in `names` and sets `index` to the name's index. The
  * values of all other entries are skipped by their length without being validated. On a fault in an
  * entry's values, the entry's name is set; otherwise the name is NULL when this returns false. */
-bool example_reader_next_asked(struct example_entry *entry, size_t *index,
-                               struct example_reader *reader, const struct example_names *names);
+bool example_reader_next_requested(struct example_entry *entry, size_t *index,
+                                   struct example_reader *reader,
+                                   const struct example_names *names);
 
 /* Returns whether bytes are UTF-8; fast for ASCII. */
 bool example_name_is_utf8(const uint8_t *data, size_t size);

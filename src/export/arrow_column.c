@@ -1,5 +1,6 @@
 #include "export/arrow_column.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,7 +105,7 @@ static bool make_elements(const struct column_source *source, struct arrow_node 
 
 static const char *fixed_size_format(const struct column_source *source, uint64_t size) {
     char text[32];
-    snprintf(text, sizeof text, "+w:%llu", (unsigned long long)size);
+    snprintf(text, sizeof text, "+w:%" PRIu64, size);
     return arena_copy_text(&source->box->memory, text);
 }
 
@@ -130,8 +131,8 @@ static bool make_tensors(const struct column_source *source, struct arrow_node *
     char metadata[1024];
     size_t size = (size_t)snprintf(metadata, sizeof metadata, "{\"shape\":[");
     for (size_t i = 0; i < source->dimension_count; i++)
-        size += (size_t)snprintf(metadata + size, sizeof metadata - size, "%s%llu", i ? "," : "",
-                                 (unsigned long long)source->dimensions[i]);
+        size += (size_t)snprintf(metadata + size, sizeof metadata - size, "%s%" PRIu64,
+                                 i ? "," : "", source->dimensions[i]);
     snprintf(metadata + size, sizeof metadata - size, "]}");
     return arrow_node_add_metadata(node, source->box, "ARROW:extension:name",
                                    "arrow.fixed_shape_tensor") &&
@@ -230,8 +231,8 @@ static bool add_sizes(const struct column_source *source, struct arrow_node *nod
     if (!text) return false;
     text[0] = '[';
     for (size_t i = 0; i < feature->index_count; i++)
-        size += (size_t)snprintf(text + size, capacity - size, "%s%llu", i ? ", " : "",
-                                 (unsigned long long)feature->sizes[i]);
+        size += (size_t)snprintf(text + size, capacity - size, "%s%" PRIu64, i ? ", " : "",
+                                 feature->sizes[i]);
     snprintf(text + size, capacity - size, "]");
     return arrow_node_add_metadata(node, source->box, "recmap:sizes", text);
 }

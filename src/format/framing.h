@@ -71,7 +71,7 @@ struct framing {
     uint64_t file_footer_size;
 
     uint64_t record_size;         /* nonzero if all records have one size */
-    bool begins_behind;           /* the byte before a frame marks its start, as LF does */
+    bool has_delimiter;           /* the byte before a frame marks its start, as LF does */
     const recmap_framing *custom; /* set for a user's framing */
 
     /* Parses the frame that starts at bytes[0]. `fault` may be NULL. */

@@ -54,7 +54,7 @@ struct inflater {
     uint64_t offset;    /* in the output */
     uint64_t member_at; /* in the input */
     uint64_t member_size;
-    uint64_t unsure_from;
+    uint64_t unverified_from;
     uint32_t sum; /* of the current member's output */
     struct inflate_fault fault;
     uint8_t *input;
@@ -118,7 +118,7 @@ struct inflater *inflater_copy(const struct inflater *inflater,
 }
 
 /* Moves the input position to byte `at` of the source. */
-static void go_to(struct inflater *inflater, uint64_t at) {
+static void seek_input(struct inflater *inflater, uint64_t at) {
     inflater->taken = at;
     inflater->state.avail_in = 0;
     inflater->state.next_in = inflater->input ? inflater->input + INPUT_LEAD : NULL;
@@ -130,7 +130,7 @@ static void begin_member(struct inflater *inflater) {
     inflater->zlib = (struct isal_zlib_header){0};
     inflater->phase = PHASE_HEADER;
     inflater->member_size = 0;
-    inflater->unsure_from = inflater->offset;
+    inflater->unverified_from = inflater->offset;
     inflater->sum = inflater->kind == COMPRESSION_ZLIB;
 }
 
@@ -141,7 +141,7 @@ static void start(struct inflater *inflater, uint64_t at, uint64_t offset) {
     inflater->offset = offset;
     begin_member(inflater);
     inflater->member_at = at;
-    go_to(inflater, at);
+    seek_input(inflater, at);
 }
 
 void inflater_start(struct inflater *inflater, uint64_t at, uint64_t offset) {
@@ -191,7 +191,7 @@ uint64_t inflater_position(const struct inflater *inflater) {
  * members, when ISA-L holds no input of its own. */
 static uint32_t have(struct inflater *inflater, uint32_t wanted) {
     if (inflater->state.avail_in < wanted && inflater->taken < inflater->source.size) {
-        go_to(inflater, inflater->taken - inflater->state.avail_in);
+        seek_input(inflater, inflater->taken - inflater->state.avail_in);
         refill(inflater);
     }
     return inflater->state.avail_in < wanted ? inflater->state.avail_in : wanted;
@@ -222,16 +222,16 @@ bool inflater_start_at(struct inflater *inflater, const struct seek_point *point
     return true;
 }
 
-bool inflater_go_on_at(struct inflater *inflater, const struct seek_point *point) {
+bool inflater_continue_at(struct inflater *inflater, const struct seek_point *point) {
     const uint64_t member_at = inflater->member_at, size = inflater->member_size,
-                   unsure = inflater->unsure_from;
+                   unverified = inflater->unverified_from;
     const uint32_t sum = inflater->sum;
     const bool checks = inflater->checks;
     if (!inflater_start_at(inflater, point)) return false;
     if (!point->window_size) return true;
     inflater->member_at = member_at;
     inflater->member_size = size;
-    inflater->unsure_from = unsure;
+    inflater->unverified_from = unverified;
     inflater->sum = sum;
     inflater->checks = checks;
     return true;
@@ -438,7 +438,7 @@ static void read_trailer(struct inflater *inflater, bool *is_wrong) {
         *is_wrong = load32(at) != inflater->sum ||
                     load32(at + 4) != (uint32_t)inflater->member_size;
     else if (inflater->checks) *is_wrong = __builtin_bswap32(load32(at)) != inflater->sum;
-    if (!*is_wrong) inflater->unsure_from = inflater->offset;
+    if (!*is_wrong) inflater->unverified_from = inflater->offset;
     if (*is_wrong) {
         inflater->fault.at = inflater_position(inflater);
         inflater->fault.reason = "its checksum is wrong";
@@ -449,7 +449,7 @@ static void read_trailer(struct inflater *inflater, bool *is_wrong) {
 
 /* Decides what follows a member: another member, padding of zeros at the end (which gzip(1) accepts
  * too), or bytes that do not belong there. */
-static void look_behind(struct inflater *inflater) {
+static void read_padding_or_member(struct inflater *inflater) {
     enum { MAGIC = 4 };
     uint64_t at = inflater_position(inflater);
     if (have(inflater, MAGIC) &&
@@ -483,7 +483,7 @@ inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint8_t *
         } else if (inflater->phase == PHASE_TRAILER) {
             read_trailer(inflater, &is_wrong);
         } else if (inflater->phase == PHASE_NEXT) {
-            look_behind(inflater);
+            read_padding_or_member(inflater);
         } else if (inflater->phase == PHASE_DONE) {
             verdict = INFLATE_END;
         } else if (wants_point && inflater->state.block_state == ISAL_BLOCK_NEW_HDR) {
@@ -507,8 +507,8 @@ uint64_t inflater_member_at(const struct inflater *inflater) {
     return inflater->member_at;
 }
 
-uint64_t inflater_unsure_from(const struct inflater *inflater) {
-    return inflater->unsure_from;
+uint64_t inflater_unverified_from(const struct inflater *inflater) {
+    return inflater->unverified_from;
 }
 
 /* Returns whether a member at byte `at` inflates for TRIED_SIZE bytes, or to its valid end. */

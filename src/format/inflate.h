@@ -62,7 +62,7 @@ bool inflater_start_at(struct inflater *inflater, const struct seek_point *point
 /* Like inflater_start_at, for an inflater whose output has already reached the point's offset,
  * intact or damaged. The member continues: its checksum is verified at its end if it would have
  * been before. */
-bool inflater_go_on_at(struct inflater *inflater, const struct seek_point *point);
+bool inflater_continue_at(struct inflater *inflater, const struct seek_point *point);
 
 /* The output size of the current member so far. */
 uint64_t inflater_member_size(const struct inflater *inflater);
@@ -97,7 +97,7 @@ uint64_t inflater_position(const struct inflater *inflater);
 uint64_t inflater_member_at(const struct inflater *inflater);
 
 /* The output offset from which on no verified checksum covers the output. */
-uint64_t inflater_unsure_from(const struct inflater *inflater);
+uint64_t inflater_unverified_from(const struct inflater *inflater);
 
 /* Returns the first offset, `from` or later, at which a GZIP member starts that inflates for at
  * least 64 KiB or to its valid end, or UINT64_MAX if there is none. Discards the current state.

@@ -41,7 +41,7 @@ static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64
 const struct framing lines_framing = {
     .name = "lines",
     .overhead_varies = true,
-    .begins_behind = true,
+    .has_delimiter = true,
     .parse = parse,
     .begins_frame = begins_frame,
     .find = find,

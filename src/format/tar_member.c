@@ -167,15 +167,16 @@ static bool global_is_void(const uint8_t *text, uint64_t size) {
     return read_pax(&said, text, size, NULL) == TAR_MEMBER && !said.name && !said.has_size;
 }
 
-/* Reads the extended header at bytes[*at] and advances `*at` past it. */
-static tar_verdict read_extension(struct extension *extension, uint64_t *at, const uint8_t *bytes,
-                                  uint64_t size, uint64_t data_size, struct frame_fault *fault) {
-    const uint8_t *data = bytes + *at + TAR_BLOCK_SIZE;
-    uint8_t type = bytes[*at + TYPE_AT];
-    uint64_t left = size - *at - TAR_BLOCK_SIZE;
+/* Reads the extended header at bytes[*position] and advances `*position` past it. */
+static tar_verdict read_extension(struct extension *extension, uint64_t *position,
+                                  const uint8_t *bytes, uint64_t size, uint64_t data_size,
+                                  struct frame_fault *fault) {
+    const uint8_t *data = bytes + *position + TAR_BLOCK_SIZE;
+    uint8_t type = bytes[*position + TYPE_AT];
+    uint64_t left = size - *position - TAR_BLOCK_SIZE;
     if (data_size > left || padded(data_size) > left)
         return bad(fault, "the archive ends inside an extended header");
-    *at += TAR_BLOCK_SIZE + padded(data_size);
+    *position += TAR_BLOCK_SIZE + padded(data_size);
     if (type == 'x' || type == 'X') return read_pax(extension, data, data_size, fault);
     if (type == 'L' && !extension->name) {
         extension->name = data;

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,7 +296,7 @@ static char *temporary_path(const char *target) {
         random = (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)&random;
     size_t size = strlen(target) + 32;
     char *path = malloc(size);
-    if (path) snprintf(path, size, "%s.tmp-%016llx", target, (unsigned long long)random);
+    if (path) snprintf(path, size, "%s.tmp-%016" PRIx64, target, random);
     return path;
 }
 

@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,8 @@ static const char *shape_text(recmap_parser *plan, const recmap_feature *feature
     if (!text) return NULL;
     text[0] = '[';
     for (size_t i = 0; i < feature->dimension_count; i++)
-        size += (size_t)snprintf(text + size, capacity - size, "%s%llu", i ? ", " : "",
-                                 (unsigned long long)feature->shape[i]);
+        size += (size_t)snprintf(text + size, capacity - size, "%s%" PRIu64, i ? ", " : "",
+                                 feature->shape[i]);
     snprintf(text + size, capacity - size, "]");
     return text;
 }

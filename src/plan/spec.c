@@ -1,5 +1,6 @@
 #include "plan/spec.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,9 +59,8 @@ static recmap_status check_defaults(const recmap_feature *feature, recmap_error 
     if (is_sequence && feature->default_count != 1)
         return refuse(error, feature, "a sequence must have exactly one default, for padding");
     if (feature->default_count != 1 && feature->default_count != spec_stride(feature))
-        return fail(error, RECMAP_INVALID, "feature '%s': %zu defaults for %llu elements",
-                    feature->name, feature->default_count,
-                    (unsigned long long)spec_stride(feature));
+        return fail(error, RECMAP_INVALID, "feature '%s': %zu defaults for %" PRIu64 " elements",
+                    feature->name, feature->default_count, spec_stride(feature));
     return check_values(feature, error);
 }
 

@@ -222,7 +222,7 @@ static bool start_at_known(struct stream_scan *stream, const struct stored_point
     if (verdict == POINTS_NO_MEMORY)
         stream->findings->status = fail_memory(&stream->findings->error);
     if (verdict != POINTS_OK) return false;
-    return keeps_member ? inflater_go_on_at(stream->inflater, &seek)
+    return keeps_member ? inflater_continue_at(stream->inflater, &seek)
                         : inflater_start_at(stream->inflater, &seek);
 }
 
@@ -297,7 +297,7 @@ static bool is_truncated(struct stream_scan *stream, const struct inflate_fault 
 static bool pass_damage(struct stream_scan *stream) {
     const struct inflate_fault fault = *inflater_fault(stream->inflater);
     const struct framing *framing = framing_of(stream);
-    uint64_t end = image_end(stream), verified_end = inflater_unsure_from(stream->inflater);
+    uint64_t end = image_end(stream), verified_end = inflater_unverified_from(stream->inflater);
     char reason[REASON_MAX];
     snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %llu: %s",
              compression_name(stream->scan->kind), (unsigned long long)fault.at, fault.reason);
@@ -348,7 +348,7 @@ static bool pass_known_point(struct stream_scan *stream, recmap_status *status,
     bool member_begins = inflater_member_size(stream->inflater) == 1;
     stream->size = (size_t)(point->offset - stream->origin);
     if (!point->window_size && !member_begins && !framing_of(stream)->check_payload) {
-        lose_unverified(stream, inflater_unsure_from(stream->inflater), wrong_sum);
+        lose_unverified(stream, inflater_unverified_from(stream->inflater), wrong_sum);
         return false;
     }
     if (start_at_known(stream, point, true)) return true;
@@ -378,7 +378,7 @@ static bool pass_wrong_sum(struct stream_scan *stream, recmap_status *status, re
     if (framing_of(stream)->check_payload) return true;
     char reason[REASON_MAX];
     format_wrong_sum(reason, fault->at);
-    lose_unverified(stream, inflater_unsure_from(stream->inflater), reason);
+    lose_unverified(stream, inflater_unverified_from(stream->inflater), reason);
     return false;
 }
 

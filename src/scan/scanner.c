@@ -231,7 +231,7 @@ bool scan_from_guess(const struct scanner *scanner, struct scan_findings *findin
 static bool is_complete(const struct framing *framing, const struct frame *frame,
                         const uint8_t *frame_bytes) {
     if (framing->custom) return false;
-    if (framing->begins_behind) return frame_bytes[frame->size - 1] == '\n';
+    if (framing->has_delimiter) return frame_bytes[frame->size - 1] == '\n';
     return framing->overhead || framing->record_size;
 }
 

@@ -56,7 +56,7 @@ static void test_failures_are_collected(void **state) {
     } expected[] = {
         {0, "feature 'id' holds float, but int64 was requested"},
         {2, "feature 'id' is missing and has no default"},
-        {3, "feature 'r': its partition 'n' has more than the 3 that there are to cut"},
+        {3, "feature 'r': its partition 'n' describes more than the 3 entries to split"},
         {4, "feature 'p': index 9 in 'x' is not in [0, 9)"},
         {6, "feature 'p': 3 values, and 2 indices in 'x'"},
         {7, "feature 'p': 1 values, and 2 indices in 'x'"},
@@ -135,30 +135,34 @@ static void test_partitions_that_do_not_cut(void **state) {
                                 starts = RECMAP_PARTITION_ROW_STARTS,
                                 limits = RECMAP_PARTITION_ROW_LIMITS,
                                 ids = RECMAP_PARTITION_VALUE_ROW_IDS;
-    expect_uncut(splits, "", ": its partition 'n' ends with 0 where there are 3 to cut");
-    expect_uncut(splits, "0", ": its partition 'n' ends with 0 where there are 3 to cut");
+    expect_uncut(splits, "", ": its partition 'n' ends with 0, but there are 3 entries to split");
+    expect_uncut(splits, "0", ": its partition 'n' ends with 0, but there are 3 entries to split");
     expect_uncut(splits, "1,3", ": its partition 'n' begins with 1, not 0");
     expect_uncut(splits, "0,2,1,3", ": its partition 'n' does not ascend: 1 after 2");
-    expect_uncut(splits, "0,4", ": its partition 'n' ends with 4 where there are 3 to cut");
-    expect_uncut(lengths, "1,1", ": its partition 'n' ends with 2 where there are 3 to cut");
-    expect_uncut(lengths, "4,-1", ": its partition 'n' has more than the 3 that there are to cut");
+    expect_uncut(splits, "0,4",
+                 ": its partition 'n' ends with 4, but there are 3 entries to split");
+    expect_uncut(lengths, "1,1",
+                 ": its partition 'n' ends with 2, but there are 3 entries to split");
+    expect_uncut(lengths, "4,-1", ": its partition 'n' describes more than the 3 entries to split");
     expect_uncut(lengths, "1,-1,3", ": its partition 'n' has the length -1");
     expect_uncut(lengths, "9223372036854775807,9223372036854775807,5",
-                 ": its partition 'n' has more than the 3 that there are to cut");
-    expect_uncut(starts, "", ": its partition 'n' ends with 0 where there are 3 to cut");
+                 ": its partition 'n' describes more than the 3 entries to split");
+    expect_uncut(starts, "", ": its partition 'n' ends with 0, but there are 3 entries to split");
     expect_uncut(starts, "1", ": its partition 'n' begins with 1, not 0");
-    expect_uncut(starts, "0,4", ": its partition 'n' ends with 4 where there are 3 to cut");
+    expect_uncut(starts, "0,4",
+                 ": its partition 'n' ends with 4, but there are 3 entries to split");
     expect_uncut(starts, "0,-4", ": its partition 'n' does not ascend: -4 after 0");
     expect_uncut(limits, "-1,3", ": its partition 'n' does not ascend: -1 after 0");
-    expect_uncut(limits, "1,2", ": its partition 'n' ends with 2 where there are 3 to cut");
-    expect_uncut(ids, "0,1", ": its partition 'n' has 2 rows' numbers for 3 values");
+    expect_uncut(limits, "1,2",
+                 ": its partition 'n' ends with 2, but there are 3 entries to split");
+    expect_uncut(ids, "0,1", ": its partition 'n' has 2 row numbers for 3 values");
     expect_uncut(ids, "0,2,1", ": its partition 'n' does not ascend: 1 after 2");
     expect_uncut(ids, "-1,0,0", ": its partition 'n' does not ascend: -1 after 0");
     expect_uncut(ids, "0,0,9223372036854775807",
-                 ": its partition 'n' names row 9223372036854775807, too far behind its 3 values");
+                 ": its partition 'n' names row 9223372036854775807, too far past its 3 values");
     /* A few bytes must not ask for much memory. */
     expect_uncut(ids, "0,0,65539",
-                 ": its partition 'n' names row 65539, too far behind its 3 values");
+                 ": its partition 'n' names row 65539, too far past its 3 values");
     expect_uncut(RECMAP_PARTITION_UNIFORM, "", ": 3 values where uniform rows hold 2");
 }
 
@@ -178,7 +182,7 @@ static void test_rows_between(void **state) {
     batch_add(&batch, "v=i:5,6 n=i:0,2 b=i:0", 0);
     assert_int_equal(parse_record(batch.records), RECMAP_FEATURE);
     assert_string_equal(p.error.message, "feature 'r': its partition 'uniform' of 2 does not "
-                                         "divide the 3 that there are to cut");
+                                         "divide the 3 entries to split");
 }
 
 /* Duplicates stay in the order in which they come. */
