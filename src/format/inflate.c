@@ -25,10 +25,9 @@
 
 enum {
     INPUT_SIZE = 256 << 10,
-    INPUT_LEAD = 16,     /* bytes before the input that ISA-L may give back */
-    PIECE_MAX = 1 << 30, /* ISA-L counts input and output in 32 bits */
-    BULK =
-        512 << 10, /* output per call, small enough that the checksum still finds it in the cache */
+    INPUT_LEAD = 16,       /* bytes before the input that ISA-L may give back */
+    PIECE_MAX = 1 << 30,   /* ISA-L counts input and output in 32 bits */
+    BULK = 512 << 10,      /* output per call, still in the cache for the checksum */
     TRIED_SIZE = 64 << 10, /* output that makes a candidate member credible */
 };
 

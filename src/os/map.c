@@ -24,9 +24,11 @@
  *
  * Why this is right: slots are never freed, only emptied and reused, and blocks of slots are only
  * appended, so following the list is always safe. guard_add writes `owner` last and guard_remove
- * clears it first. All accesses are sequentially consistent, so a handler that sees an owner also
- * sees that owner's range, or a later one. A slot cannot change to another owner while the handler
- * reads an address of this one, because a map is only destroyed once no thread reads from it. */
+ * clears it first, and all accesses are sequentially consistent. The handler reads the owner, the
+ * range, and the owner again: if the owner has not changed, the range is its own. A slot that
+ * changes in the meantime can be skipped, because it does not belong to the map being read: a map
+ * is destroyed only once no thread reads from it, so its slot does not change during the handler.
+ */
 struct guard_slot {
     _Atomic(struct file_map *) owner;
     _Atomic(uintptr_t) start;
@@ -199,7 +201,8 @@ static bool guard_handle(uintptr_t address) {
         for (size_t i = 0; i < SLOTS_PER_BLOCK; i++) {
             struct guard_slot *slot = &block->slots[i];
             struct file_map *owner = slot->owner;
-            if (owner && address >= slot->start && address < slot->end)
+            /* Looking at the owner again rules out a range of which only one end is its own. */
+            if (owner && address >= slot->start && address < slot->end && slot->owner == owner)
                 return cover_page(owner, address);
         }
     return false;
