@@ -2,6 +2,7 @@
 #ifndef RECMAP_EXAMPLE_H
 #define RECMAP_EXAMPLE_H
 
+#include <recmap/columns.h>
 #include <recmap/dataset.h>
 
 #ifdef __cplusplus
@@ -83,6 +84,40 @@ typedef struct recmap_schema_feature {
 RECMAP_API size_t recmap_schema_feature_count(const recmap_schema *schema);
 RECMAP_API recmap_schema_feature recmap_schema_get_feature(const recmap_schema *schema,
                                                            size_t feature_index);
+
+/* What a part of a record is: a feature of an Example or of the context of a SequenceExample; a
+ * feature list, before its steps; or the next step of that feature list. */
+typedef enum recmap_example_part_kind {
+    RECMAP_EXAMPLE_PART_FEATURE = 1,
+    RECMAP_EXAMPLE_PART_LIST = 2,
+    RECMAP_EXAMPLE_PART_STEP = 3,
+} recmap_example_part_kind;
+
+/* A part of a record. Pointers are valid during the call only, except those of `bytes` into the
+ * record. */
+typedef struct recmap_example_part {
+    recmap_example_part_kind kind;
+    const char *name; /* of the feature or list: UTF-8, not NUL-terminated */
+    size_t name_size;
+    recmap_type type;          /* of the values; NONE for a list, and for a feature that is unset */
+    size_t count;              /* values; for a list: steps */
+    const int64_t *int64s;     /* the values, if they are INT64; else NULL */
+    const float *floats;       /* the same for FLOAT, */
+    const recmap_bytes *bytes; /* and for BYTES */
+} recmap_example_part;
+
+/* Receives one part. A status other than RECMAP_OK stops recmap_example_visit, which returns it. */
+typedef recmap_status (*recmap_example_visit_fn)(void *context, const recmap_example_part *part);
+
+/* Passes all features of one record to `visit`: those of a tf.Example, or those of the context of a
+ * tf.SequenceExample and then its feature lists, each sorted by the bytes of their names. Values
+ * are those that protobuf reads. The whole record is checked before the first call.
+ *
+ * Errors: CORRUPT if the record is neither message, with the byte of the record as `offset`;
+ * NO_MEMORY; any status of `visit`, which then must fill `error`. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_visit(recmap_example_visit_fn visit,
+                                                               void *context, const void *data,
+                                                               size_t size, recmap_error *error);
 
 /* Appends one record as one line of JSON, without a newline: protobuf's own JSON mapping of
  * tf.Example if the record is one and nothing would be lost, else that of tf.SequenceExample under

@@ -26,6 +26,7 @@ from typing import Any
 from ._build import index, merge
 from ._columns import BytesColumn, ColumnBatch, RaggedColumn, SparseColumn
 from ._dataset import Dataset
+from ._decode import decode_example
 from ._encode import encode_example, encode_sequence_example
 from ._errors import (
     CancelledError,
@@ -129,6 +130,7 @@ __all__ = [
     "WithReplacement",
     "Writer",
     "__version__",
+    "decode_example",
     "encode_example",
     "encode_sequence_example",
     "index",

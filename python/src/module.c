@@ -18,6 +18,7 @@ static PyMethodDef functions[] = {
     {"index_build", KEYWORDS(index_build), NULL},
     {"framing_load", framing_load, METH_O, NULL},
     {"shards_expand", shards_expand, METH_O, NULL},
+    {"example_decode", example_decode, METH_O, NULL},
     {"state_make", state_make, METH_VARARGS, NULL},
     {"batch_set_class", batch_set_class, METH_O, NULL},
     {"install_guard", install_guard, METH_NOARGS, NULL},
