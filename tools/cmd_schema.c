@@ -24,7 +24,7 @@ static const struct option options[] = {{"sample", required_argument, NULL, OPTI
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {NULL, 0, NULL, 0}};
 
-enum schema_form { FORM_TABLE, FORM_JSON, FORM_C };
+enum schema_form { FORM_TABLE, FORM_JSON, FORM_C, FORM_PYTHON, FORM_TF };
 
 /* Generates floor(i * count / sample) for i = 0, 1, ... The product may overflow, so the quotient
  * is added for each i, and the remainder is accumulated as in Bresenham's line algorithm. */
@@ -99,6 +99,8 @@ static recmap_status print_schema(const recmap_schema *schema, enum schema_form 
     switch (form) {
     case FORM_JSON: return print_json(schema, error);
     case FORM_C: schema_features_print_c(stdout, schema); break;
+    case FORM_PYTHON: schema_features_print_python(stdout, schema); break;
+    case FORM_TF: schema_features_print_tf(stdout, schema); break;
     case FORM_TABLE: schema_table_print(stdout, schema); break;
     }
     return RECMAP_OK;
@@ -117,15 +119,22 @@ static int run_schema(recmap_dataset *dataset, uint64_t sample, enum schema_form
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
+/* The form of --features LANGUAGE; FORM_TABLE if the language is unknown. */
+static enum schema_form form_of_language(const char *language) {
+    if (!strcmp(language, "c")) return FORM_C;
+    if (!strcmp(language, "python")) return FORM_PYTHON;
+    return strcmp(language, "tf") != 0 ? FORM_TABLE : FORM_TF;
+}
+
 /* Returns 0, or the exit status after printing the error. */
 static int set_option(const struct args *args, int option, uint64_t *sample,
                       enum schema_form *form) {
     if (option == OPTION_SAMPLE)
         return args_number(args, "--sample", optarg, UINT64_MAX, sample) ? 0 : 2;
-    enum schema_form wanted = option == OPTION_JSON ? FORM_JSON : FORM_C;
-    if (wanted == FORM_C && strcmp(optarg, "c") != 0)
-        return args_usage_error(args, "invalid --features '%s': use c", optarg);
-    if (*form != FORM_TABLE && *form != wanted)
+    enum schema_form wanted = option == OPTION_JSON ? FORM_JSON : form_of_language(optarg);
+    if (wanted == FORM_TABLE)
+        return args_usage_error(args, "invalid --features '%s': use python, c or tf", optarg);
+    if (*form != FORM_TABLE && (*form == FORM_JSON) != (wanted == FORM_JSON))
         return args_usage_error(args, "--json and --features cannot be combined");
     *form = wanted;
     return 0;
@@ -160,7 +169,8 @@ static const char help[] =
     "\n"
     "      --sample N         read N records, evenly spaced (default 1000); 0: all\n"
     "      --json             print JSON: {NAME: {\"kind\", \"share\", \"min_length\", ...}}\n"
-    "      --features c       print C source text: an array of features for recmap's parser\n"
+    "      --features L       print source text: the features for a parser, in L: python, c, or\n"
+    "                         tf (for tf.io.parse_example)\n"
     "      --access A         how to read shards: map (default), read or direct\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"

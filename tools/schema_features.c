@@ -79,3 +79,121 @@ void schema_features_print_c(FILE *stream, const recmap_schema *schema) {
     print_array(stream, schema, false, "features");
     print_array(stream, schema, true, "feature_lists");
 }
+
+/* ---- Python. */
+
+/* How Python code writes features: of recmap, or of tf.io. */
+struct python_style {
+    const char *fixed_len;
+    const char *fixed_len_sequence;
+    const char *var_len;
+    const char *scalar_shape;
+    const char *shape_start; /* before the dimension, */
+    const char *shape_end;   /* and after it */
+    const char *elements[3]; /* int64, float, bytes */
+};
+
+static const struct python_style recmap_style = {"recmap.FixedLen",
+                                                 "recmap.FixedLenSequence",
+                                                 "recmap.VarLen",
+                                                 "()",
+                                                 "(",
+                                                 ",)",
+                                                 {"\"int64\"", "\"float32\"", "\"bytes\""}};
+
+static const struct python_style tf_style = {"tf.io.FixedLenFeature",
+                                             "tf.io.FixedLenSequenceFeature",
+                                             "tf.io.VarLenFeature",
+                                             "[]",
+                                             "[",
+                                             "]",
+                                             {"tf.int64", "tf.float32", "tf.string"}};
+
+/* Decodes one character of valid UTF-8. Returns its size in bytes. */
+static size_t decode_character(uint32_t *character, const unsigned char *text) {
+    size_t size = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+    *character = size == 1 ? text[0] : text[0] & (0x7fu >> size);
+    for (size_t i = 1; i < size; i++) *character = *character << 6 | (text[i] & 0x3f);
+    return size;
+}
+
+/* Prints a Python string literal in ASCII. Names of features are valid UTF-8. */
+static void print_python_string(FILE *stream, const char *text, size_t size) {
+    putc('"', stream);
+    for (size_t i = 0; i < size;) {
+        uint32_t character;
+        i += decode_character(&character, (const unsigned char *)text + i);
+        bool is_plain = character >= 0x20 && character < 0x7f && character != '"' &&
+                        character != '\\';
+        if (is_plain) putc((int)character, stream);
+        else if (character < 0x100) fprintf(stream, "\\x%02x", (unsigned)character);
+        else if (character < 0x10000) fprintf(stream, "\\u%04x", (unsigned)character);
+        else fprintf(stream, "\\U%08x", (unsigned)character);
+    }
+    putc('"', stream);
+}
+
+static const char *python_element(const struct python_style *style,
+                                  const recmap_schema_feature *feature) {
+    if (!strcmp(feature->kind, "int64")) return style->elements[0];
+    return style->elements[!strcmp(feature->kind, "float") ? 1 : 2];
+}
+
+static void print_call(FILE *stream, const struct python_style *style,
+                       const recmap_schema_feature *feature) {
+    const char *element = python_element(style, feature);
+    if (!feature->is_fixed) {
+        fprintf(stream, "%s(%s)", style->var_len, element);
+        return;
+    }
+    fprintf(stream, "%s(", feature->is_list ? style->fixed_len_sequence : style->fixed_len);
+    if (feature->min_length > 1)
+        fprintf(stream, "%s%llu%s", style->shape_start, (unsigned long long)feature->min_length,
+                style->shape_end);
+    else fputs(style->scalar_shape, stream);
+    fprintf(stream, ", %s)", element);
+}
+
+static void print_python_feature(FILE *stream, const struct python_style *style,
+                                 const recmap_schema_feature *feature) {
+    const char *reason = reason_unsupported(feature);
+    fputs(reason ? "    # " : "    ", stream);
+    print_python_string(stream, feature->name, feature->name_size);
+    if (reason) {
+        fprintf(stream, " %s\n", reason);
+        return;
+    }
+    fputs(": ", stream);
+    print_call(stream, style, feature);
+    putc(',', stream);
+    if (feature->share < 1) fprintf(stream, "  # in %.2f %%", feature->share * 100);
+    putc('\n', stream);
+}
+
+static void print_dict(FILE *stream, const struct python_style *style, const recmap_schema *schema,
+                       bool is_list, const char *name) {
+    fprintf(stream, "%s = {\n", name);
+    for (size_t i = 0; i < recmap_schema_feature_count(schema); i++) {
+        recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
+        if (is_list == (feature.is_list != 0)) print_python_feature(stream, style, &feature);
+    }
+    fputs("}\n", stream);
+}
+
+static void print_dicts(FILE *stream, const struct python_style *style,
+                        const recmap_schema *schema) {
+    unsigned long long count = recmap_schema_record_count(schema);
+    size_t last = recmap_schema_feature_count(schema);
+    fprintf(stream, "# The features of %llu record%s.\n", count, count == 1 ? "" : "s");
+    print_dict(stream, style, schema, false, "features");
+    if (last && recmap_schema_get_feature(schema, last - 1).is_list)
+        print_dict(stream, style, schema, true, "feature_lists");
+}
+
+void schema_features_print_python(FILE *stream, const recmap_schema *schema) {
+    print_dicts(stream, &recmap_style, schema);
+}
+
+void schema_features_print_tf(FILE *stream, const recmap_schema *schema) {
+    print_dicts(stream, &tf_style, schema);
+}

@@ -1,4 +1,4 @@
-/* Prints a schema as source text: the array of features that a parser is created from. */
+/* Prints a schema as source text: the features that a parser is created from. */
 #ifndef RECMAP_SCHEMA_FEATURES_H
 #define RECMAP_SCHEMA_FEATURES_H
 
@@ -8,5 +8,9 @@
 
 /* Prints C arrays of recmap_feature. Features that a parser cannot read become comments. */
 void schema_features_print_c(FILE *stream, const recmap_schema *schema);
+
+/* The same as Python dicts: of recmap.FixedLen, ..., or of tf.io.FixedLenFeature, ... */
+void schema_features_print_python(FILE *stream, const recmap_schema *schema);
+void schema_features_print_tf(FILE *stream, const recmap_schema *schema);
 
 #endif

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import _recmap
 from ._columns import ColumnBatch, columns_of, sequence_columns_of
 from ._errors import IdNotFoundError, StaleIndexError
-from ._features import Features, parser_of
+from ._features import Feature, Features, features_of_schema, parser_of
 from ._lifted import Columns
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
 from ._options import Lifts, OpenOptions
@@ -327,6 +327,33 @@ class Dataset(_recmap.Dataset):
                 "tf.SequenceExample; the schema does not describe them"
             )
         return cast("dict[str, dict[str, Any]]", json.loads(text))
+
+    def features(
+        self, sample: int | None = 1000, *, feature_lists: bool = False
+    ) -> dict[str, Feature]:
+        """The features found in the records, ready for `parse` or a loader: {name: feature}.
+
+        A feature that every record read has with the same number of values is a `FixedLen`; others
+        are a `VarLen`. ``recmap schema --features python`` prints the same as code.
+
+        Args:
+            sample: see `schema`. Use None to be sure that the result fits all records.
+            feature_lists: the feature lists of tf.SequenceExample instead of the features of the
+                context: a `FixedLenSequence` or a `VarLen` each.
+
+        Warns about features that have no values, or values of several kinds: they are left out.
+
+        >>> spec = digits().features()["label"]
+        >>> spec == recmap.FixedLen((), "int64")
+        True
+        """
+        features, omitted = features_of_schema(self.schema(sample), feature_lists)
+        if omitted:
+            warn_caller(
+                f"these features have no values, or values of several kinds, or a NUL in their "
+                f"name, and are left out: {', '.join(map(repr, omitted))}"
+            )
+        return features
 
     def verify(
         self, *, index_only: bool = False, threads: int = 0, progress: Progress = "auto"

@@ -20,6 +20,7 @@ __all__ = [
     "Sparse",
     "VarLen",
     "feature_of",
+    "features_of_schema",
     "parser_of",
 ]
 
@@ -275,3 +276,30 @@ def parser_of(features: Features, lists: Features | None = None) -> _recmap.Pars
         if not isinstance(given, Mapping):
             raise TypeError("features must be a dict: {name: recmap.FixedLen(...), ...}")
     return _recmap.Parser(_rows(features), None if lists is None else _rows(lists))
+
+
+_DTYPES = {"int64": "int64", "float": "float32", "bytes": "bytes"}
+
+
+def _feature_of_schema(entry: Mapping[str, Any], is_list: bool) -> Feature:
+    dtype, shape = _DTYPES[entry["kind"]], entry["shape"]
+    if shape is None:
+        return VarLen(dtype)
+    return (FixedLenSequence if is_list else FixedLen)(tuple(shape), dtype)
+
+
+def features_of_schema(
+    schema: Mapping[str, Mapping[str, Any]], is_list: bool
+) -> tuple[dict[str, Feature], list[str]]:
+    """The features of a schema, or its feature lists, and the names that no parser can read."""
+    features: dict[str, Feature] = {}
+    omitted = []
+    for name, members in schema.items():
+        entry = members.get("list") if is_list else members
+        if not entry or "kind" not in entry:
+            continue
+        if entry["kind"] in _DTYPES and "\0" not in name:
+            features[name] = _feature_of_schema(entry, is_list)
+        else:
+            omitted.append(name)
+    return features, omitted

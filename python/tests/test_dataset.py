@@ -545,6 +545,38 @@ def test_index_and_count(twenty):
         assert sequence.count(b"nothing") == 0
 
 
+def test_features_of_the_schema(tmp_path):
+    rows = [{"a": 1, "b": [0.5, 1.5], "c": b"x", "m": 1}, {"a": 2, "b": [0.5, 2], "m": [b"x"]}]
+    write(tmp_path, [recmap.encode_example(row) for row in rows])
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    with pytest.warns(UserWarning, match="values of several kinds.*: 'm'$") as caught:
+        features = ds.features()
+    assert caught[0].filename == __file__
+    assert features == {
+        "a": recmap.FixedLen((), "int64"),
+        "b": recmap.FixedLen((2,), "float32"),
+        "c": recmap.VarLen("bytes"),
+    }
+    columns = ds.parse(slice(None), features)
+    assert columns["a"].tolist() == [1, 2]
+    assert columns["b"].tolist() == [[0.5, 1.5], [0.5, 2]]
+
+
+def test_features_of_feature_lists(tmp_path):
+    lists = {"steps": [[1, 2], [3, 4]], "words": [["a"], ["b", "c"]]}
+    write(tmp_path, [recmap.encode_sequence_example({"id": 3}, lists)])
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    context, feature_lists = ds.features(), ds.features(feature_lists=True)
+    assert context == {"id": recmap.FixedLen((), "int64")}
+    assert feature_lists == {
+        "steps": recmap.FixedLenSequence((2,), "int64"),
+        "words": recmap.VarLen("bytes"),
+    }
+    columns, steps = ds.parse_sequence([0], context, feature_lists)
+    assert columns["id"].tolist() == [3]
+    assert steps["steps"].tolist() == [[[1, 2], [3, 4]]]
+
+
 def test_schema_warns_about_other_records(twenty):
     """Records that are not tf.Example are not silently left out."""
     with pytest.warns(UserWarning, match="15 of 20 records are neither") as caught:

@@ -1,5 +1,6 @@
 """recmap import: JSON lines to a TFRecord file, and round trips through cat and import."""
 
+import ast
 import base64
 import glob
 import json
@@ -211,9 +212,46 @@ class Schema(ImportTest):
             ".dimension_count = 1}, /* in 50.00 % */\n"
             '    /* "t" is of several kinds */\n'
             "};\n"))
-        self.check_wrong("schema", "a.rmx", "--features", "java", what="invalid --features 'java': use c")
+        self.check_wrong("schema", "a.rmx", "--features", "java", what="invalid --features 'java': use python, c or tf")
         self.check_wrong("schema", "a.rmx", "--features", "c", "--json",
                          what="--json and --features cannot be combined")
+
+    def test_features_of_python(self):
+        self.check("schema", "a.rmx", "--features", "python", out=(
+            "# The features of 4 records.\n"
+            "features = {\n"
+            '    "id": recmap.FixedLen((), "bytes"),\n'
+            '    "n": recmap.VarLen("int64"),  # in 50.00 %\n'
+            '    "w": recmap.VarLen("float32"),  # in 50.00 %\n'
+            "}\n"
+            "feature_lists = {\n"
+            '    # "" has no values\n'
+            '    "a": recmap.FixedLenSequence((2,), "bytes"),  # in 50.00 %\n'
+            '    # "t" is of several kinds\n'
+            "}\n"))
+
+    def test_features_of_tensorflow(self):
+        self.check("schema", "a.rmx", "--features", "tf", out=(
+            "# The features of 4 records.\n"
+            "features = {\n"
+            '    "id": tf.io.FixedLenFeature([], tf.string),\n'
+            '    "n": tf.io.VarLenFeature(tf.int64),  # in 50.00 %\n'
+            '    "w": tf.io.VarLenFeature(tf.float32),  # in 50.00 %\n'
+            "}\n"
+            "feature_lists = {\n"
+            '    # "" has no values\n'
+            '    "a": tf.io.FixedLenSequenceFeature([2], tf.string),  # in 50.00 %\n'
+            '    # "t" is of several kinds\n'
+            "}\n"))
+
+    def test_names_in_features_of_python(self):
+        names = ['quote"', "back\\slash", "tab\t1", "\x1b[31m", "é", "日", "😀", "new\nline", "plain"]
+        self.write("b", tfrecord([example(**{name: [1, 2, 3] for name in names})]))
+        self.index("b")
+        source = self.run_recmap("schema", "b.rmx", "--features", "tf").out.decode("ascii")
+        tree = ast.parse(source)
+        keys = [key.value for key in tree.body[0].value.keys]
+        self.assertEqual(sorted(keys), sorted(names))
 
     @unittest.skipUnless(shutil.which("cc"), "no C compiler")
     def test_features_of_c_compile(self):
