@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import abc
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast, overload
 
@@ -252,6 +252,26 @@ class Dataset(_recmap.Dataset):
         if self._whole:
             return numbers
         return self._selection.positions_of(numbers)
+
+    def find_many(self, ids: Iterable[str | bytes | int] | npt.NDArray[Any]) -> Int64s:
+        """The position of the record with each of these ids; -1 for ids that are absent.
+
+        Like `find` for each id, but several times faster. ``data_set.gather(positions)`` then reads
+        the records. A view by numbers needs 8 bytes of memory per record of the whole data set.
+
+        Raises:
+            TypeError: an id is not a str, bytes or int.
+            ValueError: the index has no ids.
+
+        >>> digits().find_many(["digit-00042", b"digit-00007", "unknown"])
+        array([42,  7, -1])
+        """
+        if isinstance(ids, (str, bytes)):
+            raise TypeError(f"ids must be a list or array of ids, not {type(ids).__name__}")
+        items = ids.tolist() if isinstance(ids, np.ndarray) and ids.ndim == 1 else list(ids)
+        out = np.empty(len(items), np.int64)
+        self._find_many(items, out, self._selection.position_table(self._record_count()))
+        return out
 
     def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
         """The position of the first record that equals `value`. Reads record by record."""

@@ -59,6 +59,15 @@ class Selection(NamedTuple):
         items = range(self.first, self.first + self.length * self.step, self.step)
         return sorted(items.index(record) for record in records if record in items)
 
+    def position_table(self, record_count: int) -> Int64s | None:
+        """The first position of each record, -1 if it is not selected. None for a range."""
+        if self.numbers is None:
+            return None
+        table = np.full(record_count, -1, np.int64)
+        # Backwards: of repeated numbers, the last assignment remains.
+        table[self.numbers[::-1]] = np.arange(len(self.numbers) - 1, -1, -1)
+        return table
+
     def take(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The values of the items, from an array with a value for every record; read-only."""
         if self.numbers is not None:

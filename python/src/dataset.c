@@ -497,6 +497,7 @@ static PyMethodDef methods[] = {
     {"_parse", parse, METH_VARARGS, NULL},
     {"_find", find, METH_VARARGS, NULL},
     {"_find_all", find_all, METH_VARARGS, NULL},
+    {"_find_many", dataset_find_many, METH_VARARGS, NULL},
     {"_read_id_hashes", read_id_hashes, METH_VARARGS, NULL},
     {"_column_table", column_table, METH_NOARGS, NULL},
     {"_read_numbers", read_numbers, METH_VARARGS, NULL},

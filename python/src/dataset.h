@@ -21,4 +21,9 @@ typedef struct dataset_object {
  * `__bool__`), because that code could close the data set. */
 handle_object *dataset_handle(dataset_object *dataset);
 
+/* _find_many(ids, out, positions): writes the position of each id of a list to an array of int64;
+ * -1 if it is absent. For a view by numbers, `positions` is an array of int64 with the position of
+ * each record of the whole data set in the view, or -1; else None. */
+PyObject *dataset_find_many(PyObject *object, PyObject *arguments);
+
 #endif
