@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections import abc
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
@@ -18,11 +19,13 @@ from ._features import Feature, Features, features_of_schema, parser_of
 from ._lifted import Columns
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
 from ._options import Lifts, OpenOptions
+from ._orders import Shuffled
 from ._partition import masks_of
 from ._progress import Progress, shown
 from ._record_batch import RecordBatch, register_sequence
 from ._selection import Selection
 from ._warn import warn_caller
+from ._where import mask_of
 
 __all__ = ["Columns", "Dataset", "RecordBatch"]
 
@@ -109,17 +112,56 @@ class Dataset(_recmap.Dataset):
         numbers.flags.writeable = False
         return self._select(Selection(0, len(numbers), 1, numbers))
 
+    def where(self, expression: str) -> Dataset:
+        """A view of the records for which an expression over lifted columns is true.
+
+        Args:
+            expression: comparisons (``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not
+                in``) of columns with values or with each other, combined with ``and``, ``or`` and
+                ``not``. ``length`` is the size of a record in bytes; ``columns["a/b"]`` is a column
+                whose name is not a Python name. A str is compared as UTF-8. The expression is never
+                run as code.
+
+        Raises:
+            ValueError: the expression is invalid, or compares text with numbers.
+            KeyError: the index has no such column.
+
+        >>> set(digits().where("label in (3, 4) and length < 1000").columns["label"].tolist())
+        {3, 4}
+        """
+        return self.select(mask_of(expression, self.columns))
+
+    def sample(self, n: int, seed: int = 0) -> Dataset:
+        """A view of n random records, each at most once, in their order in this data set.
+
+        >>> len(digits().sample(100, seed=7))
+        100
+        """
+        if not 0 <= operator.index(n) <= len(self):
+            raise ValueError(f"cannot sample {n} records: there are {len(self)}")
+        return self.select(np.sort(Shuffled(len(self), seed).at(0, range(n))))
+
     @property
     def numbers(self) -> Int64s:
         """The number of each item in the whole data set: int64 array."""
         return self._selection.records()
 
-    def split(self, n: int) -> list[Dataset]:
+    @overload
+    def split(self, n: int) -> list[Dataset]: ...
+    @overload
+    def split(self, n: Mapping[str, float], seed: int = 0) -> dict[str, Dataset]: ...
+    def split(self, n: int | Mapping[str, float], seed: int = 0) -> Any:
         """Splits the data set into n consecutive views, as equal as possible.
+
+        With shares instead of a number, the same as `partition`: named random views.
 
         >>> [len(part) for part in digits()[:9].split(2)]
         [5, 4]
+        >>> list(digits().split({"train": 0.9, "validation": 0.1}, seed=0))
+        ['train', 'validation']
         """
+        if isinstance(n, Mapping):
+            return self.partition(n, seed)
         cuts = cuts_of(len(self), n)
         return [self[cuts[i] : cuts[i + 1]] for i in range(n)]
 

@@ -1,0 +1,153 @@
+"""Views by an expression, random samples, and splits by shares."""
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+ROWS = [
+    {"label": i % 5, "score": i / 8, "lang": ("de", "fr", "日本")[i % 3], "a/b": 2 * (i % 5)}
+    for i in range(40)
+]
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    write(tmp_path, [recmap.encode_example(row) for row in ROWS])
+    lift = ["label", "score", "lang", "a/b"]
+    with recmap.open(tmp_path / "made-0.tfrecord", lift=lift) as ds:
+        yield ds
+
+
+CONDITIONS = {
+    "label == 3": lambda row: row["label"] == 3,
+    "3 != label": lambda row: row["label"] != 3,
+    "label<2 or label >= 4": lambda row: row["label"] < 2 or row["label"] >= 4,
+    "not label == 3 and score > 1.5": lambda row: row["label"] != 3 and row["score"] > 1.5,
+    "0 < label <= 3": lambda row: 0 < row["label"] <= 3,
+    "lang == 'de'": lambda row: row["lang"] == "de",
+    "lang == b'de'": lambda row: row["lang"] == "de",
+    "lang in ('fr', '日本')": lambda row: row["lang"] in ("fr", "日本"),
+    "lang not in ['fr']": lambda row: row["lang"] != "fr",
+    "lang > 'dz'": lambda row: row["lang"] > "dz",
+    "label in {1, 2.0, -7}": lambda row: row["label"] in (1, 2),
+    "label in ()": lambda row: False,
+    "label > -1": lambda row: True,
+    "columns['a/b'] == label": lambda row: row["label"] == 0,
+    " length > 0 ": lambda row: True,
+    "columns['@length'] == 0": lambda row: False,
+    "(label == 1 or label == 2) and not (score < 2 or lang == 'de')": lambda row: (
+        row["label"] in (1, 2) and row["score"] >= 2 and row["lang"] != "de"
+    ),
+}
+
+
+@pytest.mark.parametrize("expression", CONDITIONS)
+def test_conditions(labelled, expression):
+    holds = CONDITIONS[expression]
+    expected = [i for i, row in enumerate(ROWS) if holds(row)]
+    assert labelled.where(expression).numbers.tolist() == expected
+
+
+def test_conditions_on_views(labelled):
+    view = labelled[30:3:-2]
+    expected = [i for i in range(30, 3, -2) if ROWS[i]["label"] == 1]
+    assert view.where("label == 1").numbers.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "",
+        "label",
+        "label =",
+        "label = 3",
+        "not label",
+        "True",
+        "1 == 1",
+        "label is 3",
+        "label == None",
+        "label == 3j",
+        "label + 1 == 3",
+        "label == -'a'",
+        "label in 3",
+        "label in lang",
+        "label in range(3)",
+        "label in [score]",
+        "3 in (3, 4)",
+        "label == 'three'",
+        "lang == 3",
+        "lang in ('de', 3)",
+        "lang == label",
+        "open('x')",
+        "label.sum() == 3",
+        "__import__('os').system('true') == 0",
+        "label == (x := 3)",
+        "label == f'{3}'",
+        "label[0] == 3",
+        "columns[label] == 3",
+        "columns[3] == 3",
+        "[label == i for i in (1, 2)]",
+        "(lambda: label == 3)()",
+        "label == 3 if label == 3 else label == 4",
+        "label == 3; label == 4",
+        "label == \x00",
+        "(" * 5000 + "label == 3" + ")" * 5000,
+        "not " * 50_000 + "label == 3",
+        "label == 3 or " * 10_000 + "label == 3",
+        "label == " + "9" * 5000,
+    ],
+)
+def test_invalid_expressions(labelled, expression):
+    with pytest.raises(recmap.InvalidError) as caught:
+        labelled.where(expression)
+    assert "columns['a/b']" in caught.value.advice
+    assert len(str(caught.value)) < 500
+
+
+def test_errors_name_the_character(labelled):
+    with pytest.raises(ValueError, match="^character 16: `lang`: text and numbers cannot"):
+        labelled.where("label == 3 and lang == 3")
+
+
+def test_an_unknown_column(labelled):
+    with pytest.raises(KeyError, match="no column 'colour'"):
+        labelled.where("colour == 'red'")
+
+
+def test_expressions_are_text(labelled):
+    with pytest.raises(TypeError, match="must be a str, not ndarray"):
+        labelled.where(labelled.columns["label"] == 3)
+
+
+def test_large_integers_are_exact(tmp_path):
+    write(tmp_path, [recmap.encode_example({"n": 2**53 + i}) for i in range(3)])
+    ds = recmap.open(tmp_path / "made-0.tfrecord", lift=["n"])
+    assert ds.where(f"n == {2**53 + 1}").numbers.tolist() == [1]
+    assert ds.where(f"n in ({2**53 + 1}, {2**70})").numbers.tolist() == [1]
+    assert ds.where(f"n < {2**70}").numbers.tolist() == [0, 1, 2]
+
+
+def test_samples(labelled):
+    numbers = labelled.sample(10, seed=7).numbers
+    assert len(set(numbers.tolist())) == 10
+    assert (np.diff(numbers) > 0).all()
+    assert labelled.sample(10, seed=7).numbers.tolist() == numbers.tolist()
+    assert labelled.sample(10, seed=8).numbers.tolist() != numbers.tolist()
+    assert labelled.sample(40).numbers.tolist() == list(range(40))
+    assert len(labelled.sample(0)) == 0
+    assert set(labelled[5:9].sample(3).numbers.tolist()) < {5, 6, 7, 8}
+
+
+@pytest.mark.parametrize("n", [-1, 41])
+def test_samples_that_are_too_large(labelled, n):
+    with pytest.raises(ValueError, match=f"cannot sample {n} records: there are 40"):
+        labelled.sample(n)
+
+
+def test_split_by_shares_is_a_partition(digits):
+    shares = {"train": 0.9, "validation": 0.1}
+    parts, expected = digits.split(shares, seed=3), digits.partition(shares, seed=3)
+    assert list(parts) == list(shares)
+    for name in shares:
+        assert parts[name].numbers.tolist() == expected[name].numbers.tolist()
