@@ -73,7 +73,7 @@ class RowOrder(Order):
 class Chunked(RowOrder):
     """The documents of an epoch joined into a stream, which is cut into rows of `size` elements.
 
-    Every element comes once an epoch, apart from the overlap and a tail shorter than a row. Rows
+    Every element occurs once per epoch, apart from the overlap and a tail shorter than a row. Rows
     are shuffled.
 
     Args:
