@@ -244,8 +244,6 @@ def _of_tensorflow(feature: Any) -> Any:
     )
 
 
-_element, _shape = element_of, shape_of
-
 Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse
 Features: TypeAlias = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""The loader: batches of one rank, in order, read ahead by threads of the library."""
+"""The loader: batches of one rank, in order, which the library's threads read ahead."""
 
 from __future__ import annotations
 
@@ -29,63 +29,65 @@ _READAHEAD = {"auto": 0, "off": 1, "on": 2}
 
 def _whole(name: str, value: Any) -> int:
     if not hasattr(value, "__index__"):
-        raise TypeError(f"{name} is a whole number, not {value!r}")
+        raise TypeError(f"{name} must be an integer, not {value!r}")
     if value < 0:
-        raise ValueError(f"{name} is {value}")
+        raise ValueError(f"{name} must not be negative, but is {value}")
     return operator.index(value)
 
 
 def _one_of(name: str, value: Any, table: dict[str, int]) -> int:
     if value not in table:
-        raise ValueError(f"{name} is one of {', '.join(map(repr, table))}, not {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, table))}, not {value!r}")
     return table[value]
 
 
 class Loader:
     """Batches of a data set, epoch by epoch, that can be stopped and resumed at any step.
 
-    ``for batch in loader`` goes on from where the loader stands: with ``epochs=None`` to the end of
-    the epoch (the next ``for`` walks the next one), with ``epochs=3`` until epoch 3 of the run,
-    resumed or not, with ``math.inf`` for ever. A batch is a `RecordBatch`, with `features` a
-    `ColumnBatch`, or what `transform` makes of it.
+    ``for batch in loader`` continues at the current position. With ``epochs=None`` it ends with the
+    epoch, and the next ``for`` continues with the next epoch. With ``epochs=3`` it ends before
+    epoch 3 of the run, also when resumed; with ``math.inf`` it never ends. A batch is a
+    `RecordBatch`, a `ColumnBatch` with `features`, or the result of `transform`.
 
-    State is what was delivered, never what was read ahead: `state_dict` after step s goes on with
-    step s + 1, on any number of ranks and with any batch size. After an epoch's last step, also
-    inside the ``for``, it is the start of the next epoch. (`recmap.torch` has torchdata's
-    convention instead: inside the ``for`` it is still the end of the epoch.)
+    The state covers what was delivered, not what was read ahead: `state_dict` after step s resumes
+    with step s + 1, with any number of ranks and any batch size. After the last step of an epoch,
+    it is the start of the next epoch, also inside the ``for``. (`recmap.torch` follows torchdata
+    instead: inside the ``for``, it is the end of the epoch.)
 
-    Safe among threads: each step is delivered once. One iterator at a time: beginning another ends
-    the one before. Not for use in a child after fork; it pickles as what it was made of and where
-    it stands.
+    Safe to use from many threads: each step is delivered once. A loader has one iterator at a time:
+    a new one ends the previous one. A loader cannot be used in a child process after a fork. It is
+    pickled as its arguments and its state.
 
     Args:
-        dataset: a data set or a view of one.
-        batch_size: records a step and rank; orders that make their own batches take None.
-        shuffle: walk ``Shuffled(len(dataset), seed)``; else from first to last.
-        seed: of the shuffle.
-        order: any order of ``len(dataset)`` records, instead of shuffle and seed.
-        features: {name: FixedLen(...), ...}, or of tf.io's: batches are then `ColumnBatch`, dicts of
-            columns, parsed by the library's threads.
-        feature_lists: records are of tf.SequenceExample: `features` are those of the context, these
-            of the feature lists, and a batch is a pair of `ColumnBatch`, as of
-            `Dataset.parse_sequence`.
-        rank, world_size: which share of each step is this process's.
+        dataset: a data set or a view.
+        batch_size: the number of records per step and rank; None for orders that make their own
+            batches.
+        shuffle: use ``Shuffled(len(dataset), seed)``; otherwise from first to last.
+        seed: the seed of the shuffle.
+        order: an order of ``len(dataset)`` records, instead of shuffle and seed. To load a part of
+            the records, use a view, or an order's `select`.
+        features: {name: FixedLen(...), ...}, or features of tf.io: batches are then `ColumnBatch`,
+            parsed in the library's threads.
+        feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
+            a batch is a pair of `ColumnBatch`, as from `Dataset.parse_sequence`.
+        rank, world_size: the share of each step that belongs to this process.
         epochs: see above.
-        last: the records that do not fill a step: "keep" deals them evenly, "drop" leaves them
-            out, "pad" fills up from the epoch's start. All ranks see the same number of steps.
-        threads: that read, check and gather; 0: one a core.
-        batches_ahead: most batches that are ready before they are asked for; 0: a default.
-        on_error: "raise" a record that fails its check, "skip" it, or "substitute" the next good
-            one of the epoch. `skipped` lists them.
-        readahead: "auto", "on" or "off": whether the kernel is asked for records ahead.
-        transform: a callable of one batch, run ahead in threads; its results are delivered in
-            order. It keeps what it needs: a RecordBatch's views are good for as long as they live.
-        transform_threads: how many of them; None: one a core, at most 8.
+        last: what to do with records that do not fill a step: "keep" divides them evenly over the
+            ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
+            have the same number of steps.
+        threads: the number of threads that read, check and parse; 0: one per core.
+        batches_ahead: the maximum number of batches to read ahead; 0: a default.
+        on_error: for records that fail their check: "raise" an exception, "skip" the record, or
+            "substitute" the next good one of the epoch. `skipped` lists them.
+        readahead: "auto", "on" or "off": whether to ask the kernel to read records ahead.
+        transform: a callable that converts one batch. It runs ahead in threads, and its results are
+            delivered in order. Views of a RecordBatch stay valid as long as they exist.
+        transform_threads: the number of these threads; None: one per core, at most 8.
 
-    Raises (while it is walked; the step is then tried again by the next call):
-        CorruptRecordError: a record is damaged, or is no tf.Example where features are asked for.
-        FeatureError: a record's features are not as asked.
-        Exception: what `transform` raised.
+    Raises (during iteration; the next call then tries the step again):
+        CorruptRecordError: a record is damaged, or `features` are given and it is not a tf.Example.
+        FeatureError: a record's features do not match.
+        Exception: an exception of `transform`.
 
     >>> features = {"label": recmap.FixedLen((), "int64")}
     >>> loader = recmap.Loader(digits(), 256, shuffle=True, seed=7, features=features)
@@ -121,9 +123,11 @@ class Loader:
     ) -> None:
         self._arguments = {key: value for key, value in locals().items() if key != "self"}
         if epochs is not None and epochs != math.inf and not epochs >= 0:  # or no number
-            raise ValueError(f"epochs is {epochs}")
+            raise ValueError(f"epochs must not be negative, but is {epochs}")
         if epochs is not None and epochs != math.inf and epochs != int(epochs):
-            raise ValueError(f"epochs is None, a whole number or math.inf, not {epochs}")
+            raise ValueError(f"epochs must be None, an integer or math.inf, not {epochs}")
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.open")
         self.dataset = dataset
         self.order = self._order_of(dataset, order, shuffle, seed)
         self._order = _over(dataset, self.order)
@@ -152,7 +156,7 @@ class Loader:
         )
         self._identity = dataset._fingerprint(), dataset._record_count()
         if transform is not None and not callable(transform):
-            raise TypeError(f"transform is a callable of a batch, not {transform!r}")
+            raise TypeError(f"transform must be a callable, not {transform!r}")
         self._transform = transform
         self._worker_count = transform_threads or min(8, len(os.sched_getaffinity(0)))
         self._pipeline: Pipeline | None = None
@@ -162,16 +166,18 @@ class Loader:
         if order is None:
             return Shuffled(len(dataset), seed) if shuffle else Sequential(len(dataset))
         if shuffle:
-            raise ValueError("an order, or shuffle=True: not both")
+            raise ValueError("pass either an order or shuffle=True, not both")
         return order
 
     def _size_of(self, batch_size: int | None) -> int:
         if self._order.batch_count():
             return 1
         if batch_size is None:
-            raise ValueError("batch_size is missing: only orders that make their own need none")
+            raise ValueError(
+                "batch_size is missing; it is only optional for orders that make their own batches"
+            )
         if _whole("batch_size", batch_size) < 1:
-            raise ValueError(f"batch_size is {batch_size}")
+            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         return batch_size
 
     # ---- Iterating. A step is delivered by the iterator, which is C, when nothing can fail any
@@ -184,7 +190,7 @@ class Loader:
         """Steps as `finish` makes them of a batch: what an adapter for a framework does, so that a
         batch whose conversion fails or is interrupted is not lost."""
         if self._epochs is not None and self._epochs > 0 and not len(self.order):
-            raise ValueError("epochs of no records have no end")
+            raise ValueError("the order is empty, so the iteration would never end")
         if self._epochs is None:
             self._skip_end()
         return _recmap.Iterator(
@@ -246,21 +252,21 @@ class Loader:
 
     @property
     def epoch(self) -> int:
-        """The epoch that the next step belongs to; the first is 0."""
+        """The epoch of the next step; the first one is 0."""
         return self._loader.tell()[0]
 
     @property
     def position(self) -> int:
-        """How much of the epoch all ranks together have consumed: 0 to ``len(order)``."""
+        """The number of positions of the epoch that all ranks together have used."""
         return self._loader.tell()[1]
 
     def __len__(self) -> int:
-        """Steps of a whole epoch, the same on every rank."""
+        """The number of steps in a whole epoch; the same on every rank."""
         return self._steps_from(self.epoch, 0)
 
     @property
     def steps_left(self) -> int:
-        """Steps from here to the end of the epoch."""
+        """The number of steps left in the epoch."""
         return self._steps_from(*self._loader.tell())
 
     def _steps_from(self, epoch: int, position: int) -> int:
@@ -269,9 +275,9 @@ class Loader:
         )[0]
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands, as plain JSON values; the same on every rank after a step.
+        """The current state as plain JSON values; the same on every rank after a step.
 
-        A few hundred bytes, whatever the number of records.
+        It has a few hundred bytes, whatever the number of records.
         """
         return self._state_at(*self._loader.tell())
 
@@ -283,47 +289,48 @@ class Loader:
         return state
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from a state; ranks, world size and batch size may be others than it was of.
+        """Resumes from a state. Rank, world size and batch size may differ from those when saved.
 
         Raises:
-            StateMismatchError: it is the state of another data set or order; says what differs.
-            CorruptIndexError, ValueError: it was changed, or is no state.
+            StateMismatchError: the state belongs to another data set or order.
+            CorruptIndexError, ValueError: the state was changed, or is not a state.
         """
         self._loader.load(json.dumps(state))
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:
-        """Goes on from a position of an epoch, at once: of 0 to ``len(order)`` positions.
+        """Moves to a position of an epoch, 0 to ``len(order)``, in constant time.
 
         Raises:
-            ValueError: there is no such position.
+            ValueError: the position does not exist.
         """
         self._loader.seek(_whole("epoch", epoch), _whole("position", position))
 
-    # ---- The rest.
+    # ---- Information and lifecycle.
 
     @property
     def statistics(self) -> dict[str, int]:
-        """Counts since the loader was made.
+        """Counts since the loader was created.
 
-        "batches", "records" and "bytes" that were delivered, "skipped" records, "caller_wait_ns" in
-        which a `for` waited for a batch, "worker_wait_ns" in which threads waited for room, all
-        together; "readahead", records that the kernel was asked for, and "readahead_records", how
-        far ahead it is asked now; "threads", and "batches_ready" now.
+        "batches", "records" and "bytes": delivered so far. "skipped": records skipped or replaced.
+        "caller_wait_ns": time that `for` waited for batches. "worker_wait_ns": time that threads
+        waited for room, in total. "readahead": records that the kernel was asked to read ahead.
+        "readahead_records": the current distance of that. "threads": their number.
+        "batches_ready": batches that are ready now.
         """
         return self._loader.statistics()
 
     @property
     def skipped(self) -> list[dict[str, int | None]]:
-        """Records that were left out or replaced (the first 1,024), where ``on_error`` says so.
+        """The first 1,024 records that were skipped or replaced because of ``on_error``.
 
-        A dict each: "epoch", "position", the record's "number", and that of its "substitute" or
-        None.
+        Each is a dict with "epoch", "position", the record's "number", and the number of its
+        "substitute", or None.
         """
         names = "epoch", "position", "number", "substitute"
         return [dict(zip(names, row, strict=True)) for row in self._loader.skipped()]
 
     def close(self) -> None:
-        """Ends the threads of `transform`; those of the library end with the loader."""
+        """Ends the threads of `transform`. The library's threads end with the loader."""
         pipeline = self._pipeline
         if pipeline is not None:
             pipeline.stop()
@@ -372,12 +379,11 @@ def _rebuild(arguments: dict[str, Any], state: dict[str, Any]) -> Loader:
 
 
 def _over(dataset: Dataset, order: Order) -> _recmap.Order:
-    """The order over the numbers that the items of a view have in the whole data set."""
+    """The order of the records of a view, by their numbers in the whole data set."""
     check_fits(order, len(dataset))
-    made = order._order
     if dataset._is_whole():
-        return made
-    first, count, step, numbers = dataset._range
+        return order._order
+    first, length, step, numbers = dataset._selection
     if numbers is not None:
-        return made.view_list(numbers)
-    return made.view_range(first, count, step)
+        return order._order.view_list(numbers)
+    return order._order.view_range(first, length, step)

@@ -1,4 +1,4 @@
-"""recmap in TensorFlow: a loader as a tf.data.Dataset of batches.
+"""recmap with TensorFlow: a loader as a tf.data.Dataset of batches.
 
     loader = recmap.Loader(ds, 256, shuffle=True, seed=7, features=features)
     for batch in recmap.tensorflow.dataset(loader): ...      # one epoch
@@ -20,8 +20,8 @@ import tensorflow as tf
 
 from . import _recmap
 from ._columns import BytesColumn, RaggedColumn
-from ._features import FixedLen, FixedLenSequence, Ragged, Sparse, VarLen, _element, feature_of
-from ._features import _shape as shape_of
+from ._elements import element_of, shape_of
+from ._features import FixedLen, FixedLenSequence, Ragged, Sparse, VarLen, feature_of
 from ._loader import Loader
 
 __all__ = ["dataset"]
@@ -30,31 +30,32 @@ __all__ = ["dataset"]
 def dataset(loader: Loader, *, state: bool = False, output_signature: Any = None) -> Any:
     """The batches of a loader as a ``tf.data.Dataset`` of ``{name: tensor}``.
 
-    Walking it once is one ``for`` over the loader: from where that stands to the end of the epoch
-    (``model.fit(dataset, epochs=3)`` walks three), or as its ``epochs`` says. The batches are read
-    and parsed by the loader's threads, ahead; so neither ``prefetch`` nor ``map`` of a parser is
+    Iterating over it once equals one ``for`` over the loader: from the current position to the end
+    of the epoch (``model.fit(dataset, epochs=3)`` trains on three), or as its ``epochs`` says. The
+    loader's threads read and parse ahead, so neither ``prefetch`` nor ``map`` with a parser is
     needed.
 
-    What becomes of a column: FixedLen and padded sequences a Tensor, over the library's memory;
-    VarLen and Ragged a RaggedTensor, Sparse a SparseTensor, their numbers over the library's memory
-    too; bytes a Tensor of strings, copied, as TensorFlow owns its strings. Features of tf.io become
-    what ``tf.io.parse_example`` makes of them: a VarLenFeature is a SparseTensor. Without features
-    an element is a Tensor of strings: the records.
+    FixedLen and padded sequences become a Tensor, VarLen and Ragged a RaggedTensor, and Sparse a
+    SparseTensor, all over the library's memory. Bytes become a Tensor of strings, which are copied,
+    because TensorFlow owns its strings. Features of tf.io become the same as with
+    ``tf.io.parse_example``: a VarLenFeature becomes a SparseTensor. Without features, an element is
+    a Tensor of strings: the records.
 
     The dataset and those made of it (``map``, ``prefetch``, ...) keep the loader; its threads and
     open files end with the last of them, unless you keep the loader, too.
 
     Args:
-        loader: one iterator at a time, so one dataset being walked at a time.
-        state: elements are (batch, state): a scalar string, the JSON of ``loader.state_dict()``
-            right after this batch. Save that of the last batch trained on, and go on with
-            ``loader.load_state_dict(json.loads(state.numpy()))``: exact, however much tf.data
-            reads ahead; `loader.state_dict()` tells what tf.data took.
-        output_signature: of elements that the loader's ``transform`` makes, as of
+        loader: the loader. It has one iterator at a time, so iterate over one dataset at a time.
+        state: elements are (batch, state), where state is a scalar string: the JSON of
+            ``loader.state_dict()`` after this batch. Save that of the last batch that you trained
+            on, and resume with ``loader.load_state_dict(json.loads(state.numpy()))``. This is exact
+            even if tf.data reads ahead; `loader.state_dict()` includes the batches read ahead.
+        output_signature: describes the results of the loader's ``transform``, as for
             ``tf.data.Dataset.from_generator``.
 
-    Raises (while it is walked):
-        tf.errors.UnknownError, InvalidArgumentError: the loader raised; the text has what.
+    Raises (during iteration):
+        tf.errors.UnknownError, InvalidArgumentError: the loader raised an exception, which the
+            message contains.
 
     >>> features = {"label": recmap.FixedLen(), "image": recmap.FixedLen((64,), "uint8", raw=True)}
     >>> loader = recmap.Loader(digits(), 256, features=features, last="drop")
@@ -64,13 +65,16 @@ def dataset(loader: Loader, *, state: bool = False, output_signature: Any = None
     transformed = loader._arguments["transform"] is not None
     if transformed != (output_signature is not None):
         raise ValueError(
-            "output_signature says what the loader's transform makes"
-            + ("" if transformed else ", and there is none")
+            "output_signature= is required if the loader has a transform"
+            if transformed
+            else "output_signature= describes the results of a transform, but there is none"
         )
     if transformed:
         made = _of_transformed(_Held(loader), state, output_signature)
     elif loader._arguments["feature_lists"] is not None:
-        raise ValueError("feature_lists need a transform that makes arrays, and output_signature")
+        raise ValueError(
+            "a loader with feature_lists needs a transform to arrays, and output_signature="
+        )
     else:
         made = _of_forms(_Held(loader), state, _forms(loader))
     made._recmap_loader = loader
@@ -111,7 +115,7 @@ def _of_transformed(held: _Held, state: bool, signature: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Form:
-    """How a column becomes a tensor: parts that tf.data takes from NumPy, and what they make."""
+    """How a column becomes a tensor: the NumPy arrays for tf.data, and the tensor built of them."""
 
     specs: list[Any]
     take: Callable[[Any], list[Any]]
@@ -119,7 +123,7 @@ class _Form:
 
 
 def _of_forms(held: _Held, state: bool, forms: dict[str, _Form] | _Form) -> Any:
-    """Parts come as a flat tuple: the way in which tf.data takes NumPy's memory without a copy."""
+    """Passes the arrays as a flat tuple, because tf.data then does not copy NumPy's memory."""
     named = {"": forms} if isinstance(forms, _Form) else forms
     specs = [spec for form in named.values() for spec in form.specs]
 
@@ -155,15 +159,15 @@ def _forms(loader: Loader) -> dict[str, _Form] | _Form:
 
 
 def _rows_of_a_batch(loader: Loader) -> int | None:
-    """The static batch dimension, where all batches are alike."""
+    """The static batch dimension, or None if batches differ in size."""
     arguments = loader._arguments
-    alike = arguments["last"] in ("drop", "pad") and arguments["on_error"] != "skip"
-    return loader._batch_size if alike and not loader.order.batch_count else None
+    is_fixed = arguments["last"] in ("drop", "pad") and arguments["on_error"] != "skip"
+    return loader._batch_size if is_fixed and not loader.order.batch_count else None
 
 
 def _form(given: Any, rows: int | None) -> _Form:
     feature = feature_of(given)
-    element = _element(feature.dtype)
+    element = element_of(feature.dtype)
     dtype = tf.string if element == "bytes" else tf.as_dtype(element)
     if isinstance(feature, FixedLen):
         return _dense((rows, *shape_of(feature.shape)), dtype)
@@ -176,14 +180,14 @@ def _form(given: Any, rows: int | None) -> _Form:
     assert isinstance(feature, (FixedLenSequence, Ragged, VarLen))
     inner = shape_of(feature.shape) if isinstance(feature, FixedLenSequence) else ()
     lengths = _row_lengths(feature)
-    while lengths and lengths[-1] is not None:  # the library makes dimensions of these
+    while lengths and lengths[-1] is not None:  # the library turns these into dimensions
         inner = (lengths.pop(), *inner)
     splits = getattr(given, "row_splits_dtype", tf.int64)
     return _ragged(rows, lengths, inner, dtype, splits)
 
 
 def _row_lengths(feature: Any) -> list[Any]:
-    """Of each partition, from the outermost, its one row length; None where rows differ."""
+    """The uniform row length of each partition, from the outermost; None if rows differ."""
     partitions = feature.partitions if isinstance(feature, Ragged) else ()
     return [getattr(partition, "length", None) for partition in partitions]
 
@@ -206,7 +210,7 @@ def _dense(shape: tuple[int | None, ...], dtype: Any) -> _Form:
 def _ragged(
     rows: int | None, lengths: list[Any], inner: tuple[int, ...], dtype: Any, splits: Any
 ) -> _Form:
-    """Rows in rows: of each level below the batch the one row length, or None."""
+    """Nested rows. `lengths` has the uniform row length of each inner level, or None."""
     first = None if rows is None else rows + 1
     specs = [tf.TensorSpec((None, *inner), dtype), tf.TensorSpec((first,), splits)]
     specs += [tf.TensorSpec((None,), splits) for _ in lengths]
@@ -214,7 +218,7 @@ def _ragged(
     def take(column: Any) -> list[Any]:
         offsets = []
         while isinstance(column, RaggedColumn):
-            offsets.append(column.offsets)  # tf.data makes int32 of them where it is asked to
+            offsets.append(column.offsets)  # tf.data converts them to int32 if asked to
             column = column.values
         return [_numpy(column), *offsets]
 
@@ -235,7 +239,7 @@ def _parts_of_sparse(column: Any) -> list[Any]:
 
 
 def _coordinates(column: RaggedColumn) -> list[Any]:
-    """The parts of the SparseTensor that tf.io.parse_example makes of a VarLenFeature."""
+    """The parts of the SparseTensor that tf.io.parse_example returns for a VarLenFeature."""
     lengths, offsets = column.lengths, column.offsets
     indices = np.empty((int(offsets[-1]), 2), np.int64)
     indices[:, 0] = np.repeat(np.arange(len(column)), lengths)

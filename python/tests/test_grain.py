@@ -1,4 +1,4 @@
-"""Grain: the source, orders as samplers and as data sets, checkpoint and restore in the middle."""
+"""Grain: sources, samplers, ordered data sets, batches, and checkpoints."""
 
 import json
 import pickle
@@ -11,8 +11,8 @@ from conftest import KEPT, kept_of, write
 grain = pytest.importorskip("grain")
 absl_flags = pytest.importorskip("absl.flags")
 
-# Where JAX is installed too, Grain's worker processes ask for a flag of absl, which only absl's own
-# main function would have parsed.
+# With JAX installed, Grain's worker processes read a flag of absl, which only absl's main function
+# parses.
 absl_flags.FLAGS.mark_as_parsed()
 
 FEATURES = {"label": recmap.FixedLen(), "id": recmap.FixedLen((), bytes)}
@@ -48,7 +48,7 @@ def examples(tmp_path):
         yield ds
 
 
-def test_is_a_source_of_bytes(made, payloads):
+def test_source_of_bytes(made, payloads):
     source = recmap.grain.DataSource(made)
     assert isinstance(source, grain.sources.RandomAccessDataSource)
     assert len(source) == len(payloads)
@@ -58,7 +58,7 @@ def test_is_a_source_of_bytes(made, payloads):
         source[len(payloads)]
 
 
-def test_pickled_and_repr(made, payloads, tmp_path):
+def test_pickling_and_repr(made, payloads, tmp_path):
     source = recmap.grain.DataSource(made[100:200], FEATURES)
     again = pickle.loads(pickle.dumps(source))
     assert repr(again) == repr(source) and str(tmp_path) not in repr(source)
@@ -77,7 +77,7 @@ def test_pickled_and_repr(made, payloads, tmp_path):
     assert plain[3] == payloads[103]
 
 
-def test_how_much_is_kept_goes_to_workers(packed, payloads):
+def test_span_keep_size_applies_in_workers(packed, payloads):
     source = pickle.loads(pickle.dumps(recmap.grain.DataSource(packed)))
     assert kept_of(source._dataset) == KEPT and source[3] == payloads[3]
 
@@ -93,7 +93,7 @@ def same(left, right):
         assert np.array_equal(left, right)
 
 
-def test_elements_do_not_depend_on_their_neighbours(examples):
+def test_elements_do_not_depend_on_other_elements(examples):
     source = recmap.grain.DataSource(examples, ALL_KINDS)
     many = source.__getitems__(range(50))
     for i, element in enumerate(many):
@@ -115,7 +115,7 @@ def test_elements_of_all_kinds(examples):
         assert lengths == made["lengths"]
 
 
-def test_ordered_walks_epoch_after_epoch(made, payloads):
+def test_ordered_continues_with_the_next_epoch(made, payloads):
     order = recmap.Shuffled(len(made), seed=7)
     ordered = recmap.grain.Ordered(grain.MapDataset.source(recmap.grain.DataSource(made)), order)
     assert len(ordered) == len(made)
@@ -128,7 +128,7 @@ def test_ordered_walks_epoch_after_epoch(made, payloads):
         recmap.grain.Ordered(grain.MapDataset.range(3), order)
 
 
-def test_ordered_ranks_take_each_record_once(made):
+def test_ranks_share_the_records_of_ordered(made):
     order = recmap.Shuffled(len(made), seed=7)
     ordered = recmap.grain.Ordered(grain.MapDataset.range(len(made)), order)
     parts = [list(ordered[rank::3]) for rank in range(3)]
@@ -137,7 +137,7 @@ def test_ordered_ranks_take_each_record_once(made):
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_ordered_is_restored_at_every_step(digits, workers):
+def test_ordered_resumes_at_every_step(digits, workers):
     order = recmap.Shuffled(len(digits), seed=3)
     source = recmap.grain.DataSource(digits, {"label": recmap.FixedLen()})
     ordered = recmap.grain.Ordered(grain.MapDataset.source(source), order)
@@ -169,7 +169,7 @@ def loader_of(digits, order, workers, shard=0, shards=1):
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_data_loader_is_restored_in_the_middle(digits, workers):
+def test_data_loader_resumes_inside_an_epoch(digits, workers):
     order = recmap.Shuffled(len(digits), seed=3)
     labels = digits.columns["label"]
     iterator = iter(loader_of(digits, order, workers))
@@ -185,7 +185,7 @@ def test_data_loader_is_restored_in_the_middle(digits, workers):
     assert [batch["label"].tolist() for batch in fresh] == rest
 
 
-def test_data_loader_names_what_does_not_fit(digits):
+def test_data_loader_names_the_mismatch(digits):
     state = iter(loader_of(digits, recmap.Shuffled(len(digits), seed=3), 0)).get_state()
     with pytest.raises(ValueError, match=r"recmap\.grain\.Sampler"):
         iter(loader_of(digits, recmap.Shuffled(len(digits), seed=4), 0)).set_state(state)
@@ -194,7 +194,7 @@ def test_data_loader_names_what_does_not_fit(digits):
         iter(part).set_state(state)
 
 
-def test_shards_of_a_data_loader_take_each_record_once(made, payloads):
+def test_shards_of_a_data_loader_share_the_records(made, payloads):
     order = recmap.Shuffled(len(made), seed=3)
     got = []
     for shard in range(3):
@@ -219,7 +219,7 @@ def test_sampler_has_an_rng_and_an_end():
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_batches_are_restored_in_the_middle(digits, workers):
+def test_batches_resume_inside_an_epoch(digits, workers):
     order = recmap.Shuffled(len(digits), seed=3)
     batches = recmap.grain.Batches(digits, order, 256, FEATURES)
     walked = batches.repeat(2).to_iter_dataset()

@@ -1,4 +1,4 @@
-"""The loader: order, epochs, ranks, state at every step, transform, errors."""
+"""The loader: order, epochs, ranks, states, transforms and errors."""
 
 import gc
 import json
@@ -29,7 +29,7 @@ def small(made):
     return made[:103]
 
 
-def test_walks_the_order_of_its_shuffle(small):
+def test_batches_follow_the_shuffled_order(small):
     loader = recmap.Loader(small, 10, shuffle=True, seed=7)
     order = recmap.Shuffled(len(small), seed=7)
     for epoch in range(3):
@@ -39,14 +39,14 @@ def test_walks_the_order_of_its_shuffle(small):
     assert (loader.epoch, loader.position) == (3, 0)
 
 
-def test_records_are_those_of_the_data_set(made, payloads):
+def test_records_equal_those_of_the_data_set(made, payloads):
     for batch in recmap.Loader(made, 64, shuffle=True):
         for record, number in zip(batch, batch.numbers, strict=True):
             assert bytes(record) == payloads[number]
 
 
 @pytest.mark.parametrize("access", ["map", "read", "direct"])
-def test_ways_to_the_bytes_are_equal(tmp_path, payloads, access):
+def test_access_modes_give_equal_batches(tmp_path, payloads, access):
     paths = write(tmp_path, payloads, shards=5)
     ds = recmap.open(paths, access=access)
     kept = list(recmap.Loader(ds, 100, shuffle=True, seed=4))
@@ -55,7 +55,7 @@ def test_ways_to_the_bytes_are_equal(tmp_path, payloads, access):
         assert [bytes(r) for r in batch] == [whole[n] for n in batch.numbers]
 
 
-def test_epochs_of_one_for(small):
+def test_epochs_in_one_for(small):
     assert len(flat(numbers_of(recmap.Loader(small, 10, epochs=3)))) == 309
     loader = recmap.Loader(small, 10, epochs=3)
     loader.seek(epoch=2, position=100)
@@ -102,7 +102,7 @@ def test_batches_of_sequence_examples(sequences):
     assert next(iter(doubled)).tolist() == [2 * i for i in range(20)]
 
 
-def test_a_for_that_breaks_is_gone_on_with(small):
+def test_next_for_continues_after_a_break(small):
     loader = recmap.Loader(small, 10)
     for i, _ in enumerate(loader):
         if i == 3:
@@ -113,7 +113,7 @@ def test_a_for_that_breaks_is_gone_on_with(small):
 
 
 @pytest.mark.parametrize("transform", [None, lambda batch: batch])
-def test_a_for_that_breaks_at_its_last_step_has_walked_the_epoch(small, transform):
+def test_break_at_the_last_step_completes_the_epoch(small, transform):
     loader = recmap.Loader(small, 10, transform=transform)
     for epoch in range(3):
         walk = iter(loader)
@@ -129,7 +129,7 @@ def test_a_for_that_breaks_at_its_last_step_has_walked_the_epoch(small, transfor
 
 
 @pytest.mark.parametrize("transform", [None, lambda batch: batch])
-def test_a_loader_goes_with_its_last_reference(small, transform):
+def test_loader_is_freed_with_its_last_reference(small, transform):
     loader = recmap.Loader(small, 10, transform=transform)
     next(iter(loader))
     gone = weakref.ref(loader)
@@ -141,7 +141,7 @@ def test_a_loader_goes_with_its_last_reference(small, transform):
         gc.enable()
 
 
-def test_one_iterator_at_a_time(small):
+def test_new_iterator_ends_the_previous_one(small):
     loader = recmap.Loader(small, 10)
     first = iter(loader)
     assert next(first).numbers[0] == 0
@@ -174,7 +174,7 @@ def test_state_at_every_step(small, transform, epochs):
     assert len(json.dumps(states[5])) < 300
 
 
-def test_setting_a_state_twice_drifts_nowhere(small):
+def test_loading_a_state_twice_changes_nothing(small):
     loader = recmap.Loader(small, 10, shuffle=True, transform=lambda b: b)
     next(iter(loader))
     state = loader.state_dict()
@@ -185,7 +185,7 @@ def test_setting_a_state_twice_drifts_nowhere(small):
         loader.load_state_dict(loader.state_dict())
 
 
-def test_ranks_take_turns_and_resume_on_others(small):
+def test_ranks_share_steps_and_resume_on_other_ranks(small):
     def run(world, batch, state, steps):
         loaders = [
             recmap.Loader(small, batch, shuffle=True, rank=r, world_size=world)
@@ -212,7 +212,7 @@ def test_ranks_take_turns_and_resume_on_others(small):
 
 
 @pytest.mark.parametrize("last", ["keep", "drop", "pad"])
-def test_last(small, last):
+def test_last_decides_about_incomplete_steps(small, last):
     loaders = [recmap.Loader(small, 10, last=last, rank=r, world_size=4) for r in range(4)]
     taken = [numbers_of(loader) for loader in loaders]
     assert len({len(batches) for batches in taken}) == 1
@@ -221,7 +221,7 @@ def test_last(small, last):
     assert all(loader.epoch == 1 for loader in loaders)
 
 
-def test_a_state_of_something_else(small, made):
+def test_state_of_another_data_set_raises(small, made):
     state = recmap.Loader(small, 10, shuffle=True).state_dict()
     for other in (
         recmap.Loader(small, 10, shuffle=True, seed=1),
@@ -250,7 +250,7 @@ def test_views_and_orders_compose(digits):
     assert next(iter(backwards)).numbers[0] == len(digits) - 1
 
 
-def test_orders_that_make_their_own_batches(digits):
+def test_orders_with_own_batches(digits):
     order = recmap.Stratified(digits.columns["label"], 100)
     loader = recmap.Loader(digits, order=order)
     assert len(loader) == order.batch_count == 18
@@ -307,7 +307,7 @@ def test_transform_runs_ahead_in_order(small):
     assert flat(loader) == recmap.Shuffled(103).at(2, range(103)).tolist()
 
 
-def test_what_transform_raises_comes_at_its_place(small):
+def test_exception_of_transform_is_raised_at_its_step(small):
     failing = {3}
 
     def transform(batch):
@@ -327,7 +327,7 @@ def test_what_transform_raises_comes_at_its_place(small):
     assert flat(loader) == list(range(30, 103))
 
 
-def test_transform_may_give_none(small):
+def test_transform_can_return_none(small):
     loader = recmap.Loader(small, 10, transform=lambda batch: None)
     assert list(loader) == [None] * 11
 
@@ -371,7 +371,7 @@ def test_batches_outlive_the_loader(made, payloads):
             assert bytes(record) == payloads[number]
 
 
-def test_pickle_goes_on_where_it_stood(small):
+def test_pickled_loader_continues_at_its_position(small):
     loader = recmap.Loader(small, 10, shuffle=True, seed=9)
     walk = iter(loader)
     next(walk)
@@ -381,8 +381,8 @@ def test_pickle_goes_on_where_it_stood(small):
 
 
 @pytest.mark.parametrize("transform", [None, lambda batch: batch])
-def test_a_child_makes_its_own(small, transform):
-    """After fork the parent's loader is an error there; pickled, it goes on where it stood."""
+def test_child_process_needs_its_own_loader(small, transform):
+    """After a fork, the parent's loader raises. When pickled, it continues at its position."""
     loader = recmap.Loader(small, 10, transform=transform)
     assert next(iter(loader)).numbers[0] == 0
     read, write_end = os.pipe()
@@ -404,7 +404,7 @@ def test_a_child_makes_its_own(small, transform):
 
 
 @pytest.mark.parametrize("transform", [None, lambda batch: batch])
-def test_a_child_walks_what_was_not_begun(small, transform):
+def test_child_process_can_use_an_unused_loader(small, transform):
     loader = recmap.Loader(small, 10, transform=transform)
     child = os.fork()
     if child == 0:
@@ -437,7 +437,7 @@ def test_no_records(tmp_path):
         list(recmap.Loader(ds, 10, epochs=math.inf))
 
 
-def test_ctrl_c_while_transform_is_waited_for(small):
+def test_ctrl_c_while_waiting_for_transform(small):
     started = threading.Event()
     end = threading.Event()
 
@@ -468,7 +468,7 @@ def test_ctrl_c_while_transform_is_waited_for(small):
 # ---- Threads of a transform.
 
 
-def test_a_transform_may_ask_where_the_loader_is(small):
+def test_transform_can_read_the_state(small):
     loader = recmap.Loader(
         small,
         10,
@@ -480,7 +480,7 @@ def test_a_transform_may_ask_where_the_loader_is(small):
     assert all(position in range(0, 103, 10) for _, position in delivered)
 
 
-def test_a_transform_may_close_the_loader(small):
+def test_transform_can_close_the_loader(small):
     def transform(batch):
         if batch.numbers[0] == 30 and not closed:
             closed.append(True)
@@ -496,7 +496,7 @@ def test_a_transform_may_close_the_loader(small):
 
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ZeroDivisionError])
-def test_what_a_transform_raised_is_tried_again(small, error):
+def test_failed_transform_is_tried_again(small, error):
     failures = [error()]
 
     def transform(batch):
@@ -513,7 +513,7 @@ def test_what_a_transform_raised_is_tried_again(small, error):
     assert flat(loader) == list(range(20, 103))
 
 
-def test_stop_iteration_out_of_a_transform_is_an_error(small):
+def test_stop_iteration_in_a_transform_is_an_error(small):
     def transform(batch):
         raise StopIteration
 
@@ -521,8 +521,8 @@ def test_stop_iteration_out_of_a_transform_is_an_error(small):
         list(recmap.Loader(small, 10, transform=transform))
 
 
-def test_seek_after_an_error_that_was_not_reached(tmp_path):
-    """The error of a step ahead goes with it."""
+def test_seek_discards_an_error_that_was_not_reached(tmp_path):
+    """The error of a step that was read ahead is discarded with it."""
     payloads = [f"record {i:04}".encode() for i in range(100)]
     (path,) = write(tmp_path, payloads)
     ds = recmap.open(path)
@@ -545,3 +545,23 @@ def test_threads_end_with_the_loader(small, transform):
             return
         time.sleep(0.01)
     raise AssertionError(f"threads left: {threading.enumerate()}")
+
+
+def test_orders_of_another_length_raise(digits):
+    few = digits[:7]
+    for order in recmap.Shuffled(3), recmap.Mixture([recmap.Sequential(3)] * 2, [1, 1]):
+        with pytest.raises(ValueError, match=r"covers [36] records, but the data set has 7.*ds\[:"):
+            recmap.Loader(few, 2, order=order)
+    with pytest.raises(ValueError, match="covers 8 records, but the data set has 7"):
+        recmap.Loader(few, 2, order=recmap.Shuffled(8))
+    for order in recmap.Shuffled(3).select(range(3)), recmap.Shuffled(3).select([6, 0, 2]):
+        assert len(recmap.Loader(few, 2, order=order)) == 2
+    part = recmap.Sequential(2).select([5, 6])
+    mixture = recmap.Mixture([part, recmap.Sequential(2).select([0, 1])], [1, 1])
+    assert len(recmap.Loader(few[:9], 2, order=recmap.WithReplacement(7, size=3))) == 2
+    assert "recmap.Order<" in repr(part) and "_View" not in repr(mixture)
+
+
+def test_arguments_that_are_not_data_sets_raise():
+    with pytest.raises(TypeError, match=r"dataset must be a recmap.Dataset, not 'x'"):
+        recmap.Loader("x", 4)

@@ -1,4 +1,4 @@
-"""TensorFlow: batches equal tf.io.parse_example's, no copies, states in the middle."""
+"""TensorFlow: results equal tf.io.parse_example, numbers are not copied, states."""
 
 import gc
 import json
@@ -99,7 +99,7 @@ def same(left, right):
         assert a.dtype == b.dtype and a.tolist() == b.tolist()
 
 
-def test_features_of_tf_io_become_what_parse_example_makes(examples):
+def test_tf_io_features_equal_parse_example(examples):
     loader = recmap.Loader(examples, 16, shuffle=True, seed=3, features=THEIRS)
     order = recmap.Shuffled(50, seed=3)
     steps = 0
@@ -113,7 +113,7 @@ def test_features_of_tf_io_become_what_parse_example_makes(examples):
     assert steps == 4
 
 
-def test_own_features(examples):
+def test_features_of_recmap(examples):
     loader = recmap.Loader(examples, 50, features=OURS)
     dataset = recmap.tensorflow.dataset(loader)
     (batch,) = dataset
@@ -129,7 +129,7 @@ def test_own_features(examples):
 
 @pytest.mark.parametrize("last", ["keep", "drop", "pad"])
 @pytest.mark.parametrize("features", [OURS, THEIRS, None])
-def test_elements_are_as_their_spec_says(examples, last, features):
+def test_elements_match_their_spec(examples, last, features):
     loader = recmap.Loader(examples, 16, features=features, last=last)
     dataset = recmap.tensorflow.dataset(loader, state=True)
     count = 0
@@ -210,7 +210,7 @@ def labels_of(elements):
 FEATURES = {"label": recmap.FixedLen()}
 
 
-def test_walks_epoch_after_epoch(digits):
+def test_iterates_over_one_epoch_after_another(digits):
     order = recmap.Shuffled(len(digits), seed=7)
     loader = recmap.Loader(digits, 100, shuffle=True, seed=7, features=FEATURES)
     dataset = recmap.tensorflow.dataset(loader)
@@ -220,15 +220,13 @@ def test_walks_epoch_after_epoch(digits):
 
 
 @pytest.mark.parametrize("step", [0, 5, 17])
-def test_restored_in_the_middle_whatever_is_read_ahead(digits, step):
+def test_resumes_exactly_with_prefetching(digits, step):
     def made():
         return recmap.Loader(digits, 100, shuffle=True, seed=7, features=FEATURES)
 
     rest = labels_of(recmap.tensorflow.dataset(made()))[step + 1 :]
     ahead = recmap.tensorflow.dataset(made(), state=True).prefetch(4)
-    for at, (_, state) in enumerate(ahead):
-        if at == step:
-            break
+    state = next(state for at, (_, state) in enumerate(ahead) if at == step)
     loader = made()
     loader.load_state_dict(json.loads(state.numpy()))
     assert (loader.epoch, loader.position) == divmod(min((step + 1) * 100, 1797), 1797)
@@ -236,11 +234,10 @@ def test_restored_in_the_middle_whatever_is_read_ahead(digits, step):
         assert labels_of(recmap.tensorflow.dataset(loader)) == rest
 
 
-def test_restored_on_other_ranks(digits):
+def test_resumes_on_other_ranks(digits):
     whole = recmap.Loader(digits, 90, shuffle=True, seed=7, features=FEATURES)
     walked = recmap.tensorflow.dataset(whole, state=True)
-    for _, state in walked.take(4):
-        pass
+    *_, (_, state) = walked.take(4)
     got = []
     for rank in range(3):
         loader = recmap.Loader(
@@ -296,14 +293,14 @@ def test_transform_needs_a_signature(digits):
         recmap.tensorflow.dataset(recmap.Loader(digits, 100, feature_lists={}))
 
 
-def test_errors_say_what_the_loader_said(copied_digits):
+def test_errors_contain_the_message_of_the_loader(copied_digits):
     ds = recmap.open(copied_digits, progress=None)
     loader = recmap.Loader(ds, 100, features={"nothing": recmap.FixedLen()})
     with pytest.raises(tf.errors.OpError, match=r"FeatureError: .*'nothing' is missing"):
         list(recmap.tensorflow.dataset(loader))
     flip(copied_digits / "digits-00000-of-00004.tfrecord", 5000)
     loader = recmap.Loader(ds, 100, features=FEATURES)
-    with pytest.raises(tf.errors.OpError, match="CorruptRecordError: .*digits-00000"):
+    with pytest.raises(tf.errors.OpError, match=r"CorruptRecordError: .*digits-00000"):
         list(recmap.tensorflow.dataset(loader))
 
 
@@ -312,7 +309,7 @@ def open_indexes():
 
 
 @pytest.mark.parametrize("kind", ["columns", "records", "transform", "broken off"])
-def test_a_dataset_that_is_gone_releases_its_loader(digits_index, kind):
+def test_deleted_dataset_releases_its_loader(digits_index, kind):
     """TensorFlow keeps what it was given to call: that must not keep threads and open indexes."""
 
     def made():
@@ -343,7 +340,7 @@ def test_a_dataset_that_is_gone_releases_its_loader(digits_index, kind):
     assert (len(os.listdir("/proc/self/task")), open_indexes()) == (threads, indexes)
 
 
-def test_the_loader_of_a_dataset_that_is_still_used_stays(digits):
+def test_dataset_in_use_keeps_its_loader(digits):
     walk = iter(recmap.tensorflow.dataset(recmap.Loader(digits, 100, features=FEATURES)).map(len))
     gc.collect()
     assert sum(1 for _ in walk) == 18

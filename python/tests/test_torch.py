@@ -1,4 +1,4 @@
-"""recmap in PyTorch: tensors, samples, samplers, workers, ranks; resumed in the middle of epochs."""
+"""PyTorch: tensors, samples, samplers, workers, ranks, and resuming inside epochs."""
 
 import doctest
 import importlib
@@ -57,7 +57,7 @@ def test_examples(name, digits_index, monkeypatch):
     assert count and not failed
 
 
-def test_tensors_are_the_memory_of_columns(digits):
+def test_tensors_share_the_memory_of_columns(digits):
     columns = digits.parse(range(100), FEATURES)
     batch = recmap.torch.tensors(columns, numbers="n")
     assert batch["image"].data_ptr() == columns["image"].__array_interface__["data"][0]
@@ -123,14 +123,14 @@ def test_rows_of_every_kind(varied):
     for many in (dataset.__getitems__([3, 0, 5]), [dataset[i] for i in (3, 0, 5)]):
         assert len(many) == 3 and [sorted(row) for row in many] == [sorted(VARIED)] * 3
         assert [row["values"].tolist() for row in many] == [[3, 4, 5], [], [5, 6, 7, 8, 9]]
-        assert [row["words"] for row in many][0] == [b"w0", b"w1", b"w2"]
+        assert many[0]["words"] == [b"w0", b"w1", b"w2"]
         assert [tuple(row["steps"].shape) for row in many] == [(3, 2), (0, 2), (5, 2)]
         assert many[2]["sparse"].to_dense().tolist() == [5, 6, 7, 8, 9] + [0] * 15
         assert many[2]["nested"].row(1).tolist() == [7, 8, 9]
         assert bytes(many[2]["text"].tolist()) == b"text 5"
 
 
-def test_the_page_runs(tmp_path, monkeypatch):
+def test_code_of_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").symlink_to(ROOT / "data")
     page = (ROOT / "docs" / "python" / "torch.md").read_text()
@@ -156,7 +156,7 @@ def test_samples(digits):
     assert torch.equal(again[7]["image"], sample["image"])
 
 
-def test_a_batch_is_one_parse_and_stays_one(digits):
+def test_collate_keeps_a_batch_together(digits):
     dataset = recmap.torch.MapDataset(digits[100:], FEATURES)
     rows = dataset.__getitems__([5, 1, 5])
     whole = recmap.torch.collate(rows)
@@ -192,7 +192,7 @@ def test_records_without_features_in_a_data_loader(digits):
 
 
 class HowMuchIsKept(torch.utils.data.Dataset):
-    """What a worker's data set says of itself."""
+    """The limit that a worker's data set reports."""
 
     def __init__(self, dataset):
         self.dataset = dataset
@@ -205,7 +205,7 @@ class HowMuchIsKept(torch.utils.data.Dataset):
 
 
 @pytest.mark.parametrize("method", [None, "fork", "spawn"])
-def test_how_much_is_kept_goes_to_workers(packed, method):
+def test_span_keep_size_applies_in_workers(packed, method):
     workers = {"num_workers": 1 if method else 0, "multiprocessing_context": method}
     assert list(DataLoader(HowMuchIsKept(packed), batch_size=None, **workers)) == [KEPT, KEPT]
 
@@ -215,7 +215,7 @@ def test_how_much_is_kept_goes_to_workers(packed, method):
 
 @pytest.mark.parametrize("last", ["keep", "drop", "pad"])
 @pytest.mark.parametrize("world_size", [1, 2, 3, 5])
-def test_ranks_of_a_sampler_are_those_of_a_loader(digits, last, world_size):
+def test_ranks_of_sampler_and_loader_agree(digits, last, world_size):
     view, order = digits[:103], recmap.Shuffled(103, seed=2)
     for rank in range(world_size):
         dealt = {"rank": rank, "world_size": world_size, "last": last}
@@ -228,7 +228,7 @@ def test_ranks_of_a_sampler_are_those_of_a_loader(digits, last, world_size):
 
 @pytest.mark.parametrize("last", ["keep", "drop", "pad"])
 @pytest.mark.parametrize("count", [0, 1, 5, 12, 1100 * 3 + 2])
-def test_numbers_one_by_one(last, count):
+def test_single_numbers(last, count):
     order, world_size = recmap.Shuffled(count, seed=1), 3
     ranks = [recmap.torch.Sampler(order, None, r, world_size, last) for r in range(world_size)]
     dealt = [list(sampler) for sampler in ranks]
@@ -242,7 +242,7 @@ def test_numbers_one_by_one(last, count):
     assert all(sampler.epoch == 1 for sampler in ranks)
 
 
-def test_orders_that_make_their_own_batches(digits):
+def test_orders_with_own_batches(digits):
     order = recmap.Stratified(digits.columns["label"], 100)
     samplers = [recmap.torch.Sampler(order, rank=r, world_size=2) for r in range(2)]
     dealt = [list(sampler) for sampler in samplers]
@@ -278,7 +278,7 @@ def test_sampler_state_at_every_step(batch_size):
         assert sorted(rest) == sorted(left)
 
 
-def test_a_walk_that_was_broken_off_begins_again():
+def test_for_that_was_left_early_starts_again():
     order = recmap.Shuffled(50, seed=3)
     sampler = recmap.torch.Sampler(order, 10)
     first = list(itertools.islice(sampler, 2))
@@ -291,7 +291,7 @@ def test_a_walk_that_was_broken_off_begins_again():
     assert (sampler.epoch, sampler.position) == (7, 20)
 
 
-def test_the_state_of_a_sampler_whose_numbers_are_taken_ahead(digits):
+def test_state_of_a_sampler_that_is_read_ahead(digits):
     sampler = recmap.torch.Sampler(recmap.Shuffled(200, seed=3), 20)
     dataset = recmap.torch.MapDataset(digits, LABEL)
     ahead = DataLoader(dataset, batch_sampler=sampler, num_workers=2)
@@ -302,7 +302,7 @@ def test_the_state_of_a_sampler_whose_numbers_are_taken_ahead(digits):
         assert sampler.epoch == epoch + 1
 
 
-def test_sampler_refuses(digits):
+def test_sampler_rejects_wrong_arguments(digits):
     order = recmap.Shuffled(100, seed=3)
     state = recmap.torch.Sampler(order, 10).state_dict()
     with pytest.raises(recmap.StateMismatchError, match="order"):
@@ -353,7 +353,7 @@ def test_sampler_in_a_stateful_data_loader(digits, batched, workers):
         next(iter(wrong))
 
 
-def test_a_data_set_refuses_the_state_of_another(digits):
+def test_state_of_another_data_set_raises(digits):
     loader = stateful(recmap.torch.MapDataset(digits, LABEL), batch_size=100)
     next(iter(loader))
     state = loader.state_dict()
@@ -375,7 +375,7 @@ def workers_of(dataset, workers=2, **more):
     return DataLoader(dataset, batch_size=None, num_workers=workers, **more)
 
 
-def test_a_plain_for(digits):
+def test_plain_for(digits):
     dataset = iterable(digits)
     labels, order = digits.columns["label"], recmap.Shuffled(1797, seed=3)
     for epoch in range(2):
@@ -406,7 +406,7 @@ def test_pairs_of_sequence_examples(tmp_path):
     assert seen == recmap.Shuffled(20).at(0, range(20)).tolist()
 
 
-def test_what_a_transform_makes(digits):
+def test_results_of_a_transform_are_unchanged(digits):
     def transform(batch):
         made = recmap.torch.tensors(batch)
         return made["label"] * 2
@@ -438,7 +438,7 @@ def test_state_of_a_plain_for(digits):
 
 @pytest.mark.parametrize("last", ["keep", "drop", "pad"])
 @pytest.mark.parametrize("rank", [0, 2])
-def test_workers_change_nothing(digits, last, rank):
+def test_batches_do_not_depend_on_workers(digits, last, rank):
     """Whatever the number of workers: the same batches in the same order, epoch after epoch."""
     dealt = {"last": last, "rank": rank, "world_size": 3}
     plain = iterable(digits, **dealt)
@@ -459,7 +459,7 @@ def test_more_workers_than_steps(digits):
     assert of(workers_of(iterable(digits[:5], batch_size=9, last="drop"), 2)) == []
 
 
-def test_orders_with_batches_of_their_own_over_workers(digits):
+def test_orders_with_own_batches_in_workers(digits):
     order = recmap.Grouped(digits.columns["label"], 64, seed=2)
     changes = {"order": order, "shuffle": False, "seed": 0, "batch_size": None}
     expected = of(iterable(digits, **changes))
@@ -472,7 +472,7 @@ def test_orders_with_batches_of_their_own_over_workers(digits):
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_fewer_records_than_ranks(digits, workers):
-    """Every rank makes its step, some with a batch of no records."""
+    """Every rank makes its step, some with an empty batch."""
     taken = []
     for rank in range(9):
         dealt = {"batch_size": 3, "features": FEATURES, "rank": rank, "world_size": 9}
@@ -499,7 +499,7 @@ def _walk_on(board, worker, workers, line, begun):
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_workers_that_begin_at_once_begin_the_same(method):
+def test_workers_that_start_together_start_the_same_iteration(method):
     context = torch.multiprocessing.get_context(method)
     workers, begun = 3, context.Queue()
     shared = recmap.torch._board.Board(), workers, context.Barrier(workers), begun
@@ -515,8 +515,8 @@ def test_workers_that_begin_at_once_begin_the_same(method):
     assert walks == [(epoch, 0) for epoch in range(100) for _ in range(workers)]
 
 
-def test_epochs_run_on_over_workers(digits):
-    """35 steps an epoch, so that the second one begins with the other worker."""
+def test_epochs_continue_in_workers(digits):
+    """An epoch has 35 steps, so that the second one starts with the other worker."""
     plain = of(iterable(digits, epochs=3, last="drop"))
     assert len(plain) == 105
     dataset = iterable(digits, epochs=3, last="drop")
@@ -526,8 +526,8 @@ def test_epochs_run_on_over_workers(digits):
         of(workers_of(iterable(digits[:3], epochs=2, last="drop"), 1))
 
 
-def test_the_state_by_the_batches_that_were_delivered(digits):
-    """Right also where the workers have read ahead to the end."""
+def test_state_after_counts_delivered_batches(digits):
+    """Exact even if the workers have read ahead to the end."""
     plain, dataset = iterable(digits[:230]), iterable(digits[:230])
     for epoch in range(2):
         states = [plain.state_dict() for _ in plain]
@@ -536,7 +536,7 @@ def test_the_state_by_the_batches_that_were_delivered(digits):
         assert dataset.state_dict()["epoch"] == epoch + 1
 
 
-def test_workers_and_plain_by_turns(digits):
+def test_workers_and_plain_for_alternate(digits):
     dataset, order = iterable(digits), recmap.Shuffled(1797, seed=3)
     loader = workers_of(dataset)
     for epoch in (0, 1, 2, 3, 4):
@@ -548,7 +548,7 @@ def test_workers_and_plain_by_turns(digits):
 
 
 @pytest.mark.parametrize("persistent", [False, True])
-def test_a_walk_over_workers_that_was_broken_off_begins_again(digits, persistent):
+def test_worker_iteration_that_was_left_early_starts_again(digits, persistent):
     loader = workers_of(iterable(digits), persistent_workers=persistent)
     expected = recmap.Shuffled(1797, seed=3)
     assert len(list(itertools.islice(loader, 5))) == 5
@@ -556,7 +556,7 @@ def test_a_walk_over_workers_that_was_broken_off_begins_again(digits, persistent
         assert flat(of(loader)) == expected.at(epoch, range(1797)).tolist()
 
 
-def test_a_loader_that_was_moved_counts(digits):
+def test_seeking_the_loader_moves_the_data_set(digits):
     dataset = iterable(digits)
     dataset._loader.seek(4, 1000)
     assert (
@@ -565,7 +565,7 @@ def test_a_loader_that_was_moved_counts(digits):
     assert dataset.state_dict()["epoch"] == 5
 
 
-def test_an_error_in_a_worker(tmp_path, payloads):
+def test_error_in_a_worker(tmp_path, payloads):
     from conftest import flip, write
 
     (path,) = write(tmp_path, payloads[:200])
@@ -633,7 +633,7 @@ def test_stateful_data_loader_at_the_end_of_an_epoch(digits, workers):
 
 
 def epochs_of(kind, digits):
-    """A loop with a state, of 18 steps an epoch."""
+    """A loop with a state and 18 steps per epoch."""
     if kind == "plain for":
         return iterable(digits, batch_size=100)
     if kind == "sampler":
@@ -651,7 +651,7 @@ KINDS = ["plain for", "sampler", "iterable 0", "iterable 2", "batches 0", "batch
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_state_after_the_last_batch_gives_an_empty_for(digits, kind):
+def test_state_after_the_last_batch_gives_an_empty_for(digits, kind):
     """torchdata's convention, in all kinds of loops; and a state after the `for` the next epoch."""
     loop = epochs_of(kind, digits)
     for _ in loop:
@@ -679,7 +679,7 @@ def test_state_after_all_steps_gives_an_empty_for(digits):
         assert [sum(1 for _ in again) for _ in range(2)] == [0, 18]
 
 
-def test_stateful_data_loader_that_saves_now_and_then(digits):
+def test_stateful_data_loader_that_saves_rarely(digits):
     def make():
         return stateful(iterable(digits), batch_size=None, num_workers=2, snapshot_every_n_steps=4)
 
@@ -694,8 +694,8 @@ def test_stateful_data_loader_that_saves_now_and_then(digits):
     assert taken + of(alone) == of(iterable(digits))
 
 
-@pytest.mark.parametrize("steps", range(0, 7))
-def test_the_state_of_workers_in_other_epochs(digits, steps):
+@pytest.mark.parametrize("steps", range(7))
+def test_state_of_workers_in_different_epochs(digits, steps):
     """Two steps an epoch, three workers, three epochs: workers go on to other epochs early."""
 
     def make():
@@ -714,7 +714,7 @@ def test_the_state_of_workers_in_other_epochs(digits, steps):
     assert taken + of(again) == expected
 
 
-def test_workers_refuse_states_of_something_else(digits):
+def test_workers_reject_states_of_other_data_sets(digits):
     loader = stateful(iterable(digits), batch_size=None, num_workers=2)
     of(itertools.islice(loader, 3))
     state = loader.state_dict()
@@ -772,7 +772,7 @@ def run_ranks(folder, world_size, *arguments):
     return flat(flat(turn) for turn in turns), outs[0]["state"]
 
 
-def test_two_ranks_under_torchrun_resumed_on_three(tmp_path, digits):
+def test_two_torchrun_ranks_resume_on_three(tmp_path, digits):
     if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
         pytest.skip("torch without gloo")
     index = digits.index_path
@@ -782,3 +782,40 @@ def test_two_ranks_under_torchrun_resumed_on_three(tmp_path, digits):
     second, state = run_ranks(tmp_path, 3, index, "state", 1000, "second")
     assert first + second == recmap.Shuffled(1797, seed=11).at(0, range(1797)).tolist()
     assert (state["epoch"], state["position"]) == (1, 0)
+
+
+def test_map_dataset_of_sequence_examples(tmp_path):
+    records = [
+        recmap.encode_sequence_example({"id": i}, {"x": [[j, i] for j in range(i)], "y": [[i]] * i})
+        for i in range(20)
+    ]
+    write(tmp_path, records)
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    context = {"id": recmap.FixedLen()}
+    lists = {"x": recmap.FixedLenSequence((2,)), "y": recmap.VarLen()}
+    dataset = recmap.torch.MapDataset(ds, context, feature_lists=lists)
+    for samples in [dataset[i] for i in range(20)], pickle.loads(pickle.dumps(dataset)):
+        for i, (features, sequences) in enumerate(samples):
+            assert features["id"] == i
+            assert sequences["x"].tolist() == [[j, i] for j in range(i)]
+            assert sequences["y"].offsets.tolist() == list(range(i + 1))
+    loader = DataLoader(dataset, batch_size=5, collate_fn=recmap.torch.collate)
+    ids = [features["id"].tolist() for features, _ in loader]
+    assert sum(ids, []) == list(range(20))
+    only = recmap.torch.MapDataset(ds, feature_lists={"y": recmap.VarLen()})
+    assert len(only[3]) == 2 and only[3][0] == {}
+
+
+def test_nested_ragged_rows_can_be_flattened(tmp_path):
+    """nested_tensor_from_jagged supports one ragged level only."""
+    records = [{"v": list(range(i)), "l": [1] * i} for i in range(6)]
+    write(tmp_path, records)
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
+    ragged = recmap.Ragged("int64", [recmap.RowLengths("l")], key="v")
+    batch = recmap.torch.tensors(ds.parse(range(6), {"v": ragged, "l": recmap.VarLen()}))
+    assert isinstance(batch["v"].values, recmap.torch.Ragged)
+    for flat in batch["v"].flat, batch["l"].flat:
+        nested = torch.nested.nested_tensor_from_jagged(*flat)
+        assert [len(row) for row in nested.unbind()] == list(range(6))
+    assert batch["v"].flat.values.tolist() == [j for i in range(6) for j in range(i)]
+    assert batch["l"].flat is batch["l"]

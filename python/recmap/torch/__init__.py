@@ -1,7 +1,7 @@
-"""recmap in PyTorch: tensors, a map-style and an iterable data set, a sampler, ranks.
+"""recmap with PyTorch: tensors, map-style and iterable data sets, a sampler, and ranks.
 
     loader = recmap.Loader(ds, 256, shuffle=True, features=features, **recmap.torch.ranks())
-    for batch in recmap.torch.IterableDataset(loader):  # {name: tensor}, read ahead by threads
+    for batch in recmap.torch.IterableDataset(loader):  # {name: tensor}, read ahead in threads
         ...
 
 Needs the package torch (``pip install recmap[torch]``).

@@ -1,4 +1,4 @@
-"""What worker processes and the main one know of each other."""
+"""The progress that the main process and its worker processes share."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ import torch
 
 @dataclass(frozen=True)
 class Place:
-    """Where a worker stands: it gives every `workers`-th step of the rank's, beginning at
-    (worker - offset) modulo workers, and gave `steps` of them since (epoch, position)."""
+    """The position of a worker.
+
+    A worker yields every `workers`-th step of the rank, starting with step (worker - offset) modulo
+    workers. It has yielded `steps` of them since (epoch, position).
+    """
 
     epoch: int
     position: int
-    offset: int = 0  # steps of epochs that this walk left behind, modulo workers
+    offset: int = 0  # steps of the epochs that this iteration completed, modulo workers
     steps: int = 0
 
     def first(self, worker: int, workers: int) -> int:
@@ -30,12 +33,14 @@ class Place:
 
 @contextlib.contextmanager
 def _turn(name: str) -> Iterator[None]:
-    """One process at a time, wherever it was forked, spawned or unpickled: the name of an abstract
-    socket can be bound once, and is free again when its process ends."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as taken:
+    """A lock between processes, whether they were forked, spawned or unpickled.
+
+    The name of an abstract socket can only be bound once, and is released when its process ends.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
         while True:
             try:
-                taken.bind(name)
+                lock.bind(name)
                 break
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
@@ -45,14 +50,15 @@ def _turn(name: str) -> Iterator[None]:
 
 
 class Board:
-    """Memory that the main process shares with its workers: where the next walk begins.
+    """Memory that the main process shares with its workers: where the next iteration starts.
 
-    It begins where the main process said, or, when all workers have ended the walk from there, at
-    the epoch that they came to. Each worker writes cells of its own, and workers take turns: those
-    that are kept from walk to walk begin the next one at the same time.
+    It starts where the main process says. If all workers have finished the iteration that started
+    there, it starts at the epoch that they reached. Each worker writes its own cells, under a lock,
+    because persistent workers start the next iteration at the same time.
 
-    Cells: where the main process's loader stood (epoch, position), where the walk began, how many
-    workers there are, and of each worker the walk that it ended and the epoch that it came to.
+    Cells: the position of the main process's loader (epoch, position), the start of the iteration
+    (epoch, position), the number of workers, and for each worker the iteration that it finished
+    (epoch, position) and the epoch that it reached.
     """
 
     _WORKERS = 1024
@@ -68,54 +74,54 @@ class Board:
     def __reduce__(self) -> tuple[Any, ...]:
         return Board, (self.cells, self._name)
 
-    def walk(self, stand: tuple[int, int]) -> tuple[int, int]:
-        """Where the newest walk began, of a loader that stands at `stand` in the main process."""
-        if tuple(self._array[:2].tolist()) != stand:
-            return stand  # it was moved since
+    def latest_start(self, main: tuple[int, int]) -> tuple[int, int]:
+        """The start of the latest iteration. `main`: the position of the main process's loader."""
+        if tuple(self._array[:2].tolist()) != main:
+            return main  # it was moved since
         return int(self._array[2]), int(self._array[3])
 
-    def next(self, stand: tuple[int, int]) -> tuple[int, int]:
-        """Where the next walk begins."""
+    def next(self, main: tuple[int, int]) -> tuple[int, int]:
+        """The start of the next iteration."""
         with _turn(self._name):
-            return self._next(stand)
+            return self._next(main)
 
-    def _next(self, stand: tuple[int, int]) -> tuple[int, int]:
-        walk = self.walk(stand)
+    def _next(self, main: tuple[int, int]) -> tuple[int, int]:
+        latest = self.latest_start(main)
         ended = self._array[5 : 5 + 3 * max(int(self._array[4]), 0)].reshape(-1, 3)
-        if len(ended) and (ended[:, :2] == walk).all():
+        if len(ended) and (ended[:, :2] == latest).all():
             return int(ended[:, 2].min()), 0
-        return walk
+        return latest
 
-    def begin(self, stand: tuple[int, int], worker: int, workers: int) -> tuple[int, int]:
-        """One of so many workers begins the next walk: says where."""
+    def begin(self, main: tuple[int, int], worker: int, workers: int) -> tuple[int, int]:
+        """Starts the next iteration of one of `workers` workers. Returns its start."""
         with _turn(self._name):
-            begin = self._next(stand)
-            self._join(stand, begin, worker, workers)
-        return begin
+            start = self._next(main)
+            self._join(main, start, worker, workers)
+        return start
 
-    def set(self, stand: tuple[int, int]) -> None:
-        """The main process stands there."""
+    def set(self, main: tuple[int, int]) -> None:
+        """Sets the position of the main process's loader."""
         self._array[4:] = -1
-        self._array[2:4] = stand
-        self._array[:2] = stand
+        self._array[2:4] = main
+        self._array[:2] = main
 
     def resume(
-        self, stand: tuple[int, int], walk: tuple[int, int], worker: int, workers: int
+        self, main: tuple[int, int], start: tuple[int, int], worker: int, workers: int
     ) -> None:
-        """A worker goes on with a walk that began there."""
+        """Continues an iteration of a worker that started at `start`."""
         with _turn(self._name):
-            self._join(stand, walk, worker, workers)
+            self._join(main, start, worker, workers)
 
     def _join(
-        self, stand: tuple[int, int], walk: tuple[int, int], worker: int, workers: int
+        self, main: tuple[int, int], start: tuple[int, int], worker: int, workers: int
     ) -> None:
         if workers > self._WORKERS:
             raise ValueError(f"{workers} workers, {self._WORKERS} at most")
-        self._array[2:4] = walk
-        self._array[:2] = stand
+        self._array[2:4] = start
+        self._array[:2] = main
         self._array[5 + 3 * worker : 8 + 3 * worker] = -1
         self._array[4] = workers
 
-    def end(self, worker: int, walk: tuple[int, int], epoch: int) -> None:
+    def end(self, worker: int, start: tuple[int, int], epoch: int) -> None:
         with _turn(self._name):
-            self._array[5 + 3 * worker : 8 + 3 * worker] = (*walk, epoch)
+            self._array[5 + 3 * worker : 8 + 3 * worker] = (*start, epoch)

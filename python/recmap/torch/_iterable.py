@@ -1,4 +1,4 @@
-"""Batches of a loader: the iterable data set."""
+"""The iterable data set: the batches of a loader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any, TypeAlias
 
-import torch
 from torch.utils import data
 
 from .. import _recmap
@@ -19,29 +18,29 @@ from ._board import Board, Place
 from ._tensors import tensors
 
 DROP = _LAST["drop"]
-Deal: TypeAlias = tuple[int, int, int]  # world size, batch size, what becomes of the rest
+Deal: TypeAlias = tuple[int, int, int]  # world size, batch size, value of `last`
 
 
 class IterableDataset(data.IterableDataset[Any]):
-    """The batches of a loader as tensors, for a plain ``for`` or for a DataLoader.
+    """The batches of a loader as tensors, for a plain ``for`` or a DataLoader.
 
-        for batch in IterableDataset(loader): ...                          # threads of the library
+        for batch in IterableDataset(loader): ...                          # the library's threads
         for batch in DataLoader(IterableDataset(loader), batch_size=None, num_workers=4): ...
 
-    Batches come as `tensors` makes them, in the loader's order, and are the same for any number of
-    workers: worker k of W gives every W-th step. A plain ``for``, which needs no worker processes,
-    is by far the fastest where records cost little Python.
+    Batches are converted by `tensors`, in the loader's order, and are the same for any number of
+    workers: worker k of W yields every W-th step. A plain ``for`` without worker processes is by
+    far the fastest, unless each record needs much Python code.
 
-    State: `state_dict` in a plain ``for``; a StatefulDataLoader saves and loads it by itself, with
-    any number of workers; to go on with another number of workers, ranks or another batch size,
-    give what it saved to `load_state_dict` here, before the DataLoader is made. Under a plain
-    DataLoader with workers, which does not tell what it delivered, take `state_after`.
+    State: in a plain ``for``, use `state_dict`. A StatefulDataLoader saves and loads the state by
+    itself, with any number of workers; to resume with another number of workers or ranks, or with
+    another batch size, pass what it saved to `load_state_dict` of this object before you create the
+    DataLoader. A plain DataLoader with workers does not tell what it delivered: use `state_after`.
 
-    Seek and load by this object, not by the loader, once it is made.
+    Once this object exists, seek and load states with it, not with the loader.
 
     Args:
-        loader: with its rank and world size; its `epochs` say what one ``for`` walks.
-        numbers: a name under which the records' numbers come, too.
+        loader: the loader, with its rank and world size. Its `epochs` also limits one ``for``.
+        numbers: the name of an additional item with the records' numbers.
 
     >>> features = {"label": recmap.FixedLen()}
     >>> loader = recmap.Loader(digits(), 600, features=features)
@@ -64,7 +63,7 @@ class IterableDataset(data.IterableDataset[Any]):
         self._identity = identity
         self._board = board
         self._loader = None
-        self._seen = 0, 0  # where the loader stood when this was pickled
+        self._seen = 0, 0  # the loader's position when this object was pickled
         names = "dataset", "order", "shuffle", "seed"
         dataset, order, shuffle, seed = (arguments[name] for name in names)
         self.order = Loader._order_of(dataset, order, shuffle, seed)
@@ -73,22 +72,22 @@ class IterableDataset(data.IterableDataset[Any]):
         self._deal: Deal = arguments["world_size"], size, _LAST[arguments["last"]]
         self._worker: tuple[int, int] | None = None  # which of how many
         self._place: Place | None = None  # in a worker
-        self._given = Place(0, 0)  # where the worker stood behind the last batch that it gave
-        self._walk = 0, 0
+        self._given = Place(0, 0)  # the worker's position after the last batch that it yielded
+        self._start = 0, 0
         self._is_loaded = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self._arguments, self._numbers, self._identity, self._board
-        return _reopen, (*parts, self._stood())
+        return _reopen, (*parts, self._main_position())
 
-    def _stood(self) -> tuple[int, int]:
-        """Where the loader of the main process stands, or stood when this process began."""
+    def _main_position(self) -> tuple[int, int]:
+        """The position of the main process's loader, now or when this process started."""
         if self._loader is None:
             return self._seen
         return self._loader._loader.tell()
 
     def _advance(self, epoch: int, position: int, steps: int, deal: Deal) -> tuple[int, int]:
-        """Where `steps` steps of all ranks lead: with the last of an epoch, to its end."""
+        """The position after `steps` steps of all ranks; after an epoch's last step, its end."""
         while steps > 0:
             left = self._order.share(epoch, position, *deal, 0, 0)[0]
             if steps < left:
@@ -100,7 +99,7 @@ class IterableDataset(data.IterableDataset[Any]):
             epoch, position, steps = epoch + 1, 0, steps - left
         return epoch, position
 
-    # ---- Walking.
+    # ---- Iteration.
 
     def __iter__(self) -> Iterator[Any]:
         info = data.get_worker_info()
@@ -108,24 +107,24 @@ class IterableDataset(data.IterableDataset[Any]):
             return self._here()
         self._worker = info.id, info.num_workers
         if not self._is_loaded:
-            self._walk = self._board.begin(self._stood(), *self._worker)
-            self._place = self._given = Place(*self._walk)
+            self._start = self._board.begin(self._main_position(), *self._worker)
+            self._place = self._given = Place(*self._start)
         self._is_loaded = False
         self._leave_epochs()
         return self._in_worker()
 
     def _here(self) -> Iterator[Any]:
-        """The loader's own iterator, which delivers what is made here or keeps its batch."""
+        """The loader's own iterator, which counts a batch as delivered once it is converted."""
         return self._settled()._iterate(lambda batch, step: tensors(batch, self._numbers))
 
     def _settled(self) -> Loader:
-        """The loader of this process, where the last walk led, whoever walked."""
-        begin = self._board.next(self._stood())
+        """The loader of this process, at the end of the last iteration of any process."""
+        start = self._board.next(self._main_position())
         if self._loader is None:
             self._loader = Loader(**self._arguments)
-        if begin != self._stood():
-            self._loader.seek(*begin)
-        self._board.set(begin)
+        if start != self._main_position():
+            self._loader.seek(*start)
+        self._board.set(start)
         return self._loader
 
     def _in_worker(self) -> Iterator[Any]:
@@ -141,18 +140,18 @@ class IterableDataset(data.IterableDataset[Any]):
     def _is_over(self, epoch: int) -> bool:
         epochs = self._arguments["epochs"]
         if epochs is None:
-            return self._walk[0] != epoch
+            return self._start[0] != epoch
         return bool(epoch >= epochs)
 
     def _own_steps(self, place: Place) -> tuple[int, int]:
-        """Steps from the place's position to the end of the epoch: the rank's, the worker's."""
+        """Steps from the position to the end of the epoch: (of the rank, of the worker)."""
         assert self._worker is not None
         worker, workers = self._worker
         total = self._order.share(place.epoch, place.position, *self._deal, 0, 0)[0]
         return total, max(0, -((place.first(worker, workers) - total) // workers))
 
     def _leave_epochs(self) -> bool:
-        """Goes over ends of epochs to the next step; says on the board when there is none."""
+        """Advances over ends of epochs to the next step. Returns true if there is none."""
         assert self._place is not None and self._worker is not None
         worker, workers = self._worker
         while not self._is_over(self._place.epoch):
@@ -160,20 +159,20 @@ class IterableDataset(data.IterableDataset[Any]):
             if self._place.steps < own:
                 return False
             if not total and self._arguments["epochs"] is not None:
-                raise ValueError("epochs of no steps have no end")
+                raise ValueError("an epoch has no steps, so the iteration would never end")
             if self._arguments["epochs"] is None:
-                self._board.end(worker, self._walk, self._place.epoch + 1)
+                self._board.end(worker, self._start, self._place.epoch + 1)
                 return True
             offset = (self._place.offset + total) % workers
             self._place = Place(self._place.epoch + 1, 0, offset)
-        self._board.end(worker, self._walk, self._place.epoch)
+        self._board.end(worker, self._start, self._place.epoch)
         return True
 
     def _steps(self, place: Place) -> Iterator[Any]:
-        """The worker's batches to the end of the epoch.
+        """The worker's batches up to the end of the epoch.
 
-        Where all workers of all ranks have a whole step, they are dealt as to so many ranks. The
-        steps behind those are looked up one by one.
+        As long as all workers of all ranks have a full step, each worker uses a loader as if it
+        were a separate rank. The remaining steps are read one by one.
         """
         assert self._worker is not None
         worker, workers = self._worker
@@ -201,12 +200,12 @@ class IterableDataset(data.IterableDataset[Any]):
         return Loader(**{**arguments, **changes})
 
     def __len__(self) -> int:
-        """Steps of an epoch, where one ``for`` walks one."""
+        """The number of steps in an epoch, if one ``for`` iterates over one epoch."""
         if self._arguments["epochs"] is not None:
-            raise TypeError("one `for` walks several epochs")
+            raise TypeError("no length: with epochs=, one `for` iterates over several epochs")
         return self._order.share(0, 0, *self._deal, 0, 0)[0]
 
-    # ---- Where it stands.
+    # ---- State.
 
     def state_dict(self) -> dict[str, Any]:
         """Where the ``for`` is; with workers under a plain DataLoader: where it began.
@@ -218,24 +217,28 @@ class IterableDataset(data.IterableDataset[Any]):
         if self._place is not None and self._worker is not None:
             return {
                 "worker": list(self._worker),
-                "walk": list(self._walk),
+                "walk": list(self._start),
                 "deal": list(self._deal),
                 "place": asdict(self._place),
                 "given": asdict(self._given),
                 "state": self._state(self._place.epoch, self._place.position),
             }
-        place = self._board.next(self._stood())
-        if self._loader is not None and self._loader._is_at_end() and place == self._stood():
+        place = self._board.next(self._main_position())
+        if (
+            self._loader is not None
+            and self._loader._is_at_end()
+            and place == self._main_position()
+        ):
             place = place[0] - 1, len(self.order)
         return self._state(*place)
 
     def state_after(self, steps: int) -> dict[str, Any]:
-        """The state when a plain DataLoader delivered `steps` batches of the walk that began last.
+        """The state after a plain DataLoader delivered `steps` batches of the latest ``for``.
 
-        Of all its batches: the state inside its ``for``, as `state_dict` says.
+        After all batches, it is the state inside the ``for``; see `state_dict`.
         """
-        begin = self._board.walk(self._stood())
-        return self._state(*self._advance(*begin, steps, self._deal))
+        start = self._board.latest_start(self._main_position())
+        return self._state(*self._advance(*start, steps, self._deal))
 
     def _state(self, epoch: int, position: int) -> dict[str, Any]:
         fingerprint, records = self._identity
@@ -246,12 +249,12 @@ class IterableDataset(data.IterableDataset[Any]):
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a state: of this class or a `Loader`, or all that a StatefulDataLoader saved.
+        """Resumes from a state of this class, a `Loader` or a StatefulDataLoader.
 
-        Ranks, world size, workers and batch size may be others than it was of.
+        Ranks, world size, workers and batch size may differ from those when it was saved.
 
         Raises:
-            StateMismatchError: it is the state of another data set or order.
+            StateMismatchError: the state belongs to another data set or order.
         """
         if "worker" in state:
             self._load_in_worker(state)
@@ -259,7 +262,7 @@ class IterableDataset(data.IterableDataset[Any]):
         if self._loader is None:
             self._loader = Loader(**self._arguments)
         self._loader.load_state_dict(self._whole_state(state))
-        self._board.set(self._stood())
+        self._board.set(self._main_position())
 
     def _load_in_worker(self, state: Mapping[str, Any]) -> None:
         info = data.get_worker_info()
@@ -267,16 +270,17 @@ class IterableDataset(data.IterableDataset[Any]):
         deal = list(self._deal)
         if state["worker"] != here or list(state["deal"]) != deal:
             raise StateMismatchError(
-                f"the state is of worker {state['worker']} and deals {state['deal']}, here {here} "
-                f"and {deal}",
-                advice="load the StatefulDataLoader's whole state by IterableDataset.load_state_dict",
+                f"the state belongs to worker {state['worker']} with (world, batch, last) "
+                f"{state['deal']}; this is worker {here} with {deal}",
+                advice="Load the whole state of the StatefulDataLoader with "
+                "IterableDataset.load_state_dict.",
             )
         self._check(state["state"])
         assert info is not None
         self._worker = info.id, info.num_workers
         self._place, self._given = Place(**state["place"]), Place(**state["given"])
-        self._walk = state["walk"][0], state["walk"][1]
-        self._board.resume(self._stood(), self._walk, *self._worker)
+        self._start = state["walk"][0], state["walk"][1]
+        self._board.resume(self._main_position(), self._start, *self._worker)
         self._is_loaded = True
 
     def _check(self, state: Mapping[str, Any]) -> None:
@@ -284,7 +288,7 @@ class IterableDataset(data.IterableDataset[Any]):
             loader.load_state_dict(dict(state))
 
     def _whole_state(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """The state of all workers together, out of what a StatefulDataLoader saved."""
+        """The state of all workers together, from what a StatefulDataLoader saved."""
         if "_snapshot" in state:
             snapshots = state["_snapshot"]["_worker_snapshots"].values()
             workers = [snapshot["dataset_state"] for snapshot in snapshots]
@@ -296,8 +300,10 @@ class IterableDataset(data.IterableDataset[Any]):
         return dict(state)
 
     def _newest(self, workers: list[Any], more: int, is_over: bool) -> dict[str, Any]:
-        """What the worker that gave the last step knows, and `more` steps after it. With `is_over`
-        the ``for`` has ended."""
+        """The state `more` steps after that of the worker that yielded the last step.
+
+        `is_over`: the ``for`` has ended.
+        """
 
         def reached(saved: Any) -> tuple[int, int]:
             place, (worker, count) = Place(**saved["given"]), saved["worker"]

@@ -1,4 +1,4 @@
-"""Which process of how many this is."""
+"""The rank of this process, and the number of ranks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from torch import distributed
 def ranks() -> dict[str, int]:
     """{"rank": ..., "world_size": ...} of this process, for `Loader` and `Sampler`.
 
-    Of ``torch.distributed`` where it is initialized, else of torchrun's environment, else 0 of 1.
+    From ``torch.distributed`` if it is initialized, otherwise from the environment variables of
+    torchrun, otherwise rank 0 of 1.
 
     >>> recmap.torch.ranks()
     {'rank': 0, 'world_size': 1}

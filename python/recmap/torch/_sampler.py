@@ -1,4 +1,4 @@
-"""Numbers of records by ranks: the sampler."""
+"""The sampler: the record numbers of one rank."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+
 from torch.utils import data
 
 from .._errors import StateMismatchError
@@ -16,37 +17,37 @@ from .._orders import Order
 
 def mismatch(name: str, there: Any, here: Any) -> StateMismatchError:
     return StateMismatchError(
-        f"the state is of another run: {name} is {there}, here {here}",
-        advice="open the data set and make the order with which the state was saved",
+        f"the state belongs to another run: its {name} is {there}, but here it is {here}",
+        advice="Open the data set and create the order with which the state was saved.",
     )
 
 
 class Sampler(data.Sampler[Any]):
-    """Record numbers of one rank in the order of an epoch, with a state: for any DataLoader.
+    """The record numbers of one rank in the order of an epoch, with a state, for any DataLoader.
 
         DataLoader(MapDataset(ds), sampler=Sampler(order, rank=r, world_size=w), batch_size=32)
         DataLoader(MapDataset(ds), batch_sampler=Sampler(order, 32, rank=r, world_size=w))
 
-    Does what DistributedSampler does, but each record comes once, and the state says how far all
-    ranks together are: it is good for any number of them. ``for`` walks from where the sampler
-    stands to the end of the epoch, the next ``for`` the next epoch. One that was broken off before
-    its last item begins again where it began.
+    It replaces DistributedSampler, but uses each record once. Its state describes the progress of
+    all ranks together and can be loaded with any number of ranks. A ``for`` iterates from the
+    current position to the end of the epoch, and the next ``for`` over the next epoch. A ``for``
+    that was left before its last item starts again at its beginning.
 
-    In a StatefulDataLoader its state is right at every step. A plain DataLoader with workers takes
-    numbers ahead: there `state_after` tells the state by the batches that were delivered.
+    In a StatefulDataLoader, its state is exact at every step. A plain DataLoader with workers
+    requests numbers ahead: use `state_after` with the number of delivered batches.
 
     The convention of torchdata: a state saved inside the ``for``, after its last item, is at the
     epoch's end, and gives an empty ``for`` when it is loaded, then the next epoch. So a run that
     counts its epochs by loops makes as many with a resume as without.
 
     Args:
-        order: of as many records as the data set has.
-        batch_size: numbers in a list; None: numbers one by one, dealt to the ranks in turn. Orders
-            that make their own batches take None and give lists.
+        order: an order of as many records as the data set has.
+        batch_size: the number of record numbers in a list; None: single numbers, which the ranks
+            take in turn. Orders that make their own batches need None and give lists.
         rank, world_size: ``**recmap.torch.ranks()``.
-        last: what does not fill a step: "keep" deals it evenly (a list may be empty then; one by
-            one, some ranks have one more), "drop" leaves it out, "pad" fills up from the epoch's
-            start.
+        last: what to do with records that do not fill a step on every rank: "keep" divides them
+            evenly (lists can be empty; single numbers: some ranks have one more), "drop" leaves
+            them out, "pad" adds records from the start of the epoch.
 
     >>> sampler = recmap.torch.Sampler(recmap.Sequential(10), 2, rank=1, world_size=2)
     >>> list(sampler), sampler.epoch
@@ -62,21 +63,21 @@ class Sampler(data.Sampler[Any]):
         last: Last = "keep",
     ) -> None:
         if batch_size is not None and batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}")
+            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         self.order = order
         self._is_batched = batch_size is not None or order.batch_count > 0
         self._rank = rank
         self._deal = world_size, batch_size or 1, _one_of("last", last, _LAST)
-        self._begin = 0, 0  # where the walk began
-        self._taken = 0  # what it gave
-        self._is_over = False  # whether it came to the epoch's end
-        self._share(0, 0, 0)  # wrong arguments raise here
+        self._begin = 0, 0  # where the iteration started
+        self._taken = 0  # items yielded since
+        self._is_over = False  # whether it reached the end of the epoch
+        self._share(0, 0, 0)  # raises if arguments are wrong
 
     def _share(self, epoch: int, position: int, step: int) -> tuple[int, int, int]:
-        """Of the deal that begins there: its steps; the first position and their number in one."""
+        """(steps left in the epoch, first position of this step, number of its positions)."""
         return self.order._order.share(epoch, position, *self._deal, step, self._rank)
 
-    # ---- Walking.
+    # ---- Iteration.
 
     def __iter__(self) -> Iterator[Any]:
         epoch, position = self._begin
@@ -116,22 +117,22 @@ class Sampler(data.Sampler[Any]):
             yield from self._at(epoch, first, count)
 
     def __len__(self) -> int:
-        """Items of a whole epoch of this rank."""
+        """The number of items in a whole epoch of this rank."""
         steps = self._share(0, 0, 0)[0]
         if self._is_batched or not steps:
             return steps
         return steps - 1 + self._share(0, 0, steps - 1)[2]
 
-    # ---- Where it stands.
+    # ---- State.
 
     def _set(self, epoch: int, position: int) -> None:
         self._begin, self._taken, self._is_over = (epoch, position), 0, False
 
     def _stand(self) -> tuple[int, int]:
-        return (self._begin[0] + 1, 0) if self._is_over else self._behind(self._taken)
+        return (self._begin[0] + 1, 0) if self._is_over else self._after(self._taken)
 
-    def _behind(self, items: int) -> tuple[int, int]:
-        """Where the sampler stands behind so many items of its walk."""
+    def _after(self, items: int) -> tuple[int, int]:
+        """The position after `items` items of the iteration."""
         if not items:
             return self._begin
         if items >= self._share(*self._begin, 0)[0]:
@@ -144,47 +145,47 @@ class Sampler(data.Sampler[Any]):
 
     @property
     def epoch(self) -> int:
-        """The epoch of the newest ``for``, or the next one when that has ended; the first is 0."""
+        """The epoch of the latest ``for``, or the next one if it has ended; the first one is 0."""
         return self._stand()[0]
 
     @property
     def position(self) -> int:
-        """How much of the epoch all ranks together have taken: 0 to ``len(order)``."""
+        """The number of positions of the epoch that all ranks together have used."""
         return self._stand()[1]
 
     def set_epoch(self, epoch: int) -> None:
-        """As of DistributedSampler, but needless: epochs follow each other.
+        """Moves to the start of an epoch, as for DistributedSampler. Not needed: epochs advance.
 
-        Of the epoch where the sampler stands it changes nothing: a state that was loaded stays.
+        Does nothing if the sampler is already in this epoch, so a loaded state stays.
         """
         if epoch != self.epoch:
             self._set(epoch, 0)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the sampler stands, as plain JSON values; the same on every rank after a step."""
+        """The current state as plain JSON values; the same on every rank after a step."""
         return self._state(self._stand())
 
     def state_after(self, items: int) -> dict[str, Any]:
-        """The state when `items` items (batches or numbers) of the newest walk were delivered."""
-        return self._state(self._behind(items))
+        """The state after `items` items (batches or numbers) of the latest `for` were delivered."""
+        return self._state(self._after(items))
 
     def _state(self, stand: tuple[int, int]) -> dict[str, Any]:
         order = {"order": self.order.describe(), "position_count": len(self.order)}
         return {"format_version": 1, **order, "epoch": stand[0], "position": stand[1]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a state of any rank of any world; one of a `Loader` is good, too.
+        """Resumes from a state of any rank of any world size, or from that of a `Loader`.
 
         Raises:
-            StateMismatchError: it is the state of another order.
+            StateMismatchError: the state belongs to another order.
         """
         here = self._state((0, 0))
         if not here.keys() <= state.keys():
-            raise ValueError("this is no state of a sampler")
+            raise ValueError("this is not the state of a sampler")
         for name in ("format_version", "order", "position_count"):
             if state[name] != here[name]:
                 raise mismatch(name, state[name], here[name])
         epoch, position = operator.index(state["epoch"]), operator.index(state["position"])
-        if not (0 <= epoch and 0 <= position <= len(self.order)):
-            raise ValueError(f"the state is at epoch {epoch}, position {position}")
+        if not (epoch >= 0 and 0 <= position <= len(self.order)):
+            raise ValueError(f"invalid state: epoch {epoch}, position {position}")
         self._set(epoch, position)

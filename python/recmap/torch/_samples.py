@@ -1,4 +1,4 @@
-"""Samples by number: the map-style data set."""
+"""The map-style data set: samples by number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 
 from torch.utils import data
 
-from .._columns import columns_of
+from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._dataset import Dataset
 from .._features import Features, parser_of
 from ._sampler import mismatch
@@ -16,7 +16,7 @@ from ._tensors import Ragged, tensors
 
 
 class _Rows(Sequence[Any]):
-    """Samples of one parse: `collate` takes their columns whole, others see a list of dicts."""
+    """Samples parsed together: `collate` uses their columns, other code sees a list of dicts."""
 
     def __init__(self, columns: dict[str, Any], count: int, lengths: dict[str, Any]) -> None:
         self.columns = columns
@@ -39,30 +39,66 @@ class _Rows(Sequence[Any]):
         return column[row] if steps is None else column[row][: int(steps[row])]
 
 
+class _Pairs(Sequence[Any]):
+    """Samples of SequenceExample: pairs of the samples of the context and the feature lists."""
+
+    def __init__(self, context: _Rows, lists: _Rows) -> None:
+        self._parts = context, lists
+
+    @property
+    def columns(self) -> Any:
+        return tuple(part.columns for part in self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts[0])
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return tuple(part[index] for part in self._parts)
+
+
+def _rows_of(batch: ColumnBatch) -> _Rows:
+    lengths = {name: batch.lengths.get(name) for name in batch}
+    return _Rows(tensors(batch), batch.row_count, lengths)
+
+
 class MapDataset(data.Dataset[Any]):
     """Records by number, for ``torch.utils.data.DataLoader``.
 
-    A sample is a dict {name: tensor}, parsed in C: scalars have no dimension, sequences are as long
-    as the record's, bytes are bytes. Without features it is the record's bytes. A DataLoader asks
-    for a batch at once, which is read and parsed as one; give it ``collate_fn=recmap.torch.collate``,
-    and it stays one.
+    A sample is a dict {name: tensor}, parsed in C. Scalars have no dimension, sequences have the
+    length of the record's, and bytes are bytes objects. Without features, a sample is the record's
+    bytes. A DataLoader requests a whole batch, which is read and parsed at once. With
+    ``collate_fn=recmap.torch.collate`` the batch stays together.
 
-    Its state is the fingerprint of the data set, so that a StatefulDataLoader cannot go on with
-    another one. It pickles as the data set does.
+    Its state is the fingerprint of the data set, so that a StatefulDataLoader cannot resume with
+    another data set. Pickled by path, like the data set.
 
     Args:
         dataset: a data set or view.
-        features: {name: FixedLen(...), ...}, or of tf.io's.
+        features: {name: FixedLen(...), ...}, or features of tf.io.
+        feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
+            a sample is a pair of dicts, for the context and the feature lists.
 
     >>> dataset = recmap.torch.MapDataset(digits(), {"label": recmap.FixedLen()})
     >>> len(dataset), dataset[5]
     (1797, {'label': tensor(5)})
     """
 
-    def __init__(self, dataset: Dataset, features: Features | None = None) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        features: Features | None = None,
+        feature_lists: Features | None = None,
+    ) -> None:
         self.dataset = dataset
         self._features = None if features is None else dict(features)
-        self._parser = None if features is None else parser_of(features)
+        self._feature_lists = None if feature_lists is None else dict(feature_lists)
+        self._parser = None
+        if feature_lists is not None:
+            self._parser = parser_of(features or {}, feature_lists)
+        elif features is not None:
+            self._parser = parser_of(features)
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -73,35 +109,36 @@ class MapDataset(data.Dataset[Any]):
         return self.__getitems__([operator.index(index)])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
-        """Many samples at once."""
+        """Several samples at once."""
         if self._parser is None:
             return [bytes(record) for record in self.dataset.gather(indices)]
-        batch = columns_of(self.dataset._parsed(indices, self._parser, "raise"))
-        return _Rows(
-            tensors(batch), len(indices), {name: batch.lengths.get(name) for name in batch}
-        )
+        batch = self.dataset._parsed(indices, self._parser, "raise")
+        if self._feature_lists is None:
+            return _rows_of(columns_of(batch))
+        context, lists = sequence_columns_of(batch, self._parser.context_count())
+        return _Pairs(_rows_of(context), _rows_of(lists))
 
     def state_dict(self) -> dict[str, Any]:
         """The data set's fingerprint."""
         return {"fingerprint": self.dataset.fingerprint, "record_count": len(self)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Raises StateMismatchError where the state is of another data set."""
+        """Raises StateMismatchError if the state belongs to another data set."""
         for name, here in self.state_dict().items():
             if state[name] != here:
                 raise mismatch(name, state[name], here)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.dataset, self._features)
+        return type(self), (self.dataset, self._features, self._feature_lists)
 
 
 def collate(samples: Any) -> Any:
     """The ``collate_fn`` for `MapDataset`: the batch as it was parsed, {name: tensor}.
 
-    Padded sequences, `Ragged` rows, and batches of no records are good. Samples of other data sets
-    go to PyTorch's own.
+    Supports padded sequences, `Ragged` rows and empty batches. Passes samples of other data sets to
+    PyTorch's own collation.
     """
-    if isinstance(samples, _Rows):
+    if isinstance(samples, (_Rows, _Pairs)):
         return samples.columns
     if not len(samples):
         return []

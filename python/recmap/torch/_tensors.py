@@ -1,4 +1,4 @@
-"""Batches as tensors."""
+"""Converting batches to tensors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from .._dataset import RecordBatch
 class Ragged(NamedTuple):
     """Rows of any length: row i is ``values[offsets[i]:offsets[i + 1]]``.
 
-    ``torch.nested.nested_tensor_from_jagged(*ragged)`` is the same as a nested tensor.
+    ``torch.nested.nested_tensor_from_jagged(*ragged)`` gives a nested tensor if `values` is a
+    tensor. PyTorch has no nested tensors with several ragged levels: see `flat`.
 
     Attributes:
-        values: of all rows, one behind the other: a tensor, a list of bytes, or a Ragged where rows
-            are nested.
-        offsets: tensor of int64, one more than rows.
+        values: the values of all rows, concatenated: a tensor, a list of bytes, or a Ragged if the
+            rows are nested.
+        offsets: int64 tensor with one more item than there are rows.
     """
 
     values: Any
@@ -34,17 +35,29 @@ class Ragged(NamedTuple):
         low, high = inner[[0, -1]].tolist()
         return Ragged(self.values.values[low:high], inner - low)
 
+    @property
+    def flat(self) -> Ragged:
+        """The rows without their inner levels, for ``nested_tensor_from_jagged(*ragged.flat)``.
+
+        Row i has the values of all inner rows of row i.
+        """
+        flat = self
+        while isinstance(flat.values, Ragged):
+            flat = Ragged(flat.values.values, flat.values.offsets[flat.offsets])
+        return flat
+
 
 def tensors(batch: Any, numbers: str | None = None) -> Any:
-    """A batch as tensors over its own memory: {name: tensor}, nothing copied but bytes.
+    """Converts a batch to tensors over its own memory: {name: tensor}. Copies only bytes.
 
-    A padded sequence has its rows' steps beside it as ``name + "/length"``. Rows of any length
-    are `Ragged`, coordinates a sparse tensor, bytes a list; bytes with ``copy=True`` in their
-    feature are `Ragged` of uint8. Of a `RecordBatch` a list of bytes, of a pair of batches, as of
-    SequenceExample, a pair. Anything else, as a transform makes it, stays what it is.
+    A padded sequence has an additional item ``name + "/length"`` with the number of steps of each
+    row. Rows of any length become `Ragged`, coordinates a sparse tensor, and bytes a list; bytes
+    with ``copy=True`` in their feature become `Ragged` of uint8. A `RecordBatch` becomes a list of
+    bytes, and a pair of batches, as of SequenceExample, a pair. Anything else, such as the result
+    of a transform, is returned unchanged.
 
     Args:
-        numbers: a name under which the records' numbers come, too.
+        numbers: the name of an additional item with the records' numbers.
 
     >>> features = {"label": recmap.FixedLen(), "image": recmap.FixedLen(64, "uint8", raw=True)}
     >>> batch = recmap.torch.tensors(digits().parse(range(4), features))
@@ -75,7 +88,9 @@ def _tensor(batch: ColumnBatch, name: str, column: Any, level: int = 0) -> Any:
         return Ragged(values, _shared(batch, name, "offsets", level))
     if isinstance(column, SparseColumn):
         if isinstance(column.values, BytesColumn):
-            raise TypeError(f"feature {name!r}: a sparse tensor has no bytes; take VarLen")
+            raise TypeError(
+                f"feature {name!r}: sparse tensors cannot contain bytes; use VarLen instead"
+            )
         places, values = _shared(batch, name, "indices").t(), _shared(batch, name)
         return torch.sparse_coo_tensor(places, values, column.dense_shape, check_invariants=False)
     if isinstance(column, BytesColumn):
