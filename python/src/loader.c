@@ -233,41 +233,69 @@ static PyObject *check_process_method(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* Begins to move: threads that wait for a step give up, and the lock is held. */
-static void begin_move(struct loader_object *self) {
+/* The steps ahead while the loader moves. */
+struct move {
+    struct step_object *first, *newest;
+    size_t count;
+};
+
+/* Begins to move: threads that wait for a step give up, and the lock is held until end_move.
+ *
+ * The steps ahead are set aside in the same moment as the lock is obtained. While they were still
+ * there, another thread could deliver one of them during the move, and the loader would then be put
+ * back to a position before it: the step would be delivered twice. */
+static void begin_move(struct move *move, struct loader_object *self) {
     self->generation++;
     lock(self);
+    *move = (struct move){self->first, self->newest, self->ahead_count};
+    self->first = self->newest = NULL;
+    self->ahead_count = 0;
 }
 
-/* The steps ahead are dropped after the lock is free, since that may run any code. */
-static int end_move(struct loader_object *self, recmap_status status, recmap_error *error) {
-    struct step_object *dropped = NULL;
-    if (status == RECMAP_OK)
-        status = recmap_loader_tell(&self->epoch, &self->position, self->loader, error);
-    if (status == RECMAP_OK) {
-        dropped = self->first;
-        self->first = self->newest = NULL;
-        self->ahead_count = 0;
-        self->is_end_next = 0;
-    }
-    unlock(self);
-    while (dropped) {
-        struct step_object *step = dropped;
-        dropped = step->next;
+static void drop_steps(struct step_object *first) {
+    while (first) {
+        struct step_object *step = first;
+        first = step->next;
         step->next = NULL;
         Py_DECREF((PyObject *)step);
     }
-    return status == RECMAP_OK ? 0 : raise_error_int(error);
+}
+
+/* Drops the steps that were set aside, or puts them back if the move failed. They are dropped after
+ * the lock is released, because that may run any code. */
+static int end_move(struct loader_object *self, struct move *move, recmap_status status,
+                    recmap_error *error) {
+    if (status == RECMAP_OK)
+        status = recmap_loader_tell(&self->epoch, &self->position, self->loader, error);
+    if (status == RECMAP_OK) {
+        self->is_end_next = 0;
+        unlock(self);
+        drop_steps(move->first);
+        return 0;
+    }
+    self->first = move->first;
+    self->newest = move->newest;
+    self->ahead_count = move->count;
+    unlock(self);
+    return raise_error_int(error);
+}
+
+/* Seeks in the library, between begin_move and end_move. */
+static recmap_status seek_library(struct loader_object *self, uint64_t epoch, uint64_t position,
+                                  recmap_error *error) {
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_seek(self->loader, epoch, position, error);
+    Py_END_ALLOW_THREADS
+    return status;
 }
 
 static int move_to(struct loader_object *self, uint64_t epoch, uint64_t position) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status;
-    begin_move(self);
-    Py_BEGIN_ALLOW_THREADS
-    status = recmap_loader_seek(self->loader, epoch, position, &error);
-    Py_END_ALLOW_THREADS
-    return end_move(self, status, &error);
+    struct move move;
+    begin_move(&move, self);
+    recmap_status status = seek_library(self, epoch, position, &error);
+    return end_move(self, &move, status, &error);
 }
 
 static PyObject *seek(PyObject *object, PyObject *arguments) {
@@ -282,9 +310,14 @@ static PyObject *seek(PyObject *object, PyObject *arguments) {
 static PyObject *close_walk(PyObject *object, PyObject *unused) {
     (void)unused;
     struct loader_object *self = (struct loader_object *)object;
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct move move;
     self->walk++;
     self->is_walking = 0;
-    if (move_to(self, self->epoch, self->position) < 0) return NULL;
+    begin_move(&move, self);
+    /* Read after the steps were set aside: until then another thread may deliver one. */
+    recmap_status status = seek_library(self, self->epoch, self->position, &error);
+    if (end_move(self, &move, status, &error) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -297,12 +330,13 @@ static PyObject *load(PyObject *object, PyObject *arguments) {
     recmap_state *state = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_state_from_json(&state, text, (size_t)size, &error);
-    begin_move(self);
+    struct move move;
+    begin_move(&move, self);
     Py_BEGIN_ALLOW_THREADS
     if (status == RECMAP_OK) status = recmap_loader_load(self->loader, state, &error);
     Py_END_ALLOW_THREADS
     recmap_state_destroy(state);
-    if (end_move(self, status, &error) < 0) return NULL;
+    if (end_move(self, &move, status, &error) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
