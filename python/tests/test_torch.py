@@ -522,7 +522,7 @@ def test_epochs_continue_in_workers(digits):
     dataset = iterable(digits, epochs=3, last="drop")
     assert of(workers_of(dataset)) == plain
     assert dataset.state_dict()["epoch"] == 3 and of(workers_of(dataset)) == []
-    with pytest.raises(ValueError, match="no end"):
+    with pytest.raises(ValueError, match="never end"):
         of(workers_of(iterable(digits[:3], epochs=2, last="drop"), 1))
 
 
