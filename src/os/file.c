@@ -117,6 +117,10 @@ recmap_status file_get_stat(struct file_stat *out, int fd, const char *path, rec
     return RECMAP_OK;
 }
 
+bool file_is_same(const struct file_stat *a, const struct file_stat *b) {
+    return a->device == b->device && a->inode == b->inode;
+}
+
 bool file_stat_path(struct file_stat *out, const char *path) {
     struct stat st;
     if (stat(path, &st)) return false;
@@ -267,11 +271,27 @@ static int lock_retry(int fd, int operation) {
     return result;
 }
 
-/* Removes `folder/name` unless a living writer holds its lock. */
+static const char temporary_infix[] = ".tmp-";
+
+enum { INFIX_SIZE = sizeof temporary_infix - 1, RANDOM_DIGITS = 16 };
+
+/* Returns true if temporary_path could have named a temporary file of `target` so. Any other file
+ * belongs to somebody else, however similar its name. */
+static bool is_temporary_name(const char *name, const char *target, size_t target_size) {
+    if (strncmp(name, target, target_size)) return false;
+    const char *rest = name + target_size;
+    if (strncmp(rest, temporary_infix, INFIX_SIZE)) return false;
+    rest += INFIX_SIZE;
+    return strlen(rest) == RANDOM_DIGITS && strspn(rest, "0123456789abcdef") == RANDOM_DIGITS;
+}
+
+/* Removes the regular file `folder/name` if no living writer holds its lock. */
 static void remove_if_dead(int folder, const char *name) {
     int fd = open_retry(folder, name, OPEN_FLAGS | O_NOFOLLOW, 0);
     if (fd < 0) return;
-    if (!lock_retry(fd, LOCK_EX | LOCK_NB)) unlinkat(folder, name, 0);
+    struct stat st;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !lock_retry(fd, LOCK_EX | LOCK_NB))
+        unlinkat(folder, name, 0);
     close(fd);
 }
 
@@ -285,7 +305,7 @@ static void remove_dead_temporaries(const char *target) {
     size_t size = strlen(name);
     struct dirent *entry;
     while ((entry = readdir(folder)))
-        if (!strncmp(entry->d_name, name, size) && !strncmp(entry->d_name + size, ".tmp-", 5))
+        if (is_temporary_name(entry->d_name, name, size))
             remove_if_dead(dirfd(folder), entry->d_name);
     closedir(folder);
 }
@@ -294,9 +314,10 @@ static char *temporary_path(const char *target) {
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, 0) != sizeof random)
         random = (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)&random;
-    size_t size = strlen(target) + 32;
+    size_t size = strlen(target) + INFIX_SIZE + RANDOM_DIGITS + 1;
     char *path = malloc(size);
-    if (path) snprintf(path, size, "%s.tmp-%016" PRIx64, target, random);
+    if (path)
+        snprintf(path, size, "%s%s%0*" PRIx64, target, temporary_infix, (int)RANDOM_DIGITS, random);
     return path;
 }
 
@@ -304,9 +325,9 @@ static char *temporary_path(const char *target) {
  * a lock, conclude that its writer is dead, and remove it. Both outcomes are visible here: either
  * the other process holds the lock at this moment, or the file has lost its name. `vanished` tells
  * the caller to retry. */
-static recmap_status create_locked(int *created, const char *path, bool *vanished,
+static recmap_status create_locked(int *created, const char *path, mode_t mode, bool *vanished,
                                    recmap_error *error) {
-    int fd = open_retry(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int fd = open_retry(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0) return fail_errno(error, errno, path, "create the file");
     struct stat st;
     int failed = lock_retry(fd, LOCK_EX | LOCK_NB);
@@ -325,17 +346,28 @@ static recmap_status create_locked(int *created, const char *path, bool *vanishe
     return RECMAP_OK;
 }
 
+/* Sets `*mode` to the permissions of a regular file at `target`; returns false if there is none. */
+static bool find_mode(mode_t *mode, const char *target) {
+    struct stat st;
+    if (stat(target, &st) || !S_ISREG(st.st_mode)) return false;
+    *mode = st.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+    return true;
+}
+
 /* Retries under a new random name until the file is both locked and still there (see
  * create_locked). */
 recmap_status temporary_create(struct temporary_file *file, const char *target,
                                recmap_error *error) {
+    /* What replaces a private file must not be readable by others while it is written. */
+    mode_t replaced_mode;
+    mode_t mode = find_mode(&replaced_mode, target) ? 0600 : 0666;
     remove_dead_temporaries(target);
     for (;;) {
         char *path = temporary_path(target);
         if (!path) return fail_memory(error);
         int fd = -1;
         bool vanished = false;
-        recmap_status status = create_locked(&fd, path, &vanished, error);
+        recmap_status status = create_locked(&fd, path, mode, &vanished, error);
         if (status == RECMAP_OK && vanished) {
             free(path);
             continue;
@@ -355,7 +387,30 @@ recmap_status temporary_create(struct temporary_file *file, const char *target,
     }
 }
 
+recmap_status temporary_fail_replaced(const char *target, recmap_error *error) {
+    fail(error, RECMAP_IO, "somebody replaced the temporary file while it was written");
+    fail_file(error, target);
+    fail_advise(error, "others may write to this folder: choose a folder of your own with -o");
+    return RECMAP_IO;
+}
+
+/* Returns true if the path is known to name another file, or none, or a symbolic link. */
+static bool has_lost_name(const struct temporary_file *file) {
+    struct stat ours, named;
+    if (fstat(file->fd, &ours)) return false;
+    if (lstat(file->path, &named)) return errno == ENOENT;
+    return ours.st_dev != named.st_dev || ours.st_ino != named.st_ino;
+}
+
+/* A file that replaces another gets its permissions. */
+static recmap_status keep_mode(const struct temporary_file *file, recmap_error *error) {
+    mode_t mode;
+    if (!find_mode(&mode, file->target) || !fchmod(file->fd, mode)) return RECMAP_OK;
+    return fail_errno(error, errno, file->target, "keep the file's permissions");
+}
+
 static recmap_status rename_and_sync(struct temporary_file *file, int folder, recmap_error *error) {
+    if (has_lost_name(file)) return temporary_fail_replaced(file->target, error);
     if (rename(file->path, file->target))
         return fail_errno(error, errno, file->target, "rename the finished file");
     free(file->path);
@@ -370,6 +425,7 @@ recmap_status temporary_publish(struct temporary_file *file, recmap_error *error
     int folder = -1;
     /* Open the folder first, so that a failure leaves the old target in place. */
     recmap_status status = folder_open(&folder, file->target, error);
+    if (status == RECMAP_OK) status = keep_mode(file, error);
     if (status == RECMAP_OK) status = rename_and_sync(file, folder, error);
     file_close(folder);
     return status;
@@ -380,7 +436,7 @@ bool temporary_is_own(const struct temporary_file *file) {
 }
 
 void temporary_discard(struct temporary_file *file) {
-    if (file->path && temporary_is_own(file)) unlink(file->path);
+    if (file->path && temporary_is_own(file) && !has_lost_name(file)) unlink(file->path);
     file_close(file->fd);
     free(file->path);
     free(file->target);

@@ -26,6 +26,9 @@ recmap_status file_open_beneath(int *fd, const char *root, const char *name, rec
 
 recmap_status file_get_stat(struct file_stat *stat, int fd, const char *path, recmap_error *error);
 
+/* Returns whether both describe the same file, in any state. */
+bool file_is_same(const struct file_stat *a, const struct file_stat *b);
+
 /* Returns false if the file does not exist or cannot be examined. */
 bool file_stat_path(struct file_stat *stat, const char *path);
 
@@ -78,13 +81,18 @@ struct temporary_file {
 #define TEMPORARY_FILE_INIT                                                                        \
     { -1, NULL, NULL, 0 }
 
-/* Creates `TARGET.tmp-RANDOM` next to `target` and removes such files of `target` whose writers are
- * dead. */
+/* Creates `TARGET.tmp-<16 hex digits>` next to `target`, after removing regular files with such
+ * names whose writers are dead. */
 recmap_status temporary_create(struct temporary_file *file, const char *target,
                                recmap_error *error);
 
-/* Renames the file to its target and syncs the folder. Sync the file's contents first. If only the
- * sync of the folder fails, the file already has its new name despite the error. */
+/* The error for a temporary file of `target` whose name now belongs to another file. */
+recmap_status temporary_fail_replaced(const char *target, recmap_error *error);
+
+/* Gives the file the permissions of the target that it replaces, if any, renames it to the target
+ * and syncs the folder. Fails if its name now belongs to another file. Sync the file's contents
+ * first. If only the sync of the folder fails, the file already has its new name despite the error.
+ */
 recmap_status temporary_publish(struct temporary_file *file, recmap_error *error);
 
 /* Returns whether this process created the file, rather than its parent before a fork. */

@@ -187,6 +187,39 @@ class Building(CliTest):
         self.assertEqual(self.read("a.rmx"), before)
         self.assertEqual(self.files(), ["a", "a.rmx"])
 
+    def test_only_temporary_files_of_recmap_are_removed(self):
+        self.write("a", shard("1"))
+        digits = "0123456789abcdef"
+        others = [f"a.rmx.tmp-{end}" for end in (
+            "", "keep", "part.rmx", digits[:15], digits + "0", digits.upper(), digits[:15] + "g")]
+        for name in others:
+            self.write(name, b"not recmap's")
+        os.symlink("a", self.path("a.rmx.tmp-1111111111111111"))
+        os.mkfifo(self.path("a.rmx.tmp-2222222222222222"))
+        before = self.files()
+        self.write(f"a.rmx.tmp-{digits}", b"left by a build that died")
+        self.index("a")
+        self.assertEqual(self.files(), sorted([*before, "a.rmx"]))
+
+    def mode(self, name):
+        return os.stat(self.path(name)).st_mode & 0o7777
+
+    def test_an_index_keeps_its_permissions(self):
+        def umask():
+            os.umask(0o022)
+
+        for name in "ab":
+            self.write(name, shard(name))
+        self.run_recmap("index", "a", preexec_fn=umask)
+        self.assertEqual(self.mode("a.rmx"), 0o644)
+        for mode in (0o600, 0o666, 0o440):
+            os.chmod(self.path("a.rmx"), mode)
+            self.run_recmap("index", "a", preexec_fn=umask)
+            self.assertEqual(self.mode("a.rmx"), mode)
+            self.run_recmap("index", "--append", "-o", "a.rmx", "b", preexec_fn=umask)
+            self.assertEqual(self.mode("a.rmx"), mode)
+            self.assertEqual(self.payloads("a.rmx"), [b"a", b"b"])
+
     def test_no_place_for_the_index(self):
         self.write("a", shard("1"))
         self.check("index", "a", "-o", "no/a.rmx", status=4, err=(
