@@ -229,7 +229,7 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
     if (status != RECMAP_OK) return status;
     struct index_file *index = NULL;
     char *folder = NULL;
-    status = index_open(&index, path, NULL, error);
+    status = index_open(&index, path, &(struct store_options){.is_part = true}, error);
     if (status == RECMAP_OK) status = check_fits(builder, index, path, error);
     if (status == RECMAP_OK) status = path_resolve_folder(&folder, path, error);
     if (status == RECMAP_OK) status = add_part(builder, path, index, error);

@@ -34,10 +34,12 @@ static recmap_status read_manifest(struct index_file *index, recmap_error *error
     size_t count;
     const struct store_value *values = store_values(index->store, STORE_MANIFEST, &count);
     if (count != 1) return index_fail(index, error, "it has no manifest");
-    recmap_status status = store_check(index->store, STORE_MANIFEST, 0, error);
+    uint8_t *copy = NULL;
+    recmap_status status = store_copy(&copy, index->store, STORE_MANIFEST, 0, error);
     if (status != RECMAP_OK) return status;
-    status = check_decoded(index, manifest_decode(&index->manifest, values->data, values->size),
+    status = check_decoded(index, manifest_decode(&index->manifest, copy, values->size),
                            "its manifest cannot be read", error);
+    free(copy);
     if (status != RECMAP_OK) return status;
     if (index->manifest.format_version == INDEX_FORMAT_VERSION) return RECMAP_OK;
     fail(error, RECMAP_UNSUPPORTED,
@@ -53,12 +55,14 @@ static recmap_status decode_shards(struct index_file *index, struct shard_entry 
     size_t tables, decoded = 0, count = (size_t)index->manifest.shard_count;
     const struct store_value *values = store_values(index->store, STORE_SHARDS, &tables);
     for (size_t t = 0; t < tables; t++) {
-        recmap_status status = store_check(index->store, STORE_SHARDS, t, error);
+        uint8_t *copy = NULL;
+        recmap_status status = store_copy(&copy, index->store, STORE_SHARDS, t, error);
         if (status != RECMAP_OK) return status;
         size_t before = decoded, due = count - decoded;
         if (due > SHARDS_PER_TABLE) due = SHARDS_PER_TABLE;
         decode_verdict verdict =
-            shards_decode(entries, &decoded, decoded + due, values[t].data, values[t].size);
+            shards_decode(entries, &decoded, decoded + due, copy, values[t].size);
+        free(copy);
         status = check_decoded(index, verdict, "its table of shards cannot be read", error);
         if (status == RECMAP_OK && decoded - before != due)
             status = index_fail(index, error, "its table of shards is incomplete");
@@ -228,10 +232,12 @@ static recmap_status read_damages(struct index_file *index, recmap_error *error)
     index->damages = calloc(count + 1, sizeof *index->damages);
     if (!index->damages) return fail_memory(error);
     for (size_t t = 0; t < tables; t++) {
-        recmap_status status = store_check(index->store, STORE_DAMAGE, t, error);
+        uint8_t *copy = NULL;
+        recmap_status status = store_copy(&copy, index->store, STORE_DAMAGE, t, error);
         if (status != RECMAP_OK) return status;
         decode_verdict verdict =
-            damages_decode(index->damages, &decoded, (size_t)count, values[t].data, values[t].size);
+            damages_decode(index->damages, &decoded, (size_t)count, copy, values[t].size);
+        free(copy);
         status = check_decoded(index, verdict, "its list of damage cannot be read", error);
         if (status != RECMAP_OK) return status;
     }

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +23,11 @@ enum { SPARE_PAGES = 256 };
 
 struct environment {
     MDB_env *lmdb;
-    MDB_txn *transaction; /* writing: the one being filled, or NULL; reading: the only one */
+    MDB_txn *transaction; /* the one being filled, or NULL */
     MDB_dbi tables[STORE_TABLE_COUNT];
     size_t room; /* bytes left in the transaction */
     size_t page_size;
-    int fd;     /* writing: the caller's descriptor of the file; reading: -1 */
+    int fd;     /* the caller's descriptor of the file */
     char *path; /* for errors */
 };
 
@@ -81,17 +82,12 @@ void environment_close(struct environment *env) {
     free(env);
 }
 
-int environment_descriptor(const struct environment *env) {
-    int fd = -1;
-    mdb_env_get_fd(env->lmdb, &fd);
-    return fd;
-}
-
 /* Opens all tables. Always in the order of their numbers, so that equal puts give equal files. */
-static int open_tables(struct environment *env, unsigned flags) {
+static int create_tables(struct environment *env) {
     int code = 0;
     for (int table = 0; !code && table < STORE_TABLE_COUNT; table++)
-        code = mdb_dbi_open(env->transaction, store_table_name(table), flags, &env->tables[table]);
+        code = mdb_dbi_open(env->transaction, store_table_name(table), MDB_CREATE,
+                            &env->tables[table]);
     return code;
 }
 
@@ -118,34 +114,60 @@ static int commit_writing(struct environment *env) {
     return code;
 }
 
-static int start_file(struct environment *env, const char *path) {
+/* Chooses the name by which LMDB opens the temporary file. Its own path is not safe: if others may
+ * write to the folder, they can rename the file and put a link in its place. The name of our
+ * descriptor cannot change. Without /proc, the name is empty: then LMDB opens the path, and
+ * check_opened detects another file. */
+static void choose_name(char name[32], const struct environment *env) {
+    struct file_stat ours, named;
+    snprintf(name, 32, "/proc/self/fd/%d", env->fd);
+    bool is_ours = file_get_stat(&ours, env->fd, env->path, NULL) == RECMAP_OK &&
+                   file_stat_path(&named, name) && file_is_same(&ours, &named);
+    if (!is_ours) name[0] = 0;
+}
+
+static recmap_status check_opened(const struct environment *env, recmap_error *error) {
+    struct file_stat ours, opened;
+    int fd = -1;
+    mdb_env_get_fd(env->lmdb, &fd);
+    recmap_status status = file_get_stat(&ours, env->fd, env->path, error);
+    if (status == RECMAP_OK) status = file_get_stat(&opened, fd, env->path, error);
+    if (status != RECMAP_OK || file_is_same(&ours, &opened)) return status;
+    return temporary_fail_replaced(env->path, error);
+}
+
+static int open_file(struct environment *env, const char *path) {
     /* NOSYNC: the whole file is synced before it is published. Never WRITEMAP: a full disk would
      * raise SIGBUS instead of returning an error. */
     unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC;
+    char name[32];
+    choose_name(name, env);
+    return mdb_env_open(env->lmdb, name[0] ? name : path, flags, 0666);
+}
+
+static int start_tables(struct environment *env) {
     MDB_stat stat;
-    int code = mdb_env_open(env->lmdb, path, flags, 0666);
-    if (!code) code = mdb_env_stat(env->lmdb, &stat);
+    int code = mdb_env_stat(env->lmdb, &stat);
     if (code) return code;
     env->page_size = stat.ms_psize;
     code = begin_writing(env, 0);
-    if (!code) code = open_tables(env, MDB_CREATE);
+    if (!code) code = create_tables(env);
     return code ? code : commit_writing(env);
 }
 
 recmap_status environment_create(struct environment **environment,
                                  const struct temporary_file *file, recmap_error *error) {
-    struct environment *env;
+    struct environment *env = NULL;
     recmap_status status = environment_allocate(&env, file->target, error);
     if (status != RECMAP_OK) return status;
     env->fd = file->fd;
-    int code = start_file(env, file->path);
-    if (code) {
-        status = fail_lmdb(env, code, "start the index", error);
-        environment_close(env);
-        return status;
-    }
-    *environment = env;
-    return RECMAP_OK;
+    int code = open_file(env, file->path);
+    if (!code) status = check_opened(env, error);
+    if (!code && status == RECMAP_OK) code = start_tables(env);
+    if (code) status = fail_lmdb(env, code, "start the index", error);
+    if (status != RECMAP_OK) environment_close(env);
+    else *environment = env;
+    return status;
 }
 
 recmap_status environment_put(struct environment *env, uint8_t **data, store_table table,
@@ -177,87 +199,5 @@ recmap_status environment_commit(struct environment *env, uint32_t *page_size, u
     if (code) return fail_lmdb(env, code, "write the index", error);
     *page_size = (uint32_t)env->page_size;
     *page_count = info.me_last_pgno + 1;
-    return RECMAP_OK;
-}
-
-static bool is_same_file(const struct file_stat *a, const struct file_stat *b) {
-    return a->device == b->device && a->inode == b->inode && a->size == b->size;
-}
-
-static int start_reading(struct environment *env) {
-    int code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &env->transaction);
-    if (code) env->transaction = NULL;
-    return code ? code : open_tables(env, 0);
-}
-
-static recmap_status open_reading(struct environment *env, bool *was_replaced, const char *path,
-                                  const struct file_stat *expected, recmap_error *error) {
-    unsigned flags = MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NORDAHEAD | MDB_NOSUBDIR;
-    struct file_stat now;
-    int code = mdb_env_set_mapsize(env->lmdb, expected->size);
-    if (!code) code = mdb_env_open(env->lmdb, path, flags, 0);
-    if (code) {
-        if (file_stat_path(&now, path) && is_same_file(&now, expected))
-            return fail_lmdb(env, code, "map the index", error);
-        *was_replaced = true;
-        return RECMAP_OK;
-    }
-    recmap_status status = file_get_stat(&now, environment_descriptor(env), path, error);
-    if (status != RECMAP_OK) return status;
-    *was_replaced = !is_same_file(&now, expected);
-    if (*was_replaced) return RECMAP_OK;
-    code = start_reading(env);
-    return code ? fail_lmdb(env, code, "read the index", error) : RECMAP_OK;
-}
-
-recmap_status environment_open(struct environment **environment, bool *was_replaced,
-                               const char *path, const struct file_stat *expected,
-                               recmap_error *error) {
-    struct environment *env;
-    recmap_status status = environment_allocate(&env, path, error);
-    if (status != RECMAP_OK) return status;
-    bool is_other = false;
-    status = open_reading(env, &is_other, path, expected, error);
-    if (status != RECMAP_OK || is_other) environment_close(env);
-    else *environment = env;
-    if (status == RECMAP_OK) *was_replaced = is_other;
-    return status;
-}
-
-/* Whether LMDB returned exactly the listed value, at the same place in the file. */
-static bool is_listed(const MDB_val *key, const MDB_val *value, const struct page_value *listed,
-                      const uint8_t *base) {
-    uint8_t expected[STORE_KEY_SIZE];
-    key_encode(expected, listed->key);
-    return key->mv_size == sizeof expected && !memcmp(key->mv_data, expected, sizeof expected) &&
-           value->mv_size == listed->size &&
-           (const uint8_t *)value->mv_data == base + listed->offset;
-}
-
-/* Iterates over the table with LMDB and compares each value to the listing. The first value gives
- * the address of the file, all others must agree with it. A difference can only mean that the file
- * was written to after pages_check read it. */
-recmap_status environment_find(struct environment *env, const uint8_t **base, store_table table,
-                               const struct page_value *values, size_t count, recmap_error *error) {
-    MDB_cursor *cursor;
-    MDB_val key, value;
-    const uint8_t *start = NULL;
-    size_t checked = 0;
-    int code = mdb_cursor_open(env->transaction, env->tables[table], &cursor);
-    if (code) return fail_lmdb(env, code, "read the index", error);
-    while (!(code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) && checked < count) {
-        if (!start) start = (const uint8_t *)value.mv_data - values[0].offset;
-        if (!is_listed(&key, &value, &values[checked], start)) break;
-        checked++;
-    }
-    mdb_cursor_close(cursor);
-    if (code && code != MDB_NOTFOUND) return fail_lmdb(env, code, "read the index", error);
-    if (!code || checked < count) {
-        fail(error, RECMAP_IO, "the index was changed in place while it was being opened");
-        fail_file(error, env->path);
-        fail_advise(error, "an index may be replaced but not written to: build it again");
-        return RECMAP_IO;
-    }
-    if (start) *base = start;
     return RECMAP_OK;
 }

@@ -10,12 +10,8 @@
 #include "os/file.h"
 #include "os/map.h"
 #include "store/content.h"
-#include "store/environment.h"
 #include "store/pages.h"
 #include "store/seal.h"
-
-/* If the file is replaced this often while it is being opened, that is an error. */
-enum { OPEN_ATTEMPTS = 64 };
 
 struct table_values {
     struct store_value *values;
@@ -26,10 +22,10 @@ struct table_values {
 struct store {
     char *path;
     struct seal_fields seal;
-    const uint8_t *base;     /* the file's first byte; NULL if the store has no values */
-    struct environment *env; /* NULL if the store is in memory */
-    uint8_t *memory;         /* the file's bytes, or NULL */
-    struct file_map *map;    /* LMDB's map, watched by the guard; NULL if in memory */
+    int fd;               /* the file, which every check and the map use; -1 in a part of a build */
+    const uint8_t *base;  /* the file's first byte, in `memory` or in `map` */
+    uint8_t *memory;      /* the file's bytes, or NULL */
+    struct file_map *map; /* NULL in memory */
     struct table_values tables[STORE_TABLE_COUNT];
 };
 
@@ -78,9 +74,8 @@ static recmap_status check_content(const struct seal_fields *seal, const uint8_t
     return memcmp(hash, seal->content_hash, sizeof hash) ? fail_hash(path, error) : RECMAP_OK;
 }
 
-/* Reads the file into plain memory, without LMDB. The structural check finds every value, and
- * nothing can change these bytes afterwards. (LMDB could only open a memfd by a name in /proc.) */
-static recmap_status read_memory(struct store *self, int fd, recmap_error *error) {
+/* Reads the file into plain memory, whose bytes nothing can change afterwards. */
+static recmap_status read_memory(struct store *self, recmap_error *error) {
     uint64_t size = self->seal.file_size;
     self->memory = malloc(size);
     if (!self->memory) {
@@ -90,22 +85,19 @@ static recmap_status read_memory(struct store *self, int fd, recmap_error *error
             error, "the index has %" PRIu64 " bytes: open it without reading it into memory", size);
         return RECMAP_NO_MEMORY;
     }
-    return file_read_at(fd, self->memory, size, 0, self->path, error);
+    return file_read_at(self->fd, self->memory, size, 0, self->path, error);
 }
 
-/* Opens the file with LMDB, whose view of it must agree with the listing. */
-static recmap_status attach_environment(struct store *self, bool *was_replaced,
-                                        const struct page_listing *listing,
-                                        const struct file_stat *stat, recmap_error *error) {
-    recmap_status status = environment_open(&self->env, was_replaced, self->path, stat, error);
-    if (status != RECMAP_OK || *was_replaced) return status;
-    for (int table = 0; status == RECMAP_OK && table < STORE_TABLE_COUNT; table++)
-        status = environment_find(self->env, &self->base, (store_table)table,
-                                  listing->tables[table].values, listing->tables[table].count,
-                                  error);
-    if (status == RECMAP_OK && self->base)
-        status = map_watch(&self->map, self->base, self->seal.file_size, error);
-    return status;
+/* Maps the file, only to read its values. LMDB would also follow page numbers in its map, which can
+ * change after the check, or lie past the end of a file that was truncated. The structural check
+ * reads each page into private memory, so its listing of the values is safe to use. */
+static recmap_status map_file(struct store *self, recmap_error *error) {
+    recmap_status status =
+        map_create(&self->map, self->fd, self->seal.file_size, self->path, error);
+    if (status != RECMAP_OK) return status;
+    map_advise(self->map, 0, self->seal.file_size, MAP_ADVICE_RANDOM);
+    self->base = self->map->data;
+    return RECMAP_OK;
 }
 
 static bool copy_table(struct table_values *table, const uint8_t *base,
@@ -132,55 +124,42 @@ static recmap_status copy_values(struct store *self, const struct page_listing *
 }
 
 /* Runs all checks through one descriptor, so that they see one file, then lists the values. */
-static recmap_status load(struct store *self, bool *was_replaced, int fd,
-                          const struct store_options *options, recmap_error *error) {
+static recmap_status load(struct store *self, const struct store_options *options,
+                          recmap_error *error) {
     struct page_listing listing = {0};
     struct file_stat stat;
-    recmap_status status = file_get_stat(&stat, fd, self->path, error);
-    if (status == RECMAP_OK) status = read_seal(&self->seal, fd, stat.size, self->path, error);
-    if (status == RECMAP_OK && options->in_memory) status = read_memory(self, fd, error);
+    recmap_status status = file_get_stat(&stat, self->fd, self->path, error);
+    if (status == RECMAP_OK)
+        status = read_seal(&self->seal, self->fd, stat.size, self->path, error);
+    if (status == RECMAP_OK && options->in_memory) status = read_memory(self, error);
     if (status != RECMAP_OK) return status;
     self->base = self->memory;
-    struct page_source source = {self->memory, fd, content_size(&self->seal), self->path};
+    struct page_source source = {self->memory, self->fd, content_size(&self->seal), self->path};
     status = pages_check(&listing, &source, self->seal.page_size, error);
-    if (status == RECMAP_OK && options->check_all)
-        status = check_content(&self->seal, self->memory, fd, self->path, error);
-    if (status == RECMAP_OK && !options->in_memory)
-        status = attach_environment(self, was_replaced, &listing, &stat, error);
-    if (status == RECMAP_OK && !*was_replaced) status = copy_values(self, &listing, error);
+    if (status == RECMAP_OK && options->check_all) status = store_check_all(self, error);
+    if (status == RECMAP_OK && !options->in_memory) status = map_file(self, error);
+    if (status == RECMAP_OK) status = copy_values(self, &listing, error);
     page_listing_deinit(&listing);
-    return status;
-}
-
-static recmap_status open_once(struct store **store, bool *was_replaced, const char *path,
-                               const struct store_options *options, recmap_error *error) {
-    int fd;
-    recmap_status status = file_open(&fd, path, error);
-    if (status != RECMAP_OK) return status;
-    struct store *self = calloc(1, sizeof *self);
-    if (self) self->path = strdup(path);
-    status = self && self->path ? load(self, was_replaced, fd, options, error) : fail_memory(error);
-    file_close(fd);
-    if (status != RECMAP_OK || *was_replaced) store_close(self);
-    else *store = self;
+    if (options->is_part) {
+        file_close(self->fd);
+        self->fd = -1;
+    }
     return status;
 }
 
 recmap_status store_open(struct store **store, const char *path,
                          const struct store_options *options, recmap_error *error) {
-    static const struct store_options defaults = {false, false};
-    /* LMDB opens the file by its name, a second time. If a build replaced it in between, the checks
-     * have seen the old file and LMDB would map the new, unchecked one: start again with it. */
-    for (int attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
-        bool was_replaced = false;
-        recmap_status status =
-            open_once(store, &was_replaced, path, options ? options : &defaults, error);
-        if (status != RECMAP_OK || !was_replaced) return status;
-    }
-    fail(error, RECMAP_IO, "the index was replaced again and again while it was being opened");
-    fail_file(error, path);
-    fail_advise(error, "try again when no build replaces it");
-    return RECMAP_IO;
+    static const struct store_options defaults = {false, false, false};
+    struct store *self = calloc(1, sizeof *self);
+    if (!self) return fail_memory(error);
+    self->fd = -1;
+    self->path = strdup(path);
+    recmap_status status = self->path ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = file_open(&self->fd, path, error);
+    if (status == RECMAP_OK) status = load(self, options ? options : &defaults, error);
+    if (status != RECMAP_OK) store_close(self);
+    else *store = self;
+    return status;
 }
 
 void store_close(struct store *self) {
@@ -190,7 +169,7 @@ void store_close(struct store *self) {
         free(self->tables[table].checked);
     }
     map_destroy(self->map);
-    environment_close(self->env);
+    file_close(self->fd);
     free(self->memory);
     free(self->path);
     free(self);
@@ -209,6 +188,16 @@ const struct store_value *store_values(const struct store *self, store_table tab
     return self->tables[table].values;
 }
 
+static recmap_status fail_value(const struct store *self, store_table table,
+                                const struct store_value *value, recmap_error *error) {
+    if (!store_intact(self)) return store_fail_cut(self, error);
+    fail(error, RECMAP_CORRUPT, "value %" PRIu64 ".%" PRIu32 " of table %s does not match its hash",
+         value->key.chunk, value->key.series, store_table_name(table));
+    fail_at(error, self->path, RECMAP_NO_RECORD, (uint64_t)(value->data - self->base));
+    fail_advise(error, "the index is damaged: build it again with `recmap index`");
+    return RECMAP_CORRUPT;
+}
+
 recmap_status store_check(struct store *self, store_table table, size_t value_index,
                           recmap_error *error) {
     struct table_values *values = &self->tables[table];
@@ -218,16 +207,25 @@ recmap_status store_check(struct store *self, store_table table, size_t value_in
     bool matches = value_prefix_matches(value->data - VALUE_PREFIX_SIZE, table, value->key,
                                         value->data, value->size);
     /* Checked after hashing: zeros that replace missing pages must not be blamed on the index. */
-    if (!store_intact(self)) return store_fail_cut(self, error);
-    if (!matches) {
-        fail(error, RECMAP_CORRUPT,
-             "value %" PRIu64 ".%" PRIu32 " of table %s does not match its hash", value->key.chunk,
-             value->key.series, store_table_name(table));
-        fail_at(error, self->path, RECMAP_NO_RECORD, (uint64_t)(value->data - self->base));
-        fail_advise(error, "the index is damaged: build it again with `recmap index`");
-        return RECMAP_CORRUPT;
-    }
+    if (!matches || !store_intact(self)) return fail_value(self, table, value, error);
     atomic_store_explicit(&values->checked[value_index], true, memory_order_release);
+    return RECMAP_OK;
+}
+
+recmap_status store_copy(uint8_t **copy, const struct store *self, store_table table,
+                         size_t value_index, recmap_error *error) {
+    const struct store_value *value = &self->tables[table].values[value_index];
+    uint8_t prefix[VALUE_PREFIX_SIZE];
+    uint8_t *data = malloc(value->size + 1);
+    if (!data) return fail_memory(error);
+    memcpy(prefix, value->data - VALUE_PREFIX_SIZE, sizeof prefix);
+    memcpy(data, value->data, value->size);
+    if (!value_prefix_matches(prefix, table, value->key, data, value->size) ||
+        !store_intact(self)) {
+        free(data);
+        return fail_value(self, table, value, error);
+    }
+    *copy = data;
     return RECMAP_OK;
 }
 
@@ -243,6 +241,5 @@ recmap_status store_fail_cut(const struct store *self, recmap_error *error) {
 }
 
 recmap_status store_check_all(struct store *self, recmap_error *error) {
-    int fd = self->env ? environment_descriptor(self->env) : -1;
-    return check_content(&self->seal, self->memory, fd, self->path, error);
+    return check_content(&self->seal, self->memory, self->fd, self->path, error);
 }

@@ -77,6 +77,7 @@ struct store;
 struct store_options {
     bool check_all; /* hash the whole file: several GB a second */
     bool in_memory; /* read the file into memory: later changes to it have no effect */
+    bool is_part;   /* keep no descriptor: a build can open thousands, but not store_check_all */
 };
 
 /* A value of the file. `data` is valid while the store is open. Its bytes are unverified until
@@ -110,6 +111,11 @@ const struct store_value *store_values(const struct store *store, store_table ta
  * and key. */
 recmap_status store_check(struct store *store, store_table table, size_t value_index,
                           recmap_error *error);
+
+/* Copies the value into memory that the caller frees, and checks the hash of the copy. For values
+ * that a decoder reads more than once: the bytes of the file can change at any time. */
+recmap_status store_copy(uint8_t **copy, const struct store *store, store_table table,
+                         size_t value_index, recmap_error *error);
 
 /* False if the file was truncated while it was mapped. The guard then replaced the missing pages by
  * zeros, so everything read since may be wrong. */

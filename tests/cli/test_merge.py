@@ -1,6 +1,7 @@
 """recmap merge: merged parts equal the index of one build."""
 
 import os
+import resource
 import unittest
 
 from support import CliTest, EXAMPLES, example, tfrecord
@@ -48,6 +49,18 @@ class Merging(CliTest):
         self.run_recmap("index", "--on-corrupt", "skip", "-o", "part-3.rmx", "d/s-3")
         self.run_recmap("merge", "-o", "m.rmx", *[f"part-{i}.rmx" for i in range(4)])
         self.assertEqual(self.read("m.rmx"), self.read("all.rmx"))
+
+    def test_more_parts_than_descriptors(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+
+        count = 60
+        for i in range(count):
+            self.write(f"e/s-{i}", tfrecord([b"%d" % i]))
+            self.index("-o", f"e-{i}.rmx", f"e/s-{i}")
+        self.check("merge", "-o", "m.rmx", *[f"e-{i}.rmx" for i in range(count)],
+                   err=f"recmap: m.rmx: {count} records in {count} shards\n", preexec_fn=limit)
+        self.assertEqual(self.payloads("m.rmx"), [b"%d" % i for i in range(count)])
 
     def test_no_shard_is_read(self):
         parts = self.parts(*self.words)

@@ -383,6 +383,58 @@ static void test_index_harmed(void **state) {
     file_bytes_save(data.index, data.new_index.bytes, data.new_index.size);
 }
 
+/* Harm that is done to the index by call `due` of those that open it. */
+struct opening_harm {
+    harm harm;
+    uint64_t random;
+    size_t due, seen;
+};
+
+static void harm_opening(void *context, const call *made) {
+    struct opening_harm *opening = context;
+    struct stat st, ours;
+    if (opening->seen > opening->due || made->fd < 0) return;
+    if (fstat(made->fd, &st) || stat(data.index, &ours) || st.st_ino != ours.st_ino) return;
+    if (opening->seen++ == opening->due) do_harm(opening->harm, opening->random);
+}
+
+enum { OPENING_CALLS = 16, OPENING_CASES = HARMS * 2 * OPENING_CALLS * 8 };
+
+/* Each call that opening makes on the index (open, stat, reads, the map) is followed by harm. The
+ * index opens or does not, and everything read from it is right or an error. */
+static const char *run_opening_harm(void *context, size_t number) {
+    struct opening_harm opening = {.harm = (enum harm)(number % HARMS),
+                                   .random = test_seed() + number,
+                                   .due = number / HARMS / 2 % OPENING_CALLS};
+    call_plan plan = {.kinds = CALL_BIT(CALL_OPEN) | CALL_BIT(CALL_STAT) | CALL_BIT(CALL_READ) |
+                               CALL_BIT(CALL_MAP),
+                      .watch = harm_opening,
+                      .context = &opening};
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    recmap_dataset *dataset = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    (void)context;
+    options.index_in_memory = number / HARMS % 2;
+    options.guard = 1;
+    fixture_reset(&data);
+    file_bytes_save(data.index, data.new_index.bytes, data.new_index.size);
+    interpose_begin(&plan);
+    recmap_status status = recmap_dataset_open(&dataset, data.index, &options, &error);
+    interpose_end();
+    if (status != RECMAP_OK) return error.message[0] && error.path[0] ? NULL : "no stated error";
+    bool must_be_right = opening.harm == HARM_REPLACE || opening.harm == HARM_REMOVE;
+    const char *wrong = read_harmed(dataset, must_be_right);
+    recmap_dataset_close(dataset);
+    return wrong;
+}
+
+static void test_index_harmed_while_opening(void **state) {
+    (void)state;
+    size_t step = test_is_long() ? 1 : 3;
+    assert_int_equal(
+        cases_run("index harmed while opening", OPENING_CASES, step, run_opening_harm, NULL), 0);
+}
+
 /* The guard's manners. */
 static sigjmp_buf before_fault;
 static volatile sig_atomic_t caught;
@@ -490,6 +542,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shard_cut),
         cmocka_unit_test(test_index_harmed),
+        cmocka_unit_test(test_index_harmed_while_opening),
         cmocka_unit_test(test_guard_passes_on),
     };
     const struct CMUnitTest compressed[] = {cmocka_unit_test(test_compressed_shard_cut)};

@@ -128,7 +128,53 @@ static void test_taken_for_dead(void **state) {
     assert_int_equal(cases_run("races, taken for dead", 2, 1, build_taken_for_dead, NULL), 0);
 }
 
-/* Process `which` appends the shard that follows the first `which` ones. */
+/* Somebody who may write to the folder moves a builder's temporary file away as soon as it exists,
+ * and puts a link (or a file) with its name in its place. */
+struct impostor {
+    bool is_link;
+    char path[PATH_LIMIT]; /* of the temporary file, once it exists */
+};
+
+static void take_name(void *context, const call *made) {
+    struct impostor *impostor = context;
+    char victim[PATH_LIMIT], away[PATH_LIMIT];
+    if (impostor->path[0] || made->kind != CALL_OPEN || !made->creates) return;
+    snprintf(impostor->path, sizeof impostor->path, "%s", made->path);
+    snprintf(victim, sizeof victim, "%s/victim", data.folder);
+    snprintf(away, sizeof away, "%s/away", data.folder);
+    file_bytes_save(victim, "", 0);
+    require(!rename(impostor->path, away), "rename");
+    require(impostor->is_link ? !symlink(victim, impostor->path) : !link(victim, impostor->path),
+            "a name");
+}
+
+static const char *build_with_impostor(void *context, size_t number) {
+    struct impostor impostor = {.is_link = number != 0};
+    call_plan plan = {.kinds = CALL_BIT(CALL_OPEN), .watch = take_name, .context = &impostor};
+    recmap_error error = RECMAP_ERROR_INIT;
+    file_bytes nothing = {(uint8_t *)"", 0};
+    char victim[PATH_LIMIT];
+    (void)context;
+    fixture_reset(&data);
+    interpose_begin(&plan);
+    recmap_status status = fixture_rebuild(&data, 1, &error);
+    interpose_end();
+    require(impostor.path[0], "no temporary file was made");
+    snprintf(victim, sizeof victim, "%s/victim", data.folder);
+    if (!file_bytes_equal(&nothing, victim)) return "another file was written to";
+    if (status != RECMAP_IO || !strstr(error.message, "somebody replaced the temporary file"))
+        return case_says("status %d: %s", (int)status, error.message);
+    if (access(impostor.path, F_OK)) return "another file was removed";
+    return file_bytes_equal(&data.old_index, data.index) ? NULL : "the old index was replaced";
+}
+
+static void test_impostor(void **state) {
+    (void)state;
+    assert_int_equal(cases_run("races, impostor", 2, 1, build_with_impostor, NULL), 0);
+    fixture_reset(&data);
+}
+
+/* Process `which` appends the shard behind the first `which` ones. */
 static const char *append_one(size_t which) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_builder *builder = NULL;
@@ -278,7 +324,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_builders),      cmocka_unit_test(test_taken_for_dead),
         cmocka_unit_test(test_two_appenders),     cmocka_unit_test(test_readers_beside_a_builder),
-        cmocka_unit_test(test_one_process_twice),
+        cmocka_unit_test(test_one_process_twice), cmocka_unit_test(test_impostor),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -25,7 +25,6 @@
 
 #include "helpers/store_file.h"
 #include "os/map.h"
-#include "store/environment.h"
 #include "store/seal.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -487,8 +486,7 @@ static void *replace_again_and_again(void *stop) {
     return NULL;
 }
 
-/* LMDB opens the file a second time: never must the checks be of one file and the values of
- * another, nor the reader be bothered with that. */
+/* Never must the checks be of one file and the values of another. */
 static void a_reader_beside_a_builder(void **state) {
     (void)state;
     atomic_bool stop = false;
@@ -504,29 +502,6 @@ static void a_reader_beside_a_builder(void **state) {
     }
     atomic_store(&stop, true);
     pthread_join(builder, NULL);
-}
-
-/* The same for every timing: the path may name another file by then, not the one that was
- * checked. */
-static void lmdb_opens_no_other_file(void **state) {
-    (void)state;
-    static void (*const changes[])(void) = {write_empty_store, replace_file, remove_file};
-    for (size_t i = 0; i < 3; i++) {
-        recmap_error error = RECMAP_ERROR_INIT;
-        struct environment *env = NULL;
-        bool was_replaced = false;
-        struct file_stat checked;
-        sample_write(path);
-        assert_true(file_stat_path(&checked, path));
-        expect_ok(environment_open(&env, &was_replaced, path, &checked, &error), &error);
-        assert_false(was_replaced);
-        environment_close(env);
-        env = NULL;
-        changes[i]();
-        expect_ok(environment_open(&env, &was_replaced, path, &checked, &error), &error);
-        assert_true(was_replaced);
-        assert_null(env);
-    }
 }
 
 static void *check_everything(void *opened) {
@@ -670,7 +645,7 @@ static int read_too_much(uint64_t more) {
     struct store_options options = {.in_memory = true};
     if (!limit_memory(more)) return 77;
     if (store_open(&opened, path, NULL, &error) != RECMAP_NO_MEMORY || !error.advice[0]) return 1;
-    if (strcmp(error.message, "cannot map the index: Cannot allocate memory")) return 2;
+    if (strcmp(error.message, "cannot map the file: Cannot allocate memory")) return 2;
     if (store_open(&opened, path, &options, &error) != RECMAP_NO_MEMORY) return 3;
     return strcmp(error.path, path) || !error.advice[0] ? 4 : 0;
 }
@@ -699,7 +674,6 @@ int main(int count, char **arguments) {
         cmocka_unit_test_setup_teardown(a_huge_sparse_file_takes_no_time, enter, leave),
         cmocka_unit_test_setup_teardown(harm_to_the_file_while_open, enter, leave),
         cmocka_unit_test_setup_teardown(a_reader_beside_a_builder, enter, leave),
-        cmocka_unit_test_setup_teardown(lmdb_opens_no_other_file, enter, leave),
         cmocka_unit_test_setup_teardown(many_threads_check_at_once, enter, leave),
         cmocka_unit_test_setup_teardown(a_child_reads_on, enter, leave),
         cmocka_unit_test_setup_teardown(a_limit_of_file_size_is_named, enter, leave),
