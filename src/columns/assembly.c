@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "columns/bulk_copy.h"
-
 void *assembly_reserve(const struct assembly *a, size_t part, uint64_t count, size_t item_size) {
     struct buffer *reserved = batch_memory_part(a->memory, a->column_index, part);
     size_t size;
@@ -36,13 +34,8 @@ static bool copy_bytes(const struct assembly *a, const recmap_bytes *views, uint
     offsets[count] = (int64_t)total;
     struct buffer *bytes = batch_memory_part(a->memory, a->column_index, BATCH_PART_BYTES);
     if (!buffer_reserve(bytes, 0, total)) return false;
-    bool is_bulk = total >= BULK_COPY_MIN && total / count >= BULK_COPY_VALUE;
-    for (uint64_t i = 0; i < count; i++) {
-        uint8_t *out = bytes->data + offsets[i];
-        if (is_bulk) bulk_copy(out, views[i].data, views[i].size);
-        else memcpy(out, views[i].data, views[i].size);
-    }
-    if (is_bulk) bulk_copy_end();
+    struct bytes_copy copy = {bytes->data, views, offsets, count};
+    if (!batch_memory_copy_bytes(a->memory, &copy)) return false;
     a->column->values = bytes->data;
     a->column->bytes_offsets = offsets;
     return true;

@@ -64,6 +64,8 @@ bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_
     memory->column_count = 0;
     memory->failure_count = memory->failure_text_size = 0;
     memory->row_count = row_count;
+    memory->defers_copies = false;
+    memory->copy_count = 0;
     if (memory->parser != parser && !change_parser(memory, parser)) return false;
     for (size_t i = 0; i < memory->sink_count; i++)
         if (!sink_init(&memory->sinks[i], slot_of(parser, i), row_count)) return false;
@@ -92,6 +94,7 @@ void batch_memory_release_hold(struct batch_memory *memory) {
     if (atomic_fetch_sub_explicit(&memory->holders, 1, memory_order_acq_rel) != 1) return;
     free_buffers(memory);
     recmap_parser_release(memory->parser);
+    free(memory->copies);
     free(memory->failures);
     free(memory->failure_text);
     free(memory);
@@ -103,6 +106,18 @@ struct buffer *batch_memory_part(struct batch_memory *memory, size_t column_inde
 
 struct sink *batch_memory_sink(struct batch_memory *memory, bool is_list, size_t slot_index) {
     return &memory->sinks[is_list ? memory->parser->features.count + slot_index : slot_index];
+}
+
+bool batch_memory_copy_bytes(struct batch_memory *memory, const struct bytes_copy *copy) {
+    if (!memory->defers_copies) {
+        bytes_copy_do(copy);
+        return true;
+    }
+    if (!array_reserve(&memory->copies, &memory->copy_capacity, memory->copy_count + 1,
+                       sizeof *memory->copies))
+        return false;
+    memory->copies[memory->copy_count++] = *copy;
+    return true;
 }
 
 bool batch_memory_add_failure(struct batch_memory *memory, const struct failure_entry *failure,

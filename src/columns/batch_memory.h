@@ -12,6 +12,7 @@
 
 #include <recmap/columns.h>
 
+#include "columns/bytes_copy.h"
 #include "example/wire.h"
 #include "plan/batch_part.h"
 #include "plan/plan.h"
@@ -39,6 +40,9 @@ struct batch_memory {
     size_t failure_count, failure_capacity;
     char *failure_text;
     size_t failure_text_size, failure_text_capacity;
+    bool defers_copies; /* copy_bytes only adds to `copies` */
+    struct bytes_copy *copies;
+    size_t copy_count, copy_capacity;
     void *owner;
     void (*release)(void *owner);
 };
@@ -66,6 +70,9 @@ struct buffer *batch_memory_part(struct batch_memory *memory, size_t column_inde
 
 /* Returns the sink of a slot of features, or of feature lists if `is_list` is set. */
 struct sink *batch_memory_sink(struct batch_memory *memory, bool is_list, size_t slot_index);
+
+/* Copies the bytes, now or, if the memory defers copies, later. Returns false without memory. */
+bool batch_memory_copy_bytes(struct batch_memory *memory, const struct bytes_copy *copy);
 
 /* Returns false if memory runs out. */
 bool batch_memory_add_failure(struct batch_memory *memory, const struct failure_entry *failure,

@@ -136,13 +136,22 @@ static recmap_status read_rows(recmap_columns *columns, const recmap_record *rec
     return RECMAP_OK;
 }
 
-recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
-                                  const recmap_record *records, size_t record_count,
-                                  recmap_parse_mode mode, recmap_error *error) {
-    /* Only the reference count of the parser changes, which is not visible to the caller. */
+recmap_status columns_read(recmap_columns *columns, const recmap_parser *parser,
+                           const recmap_record *records, size_t record_count,
+                           recmap_parse_mode mode, recmap_error *error) {
+    recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
+/* Only the reference count of the parser changes, which is not visible to the caller. */
     recmap_status status = columns_begin(columns, (recmap_parser *)parser, record_count, error);
     if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
     if (status == RECMAP_OK) status = read_rows(columns, records, record_count, mode, error);
+    if (status != RECMAP_OK) columns_clear(columns);
+    return status;
+}
+
+recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
+                                  const recmap_record *records, size_t record_count,
+                                  recmap_parse_mode mode, recmap_error *error) {
+    recmap_status status = columns_read(columns, parser, records, record_count, mode, error);
     if (status == RECMAP_OK && !assemble_columns(columns->batch)) status = fail_memory(error);
     if (status != RECMAP_OK) columns_clear(columns);
     return status;

@@ -1,0 +1,20 @@
+/* Copying the values of a BYTES column into one buffer, at once or later by several threads. */
+#ifndef RECMAP_COLUMNS_BYTES_COPY_H
+#define RECMAP_COLUMNS_BYTES_COPY_H
+
+#include <recmap/columns.h>
+
+/* Value i goes to out + offsets[i]; there are count + 1 offsets. */
+struct bytes_copy {
+    uint8_t *out;
+    const recmap_bytes *views;
+    const int64_t *offsets;
+    uint64_t count;
+};
+
+void bytes_copy_do(const struct bytes_copy *copy);
+
+/* Copies one of `share_count` shares, which have about equally many bytes. */
+void bytes_copy_do_share(const struct bytes_copy *copy, size_t share, size_t share_count);
+
+#endif

@@ -1,0 +1,213 @@
+#include "columns/merge.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "columns/assemble.h"
+#include "columns/ragged.h"
+#include "columns/row_checks.h"
+
+/* Where a part's contribution to something starts: after those of the parts before it. */
+static uint64_t sum_before(const struct columns_merge *merge, size_t part, size_t sink,
+                           uint64_t (*count)(const struct batch_memory *memory, size_t sink)) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < part; i++) sum += count(merge->parts[i]->batch, sink);
+    return sum;
+}
+
+static uint64_t count_rows(const struct batch_memory *memory, size_t sink) {
+    (void)sink;
+    return memory->row_count;
+}
+
+static uint64_t count_values(const struct batch_memory *memory, size_t sink) {
+    return memory->sinks[sink].value_count;
+}
+
+static uint64_t count_steps(const struct batch_memory *memory, size_t sink) {
+    return memory->sinks[sink].step_count;
+}
+
+static const struct slot *slot_of(const struct batch_memory *memory, size_t sink) {
+    const recmap_parser *plan = memory->parser;
+    size_t feature_count = plan->features.count;
+    return sink < feature_count ? &plan->features.slots[sink]
+                                : &plan->lists.slots[sink - feature_count];
+}
+
+/* Whether the values of a row have a fixed place in the sink. */
+static bool is_fixed(const struct slot *slot) {
+    return slot->count > 0 && !slot->is_list;
+}
+
+/* Appends offsets to others: `count` of them, after the first, which is 0. */
+static void copy_offsets(const struct buffer *whole, const struct buffer *part, uint64_t position,
+                         uint64_t count, uint64_t shift) {
+    int64_t *out = buffer_int64(whole) + position + 1;
+    const int64_t *offsets = buffer_int64(part) + 1;
+    for (uint64_t i = 0; i < count; i++) out[i] = offsets[i] + (int64_t)shift;
+}
+
+/* ---- Sinks. */
+
+static bool reserve_sink(const struct columns_merge *merge, size_t index) {
+    struct sink *whole = &merge->whole->batch->sinks[index];
+    const struct slot *slot = slot_of(merge->whole->batch, index);
+    size_t size = recmap_element_size(slot->element);
+    whole->value_count = sum_before(merge, merge->part_count, index, count_values);
+    whole->step_count = sum_before(merge, merge->part_count, index, count_steps);
+    if (is_fixed(slot)) return true;
+    if (whole->value_count > SIZE_MAX / size || whole->step_count >= SIZE_MAX / sizeof(int64_t))
+        return false;
+    if (!buffer_reserve(&whole->values, 0, (size_t)whole->value_count * size)) return false;
+    if (!slot->steps) return true;
+    return buffer_reserve(&whole->steps, sizeof(int64_t),
+                          (size_t)(whole->step_count + 1) * sizeof(int64_t));
+}
+
+static void merge_nulls(const struct columns_merge *merge, size_t index) {
+    struct sink *whole = &merge->whole->batch->sinks[index];
+    size_t first_row = 0;
+    for (size_t i = 0; i < merge->part_count; i++) {
+        const struct batch_memory *part = merge->parts[i]->batch;
+        const struct sink *sink = &part->sinks[index];
+        for (size_t row = 0; sink->null_count && row < part->row_count; row++)
+            if (!(sink->validity.data[row >> 3] >> (row & 7) & 1))
+                sink_set_null(whole, first_row + row);
+        first_row += part->row_count;
+    }
+}
+
+static void copy_sink(const struct columns_merge *merge, size_t part_index, size_t index) {
+    const struct batch_memory *part = merge->parts[part_index]->batch;
+    const struct sink *sink = &part->sinks[index];
+    struct sink *whole = &merge->whole->batch->sinks[index];
+    const struct slot *slot = slot_of(part, index);
+    size_t size = recmap_element_size(slot->element);
+    uint64_t first_row = sum_before(merge, part_index, index, count_rows);
+    if (is_fixed(slot)) {
+        size_t row_size = (size_t)slot->count * size;
+        memcpy(whole->values.data + first_row * row_size, sink->values.data,
+               part->row_count * row_size);
+        return;
+    }
+    uint64_t value = sum_before(merge, part_index, index, count_values);
+    uint64_t step = sum_before(merge, part_index, index, count_steps);
+    if (sink->value_count)
+        memcpy(whole->values.data + value * size, sink->values.data, sink->value_count * size);
+    copy_offsets(&whole->rows, &sink->rows, first_row, part->row_count,
+                 slot->steps ? step : value);
+    if (slot->steps) copy_offsets(&whole->steps, &sink->steps, step, sink->step_count, value);
+}
+
+/* ---- Levels of RAGGED columns: offsets into the next level, the last ones into the values. */
+
+static const struct buffer *level_of(const struct batch_memory *memory, size_t column,
+                                     size_t level) {
+    return batch_memory_part((struct batch_memory *)memory, column, BATCH_PART_LEVELS + level);
+}
+
+/* How many rows a level has; level 0 has those of the batch. */
+static uint64_t level_count(const struct batch_memory *memory, size_t column, size_t level) {
+    uint64_t count = memory->row_count;
+    for (size_t i = 0; i < level; i++)
+        count = (uint64_t)buffer_int64(level_of(memory, column, i))[count];
+    return count;
+}
+
+static uint64_t levels_before(const struct columns_merge *merge, size_t part, size_t column,
+                              size_t level) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < part; i++) sum += level_count(merge->parts[i]->batch, column, level);
+    return sum;
+}
+
+/* Levels of a column; 0 for all kinds but RAGGED. */
+static size_t count_levels(const struct batch_memory *memory, size_t column) {
+    const recmap_feature *feature = &memory->parser->columns[column].feature;
+    if (feature->kind != RECMAP_FEATURE_RAGGED) return 0;
+    return 1 + feature->partition_count - ragged_tail_count(feature);
+}
+
+static bool reserve_levels(const struct columns_merge *merge, size_t column) {
+    struct batch_memory *whole = merge->whole->batch;
+    for (size_t level = 0; level < count_levels(whole, column); level++) {
+        uint64_t count = levels_before(merge, merge->part_count, column, level);
+        if (count >= SIZE_MAX / sizeof(int64_t) - 1 ||
+            !buffer_reserve(batch_memory_part(whole, column, BATCH_PART_LEVELS + level),
+                            sizeof(int64_t), (size_t)(count + 1) * sizeof(int64_t)))
+            return false;
+    }
+    return true;
+}
+
+static void copy_levels(const struct columns_merge *merge, size_t part_index, size_t column) {
+    const struct batch_memory *part = merge->parts[part_index]->batch;
+    const struct batch_memory *whole = merge->whole->batch;
+    for (size_t level = 0; level < count_levels(whole, column); level++)
+        copy_offsets(level_of(whole, column, level), level_of(part, column, level),
+                     levels_before(merge, part_index, column, level),
+                     level_count(part, column, level),
+                     levels_before(merge, part_index, column, level + 1));
+}
+
+/* ---- All of a part. */
+
+static bool merge_failures(const struct columns_merge *merge) {
+    uint64_t first_row = 0;
+    for (size_t i = 0; i < merge->part_count; i++) {
+        const struct batch_memory *part = merge->parts[i]->batch;
+        for (size_t f = 0; f < part->failure_count; f++) {
+            struct failure_entry failure = part->failures[f];
+            const char *message = part->failure_text + failure.message;
+            failure.row += first_row;
+            if (!batch_memory_add_failure(merge->whole->batch, &failure, message)) return false;
+        }
+        first_row += part->row_count;
+    }
+    return true;
+}
+
+bool columns_merge_start(const struct columns_merge *merge, const recmap_parser *parser,
+                         size_t row_count) {
+    /* A reference count does not change a parser. */
+    if (columns_begin(merge->whole, (recmap_parser *)parser, row_count, NULL) != RECMAP_OK)
+        return false;
+    merge->whole->batch->defers_copies = true;
+    return row_checks_begin(merge->whole->batch);
+}
+
+bool columns_merge_reserve(const struct columns_merge *merge) {
+    struct batch_memory *whole = merge->whole->batch;
+    for (size_t i = 0; i < whole->sink_count; i++) {
+        if (!reserve_sink(merge, i)) return false;
+        merge_nulls(merge, i);
+    }
+    for (size_t i = 0; i < whole->parser->column_count; i++)
+        if (!reserve_levels(merge, i)) return false;
+    return merge_failures(merge);
+}
+
+void columns_merge_copy(const struct columns_merge *merge, size_t part) {
+    const struct batch_memory *whole = merge->whole->batch;
+    for (size_t i = 0; i < whole->sink_count; i++) copy_sink(merge, part, i);
+    for (size_t i = 0; i < whole->parser->column_count; i++) copy_levels(merge, part, i);
+}
+
+bool columns_merge_finish(bool *is_complete, const struct columns_merge *merge) {
+    struct batch_memory *whole = merge->whole->batch;
+    if (!assemble_columns(whole)) return false;
+    *is_complete = whole->copy_count == 0;
+    return true;
+}
+
+void columns_merge_share(const struct columns_merge *merge, size_t share, size_t share_count) {
+    const struct batch_memory *whole = merge->whole->batch;
+    for (size_t i = 0; i < whole->copy_count; i++)
+        bytes_copy_do_share(&whole->copies[i], share, share_count);
+}
+
+void columns_merge_end(const struct columns_merge *merge, bool has_failed) {
+    for (size_t i = 0; i < merge->part_count; i++) columns_clear(merge->parts[i]);
+    if (has_failed) columns_clear(merge->whole);
+}

@@ -1,0 +1,39 @@
+/* One batch of columns from several: each part holds the values of consecutive rows, read by a
+ * thread of its own (columns_read). The steps:
+ *
+ *     columns_merge_start   before the parts are read
+ *     columns_merge_reserve after all are read
+ *     columns_merge_copy    for each part, on any thread
+ *     columns_merge_finish  after all are copied
+ *     columns_merge_share   for each share, on any thread, if there are bytes left to copy */
+#ifndef RECMAP_COLUMNS_MERGE_H
+#define RECMAP_COLUMNS_MERGE_H
+
+#include "columns/columns.h"
+
+struct columns_merge {
+    recmap_columns *whole;
+    recmap_columns **parts;
+    size_t part_count;
+};
+
+/* Starts the whole with room for `row_count` rows. Returns false without memory. */
+bool columns_merge_start(const struct columns_merge *merge, const recmap_parser *parser,
+                         size_t row_count);
+
+/* Makes room for what the parts hold, and merges their failures and nulls. Returns false without
+ * memory. */
+bool columns_merge_reserve(const struct columns_merge *merge);
+
+void columns_merge_copy(const struct columns_merge *merge, size_t part);
+
+/* Assembles the columns, except for the bytes that columns_merge_share copies; `is_complete` is set
+ * to whether there are none. Returns false without memory. */
+bool columns_merge_finish(bool *is_complete, const struct columns_merge *merge);
+
+void columns_merge_share(const struct columns_merge *merge, size_t share, size_t share_count);
+
+/* Ends the merge: the parts are empty afterwards, and after a failure so is the whole. */
+void columns_merge_end(const struct columns_merge *merge, bool has_failed);
+
+#endif
