@@ -245,7 +245,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_check(recmap_dataset *d
 
 /* Fills `batch` with `count` records in the order of `numbers`, which may repeat and may be in any
  * order. The records are read in file order and prefetched. The batch's previous records are
- * released.
+ * released. recmap_batch_set_threads (batch.h) lets several threads read and parse them.
  *
  * Errors: as recmap_dataset_get, for the first such record in file order; the batch is then empty.
  * Cost: several times less than the same number of calls of recmap_dataset_get. */

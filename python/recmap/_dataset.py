@@ -192,13 +192,15 @@ class Dataset(_recmap.Dataset):
 
     # ---- Records.
 
-    def gather(self, items: Numbers) -> RecordBatch:
+    def gather(self, items: Numbers, *, threads: int = 0) -> RecordBatch:
         """Reads many records at once, in the order given. Numbers may repeat.
 
         Several times faster than reading them one by one.
 
         Args:
             items: a list, range, slice or array of integers; negative ones count from the end.
+            threads: how many threads read the records. 0: one per core for 1,024 records or about 1 MiB
+                and more, else one. The result is the same for any number.
 
         Raises:
             IndexError: a number is out of range.
@@ -207,7 +209,7 @@ class Dataset(_recmap.Dataset):
         >>> [len(record) for record in digits().gather([5, 1, 5])]
         [120, 120, 120]
         """
-        return cast(RecordBatch, self._gather(self._record_numbers(items)))
+        return cast(RecordBatch, self._gather(self._record_numbers(items), threads))
 
     def parse(
         self,
@@ -215,6 +217,7 @@ class Dataset(_recmap.Dataset):
         features: Features,
         *,
         on_error: Literal["raise", "collect"] = "raise",
+        threads: int = 0,
     ) -> ColumnBatch:
         """Reads many records and parses their features into columns, in C: {name: column}.
 
@@ -224,6 +227,8 @@ class Dataset(_recmap.Dataset):
                 of the records are skipped without being decoded.
             on_error: "collect" leaves the rows of unreadable records null and lists them in
                 ``failures``.
+            threads: how many threads read and parse. 0: one per core for 1,024 records or about 1 MiB
+                and more, else one. The result is the same for any number.
 
         Raises:
             FeatureError: a record's features do not match.
@@ -232,7 +237,7 @@ class Dataset(_recmap.Dataset):
         >>> digits().parse([5, 1], {"label": recmap.FixedLen((), "int32")})["label"]
         array([5, 1], dtype=int32)
         """
-        return columns_of(self._parsed(items, parser_of(features), on_error))
+        return columns_of(self._parsed(items, parser_of(features), on_error, threads))
 
     def parse_sequence(
         self,
@@ -241,6 +246,7 @@ class Dataset(_recmap.Dataset):
         feature_lists: Features,
         *,
         on_error: Literal["raise", "collect"] = "raise",
+        threads: int = 0,
     ) -> tuple[ColumnBatch, ColumnBatch]:
         """Parses records of tf.SequenceExample: the columns of the context and the feature lists.
 
@@ -249,13 +255,16 @@ class Dataset(_recmap.Dataset):
         not null.
         """
         parser = parser_of(context, feature_lists)
-        return sequence_columns_of(self._parsed(items, parser, on_error), parser.context_count())
+        batch = self._parsed(items, parser, on_error, threads)
+        return sequence_columns_of(batch, parser.context_count())
 
-    def _parsed(self, items: Numbers, parser: _recmap.Parser, on_error: str) -> RecordBatch:
+    def _parsed(
+        self, items: Numbers, parser: _recmap.Parser, on_error: str, threads: int
+    ) -> RecordBatch:
         if on_error not in ("raise", "collect"):
             raise ValueError(f'on_error must be "raise" or "collect", not {on_error!r}')
         numbers = self._record_numbers(items)
-        return cast(RecordBatch, self._parse(parser, numbers, on_error == "collect"))
+        return cast(RecordBatch, self._parse(parser, numbers, on_error == "collect", threads))
 
     def _record_numbers(self, items: Numbers) -> UInt64s:
         """The record numbers of items; negative ones count from the end."""

@@ -93,11 +93,12 @@ static int check_signals(void *context) {
 }
 
 PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count,
-                       recmap_parser *parser, recmap_parse_mode mode) {
+                       recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count) {
     recmap_batch *batch = handle_take_batch(handle);
     if (!batch) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
+    recmap_batch_set_threads(batch, thread_count);
     handle_retain(handle);
     struct signal_check check = {PyEval_SaveThread(), now_ns()};
     recmap_batch_set_interrupt(batch, check_signals, &check);

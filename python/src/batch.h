@@ -23,9 +23,10 @@ typedef struct batch_object {
  * columns, or NULL. */
 PyObject *batch_wrap(handle_object *handle, recmap_batch *batch, recmap_parser *parser);
 
-/* Reads the records `numbers`, which must be in range, and parses them if there is a parser. */
+/* Reads the records `numbers`, which must be in range, and parses them if there is a parser.
+ * `thread_count`: see recmap_batch_set_threads. */
 PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count,
-                       recmap_parser *parser, recmap_parse_mode mode);
+                       recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count);
 
 /* Releases one use. Needs the GIL. */
 void shared_batch_release(shared_batch *shared);

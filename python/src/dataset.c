@@ -53,26 +53,33 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
 
 /* ---- Many records. */
 
+/* _gather(numbers, threads) */
 static PyObject *gather(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
     array_view numbers = ARRAY_VIEW_INIT;
-    if (!handle || !PyArg_ParseTuple(arguments, "O&:_gather", take_array, &numbers)) return NULL;
-    PyObject *batch = batch_gather(handle, numbers.data, numbers.count, NULL, RECMAP_PARSE_RAISE);
+    unsigned threads;
+    if (!PyArg_ParseTuple(arguments, "O&O&:_gather", take_array, &numbers, take_unsigned, &threads))
+        return NULL;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    PyObject *batch = handle ? batch_gather(handle, numbers.data, numbers.count, NULL,
+                                            RECMAP_PARSE_RAISE, threads)
+                             : NULL;
     array_release(&numbers);
     return batch;
 }
 
-/* _parse(parser, numbers, collect) */
+/* _parse(parser, numbers, collect, threads) */
 static PyObject *parse(PyObject *object, PyObject *arguments) {
-    handle_object *handle = dataset_handle((dataset_object *)object);
     array_view numbers = ARRAY_VIEW_INIT;
     recmap_parser *parser;
     int collect;
-    if (!handle || !PyArg_ParseTuple(arguments, "O&O&p:_parse", take_parser, &parser, take_array,
-                                     &numbers, &collect))
+    unsigned threads;
+    if (!PyArg_ParseTuple(arguments, "O&O&pO&:_parse", take_parser, &parser, take_array, &numbers,
+                          &collect, take_unsigned, &threads))
         return NULL;
-    PyObject *batch = batch_gather(handle, numbers.data, numbers.count, parser,
-                                   collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE);
+    recmap_parse_mode mode = collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    PyObject *batch =
+        handle ? batch_gather(handle, numbers.data, numbers.count, parser, mode, threads) : NULL;
     array_release(&numbers);
     return batch;
 }

@@ -95,8 +95,7 @@ static void copy_sink(const struct columns_merge *merge, size_t part_index, size
     uint64_t step = sum_before(merge, part_index, index, count_steps);
     if (sink->value_count)
         memcpy(whole->values.data + value * size, sink->values.data, sink->value_count * size);
-    copy_offsets(&whole->rows, &sink->rows, first_row, part->row_count,
-                 slot->steps ? step : value);
+    copy_offsets(&whole->rows, &sink->rows, first_row, part->row_count, slot->steps ? step : value);
     if (slot->steps) copy_offsets(&whole->steps, &sink->steps, step, sink->step_count, value);
 }
 

@@ -139,8 +139,7 @@ static recmap_status read_rows(recmap_columns *columns, const recmap_record *rec
 recmap_status columns_read(recmap_columns *columns, const recmap_parser *parser,
                            const recmap_record *records, size_t record_count,
                            recmap_parse_mode mode, recmap_error *error) {
-    recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
-/* Only the reference count of the parser changes, which is not visible to the caller. */
+    /* Only the reference count of the parser changes, which is not visible to the caller. */
     recmap_status status = columns_begin(columns, (recmap_parser *)parser, record_count, error);
     if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
     if (status == RECMAP_OK) status = read_rows(columns, records, record_count, mode, error);

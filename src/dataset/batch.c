@@ -10,6 +10,7 @@
 recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error) {
     recmap_batch *made = calloc(1, sizeof *made);
     if (!made) return fail_memory(error);
+    made->thread_count = 1;
     *batch = made;
     return RECMAP_OK;
 }
@@ -37,8 +38,15 @@ void recmap_batch_destroy(recmap_batch *batch) {
     free(batch->places);
     free(batch->shards);
     free(batch->reads);
+    for (size_t i = 0; i < batch->part_count; i++) recmap_batch_destroy(batch->parts[i]);
+    free(batch->parts);
+    free(batch->part_columns);
     free(batch->memory);
     free(batch);
+}
+
+void recmap_batch_set_threads(recmap_batch *batch, unsigned thread_count) {
+    batch->thread_count = thread_count;
 }
 
 const recmap_record *recmap_batch_records(const recmap_batch *batch) {

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "dataset/batch.h"
 #include "dataset/dataset.h"
+#include "dataset/gather.h"
+#include "dataset/parallel.h"
 
 enum {
     /* The stages, each as the number of records between it and the first stage (the entry in the
@@ -271,8 +273,8 @@ static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *datase
     return fail_first(batch, dataset, count, status, error);
 }
 
-recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,
-                                    const uint64_t *numbers, size_t count, recmap_error *error) {
+recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
+                                  const uint64_t *numbers, size_t count, recmap_error *error) {
     recmap_batch_clear(batch);
     if (!batch_reserve(batch, count)) return fail_memory(error);
     for (size_t i = 0; i < count; i++) {
@@ -285,11 +287,22 @@ recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset
     return gather_requests(batch, dataset, count, error);
 }
 
+recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,
+                                    const uint64_t *numbers, size_t count, recmap_error *error) {
+    unsigned threads = parallel_thread_count(batch, dataset, count);
+    struct fill_request request = {.numbers = numbers, .count = count};
+    if (threads > 1 && parallel_fill(batch, dataset, &request, threads)) return RECMAP_OK;
+    return dataset_gather_here(batch, dataset, numbers, count, error);
+}
+
 recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *dataset,
                                           uint64_t first, size_t count, recmap_error *error) {
     recmap_batch_clear(batch);
     recmap_status status = dataset_check_range(dataset, first, count, error);
     if (status != RECMAP_OK) return status;
+    unsigned threads = parallel_thread_count(batch, dataset, count);
+    struct fill_request request = {.first = first, .count = count};
+    if (threads > 1 && parallel_fill(batch, dataset, &request, threads)) return RECMAP_OK;
     if (!batch_reserve(batch, count)) return fail_memory(error);
     for (size_t i = 0; i < count; i++) batch->requests[i] = (struct batch_request){first + i, i};
     return gather_requests(batch, dataset, count, error);

@@ -5,6 +5,8 @@
 #include "columns/columns.h"
 #include "dataset/batch.h"
 #include "dataset/dataset.h"
+#include "dataset/gather.h"
+#include "dataset/parallel.h"
 
 /* Adds the shard to a parser's error and converts the byte in the record to the byte in the shard.
  */
@@ -38,7 +40,11 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
 recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_dataset *dataset,
                                    const recmap_parser *parser, const uint64_t *numbers,
                                    size_t count, recmap_parse_mode mode, recmap_error *error) {
-    recmap_status status = recmap_dataset_gather(batch, dataset, numbers, count, error);
+    unsigned threads = parallel_thread_count(batch, dataset, count);
+    struct fill_request request = {
+        .numbers = numbers, .count = count, .parser = parser, .mode = mode};
+    if (threads > 1 && parallel_fill(batch, dataset, &request, threads)) return RECMAP_OK;
+    recmap_status status = dataset_gather_here(batch, dataset, numbers, count, error);
     if (status != RECMAP_OK) return status;
     status = dataset_parse_batch(batch, dataset, parser, mode, error);
     if (status != RECMAP_OK) recmap_batch_clear(batch);

@@ -55,7 +55,7 @@ static void wait_and_poll(struct team *team) {
     end.tv_nsec %= SECOND_NS;
     if (!pthread_cond_timedwait(&team->changed, &team->lock, &end)) return;
     pthread_mutex_unlock(&team->lock);
-    team->job->poll(team->job->context);
+    if (team->job->poll) team->job->poll(team->job->context);
     pthread_mutex_lock(&team->lock);
 }
 
@@ -72,8 +72,7 @@ void team_run(const struct team_job *job, unsigned thread_count) {
     struct team team = {.job = job, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct worker_group group = WORKER_GROUP_INIT;
     condition_init(&team.changed);
-    if (thread_count > 1 &&
-        workers_start(&group, thread_count - 1, work, &team, NULL) != RECMAP_OK)
+    if (thread_count > 1 && workers_start(&group, thread_count - 1, work, &team, NULL) != RECMAP_OK)
         group = (struct worker_group)WORKER_GROUP_INIT;
     lead(&team);
     workers_join(&group);

@@ -4,22 +4,22 @@
 
 #include <stdbool.h>
 
-/* A job of several phases. Each phase is done in the same number of parts, on any threads and in any
- * order. A phase starts when all parts of the previous one are done. */
+/* A job of several phases. Each phase is done in the same number of parts, on any threads and in
+ * any order. A phase starts when all parts of the previous one are done. */
 struct team_job {
     unsigned phase_count;
     unsigned part_count;
     void *context;
     void (*do_part)(void *context, unsigned phase, unsigned part);
-    /* Called once when all parts of the phase are done, while no part runs. Returns false to end the
-     * job here. */
+    /* Called once when all parts of the phase are done, while no part runs. Returns false to end
+     * the job here. */
     bool (*end_phase)(void *context, unsigned phase);
-    /* Called on the calling thread now and then while it waits for other threads. */
+    /* Called on the calling thread now and then while it waits for other threads; may be NULL. */
     void (*poll)(void *context);
 };
 
-/* Does the job on the calling thread and up to `thread_count` - 1 further threads. Cannot fail: if no
- * thread can be started, the calling thread does all parts. */
+/* Does the job on the calling thread and up to `thread_count` - 1 further threads. Cannot fail: if
+ * no thread can be started, the calling thread does all parts. */
 void team_run(const struct team_job *job, unsigned thread_count);
 
 #endif

@@ -1,0 +1,195 @@
+/* Filling a batch with several threads. Each thread fills a batch of its own, a part, with
+ * consecutive records of the request, exactly as a single thread would: nothing that gathers or
+ * parses records is shared. Then the parts are merged into the whole batch, in which nothing shows
+ * how the request was split. */
+#include "dataset/parallel.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "columns/merge.h"
+#include "dataset/batch.h"
+#include "dataset/dataset.h"
+#include "os/team.h"
+#include "os/thread.h"
+
+enum {
+    /* Starting a thread takes as long as gathering a hundred records, so fewer than this, or fewer
+     * bytes, are left to the calling thread by default. */
+    RECORDS_MIN = 1024,
+    BYTES_MIN = 1 << 20,
+    THREADS_MAX = 256,
+};
+
+enum fill_phase { PHASE_READ, PHASE_MERGE, PHASE_BYTES, PHASE_COUNT };
+
+struct parallel_fill {
+    recmap_batch *batch;
+    recmap_dataset *dataset;
+    const struct fill_request *request;
+    size_t part_count;
+    struct columns_merge columns;
+    atomic_bool has_failed;
+};
+
+/* Whether so many records are likely to be at least BYTES_MIN long. */
+static bool is_long(const recmap_dataset *dataset, size_t count) {
+    const recmap_dataset_info *info = &dataset->info;
+    return info->record_count && info->byte_count / info->record_count >= BYTES_MIN / count;
+}
+
+unsigned parallel_thread_count(const recmap_batch *batch, const recmap_dataset *dataset,
+                               size_t count) {
+    size_t threads = batch->thread_count;
+    if (threads == 1 || count < 2) return 1;
+    if (threads == 0) {
+        if (count < RECORDS_MIN && !is_long(dataset, count)) return 1;
+        threads = core_count();
+    }
+    if (threads > THREADS_MAX) threads = THREADS_MAX;
+    return (unsigned)(threads < count ? threads : count);
+}
+
+static size_t part_begin(const struct parallel_fill *fill, size_t part) {
+    size_t count = fill->request->count, rest = count % fill->part_count;
+    return count / fill->part_count * part + (part < rest ? part : rest);
+}
+
+/* ---- Reading the parts. */
+
+static bool read_part(const struct parallel_fill *fill, size_t index) {
+    recmap_batch *part = fill->batch->parts[index];
+    const struct fill_request *request = fill->request;
+    size_t begin = part_begin(fill, index), count = part_begin(fill, index + 1) - begin;
+    recmap_status status =
+        request->numbers
+            ? recmap_dataset_gather(part, fill->dataset, request->numbers + begin, count, NULL)
+            : recmap_dataset_gather_range(part, fill->dataset, request->first + begin, count, NULL);
+    if (status != RECMAP_OK) return false;
+    if (!request->parser) return true;
+    return columns_read(part->columns, request->parser, part->records, count, request->mode,
+                        NULL) == RECMAP_OK;
+}
+
+/* ---- Merging them. */
+
+/* Moves what keeps the bytes of the records from a part to the whole. */
+static bool adopt_bytes(recmap_batch *batch, recmap_batch *part) {
+    if (!array_reserve(&batch->pins, &batch->pin_capacity, batch->pin_count + part->pin_count,
+                       sizeof *batch->pins) ||
+        !array_reserve(&batch->buffers, &batch->buffer_capacity,
+                       batch->buffer_count + part->buffer_count, sizeof *batch->buffers))
+        return false;
+    for (size_t i = 0; i < part->pin_count; i++) batch->pins[batch->pin_count++] = part->pins[i];
+    for (size_t i = 0; i < part->buffer_count; i++)
+        batch->buffers[batch->buffer_count++] = part->buffers[i];
+    part->pin_count = part->buffer_count = 0;
+    return true;
+}
+
+static bool prepare_merge(const struct parallel_fill *fill) {
+    for (size_t i = 0; i < fill->part_count; i++)
+        if (!adopt_bytes(fill->batch, fill->batch->parts[i])) return false;
+    return !fill->request->parser || columns_merge_reserve(&fill->columns);
+}
+
+static void merge_part(const struct parallel_fill *fill, size_t index) {
+    const recmap_batch *part = fill->batch->parts[index];
+    memcpy(fill->batch->records + part_begin(fill, index), part->records,
+           part->count * sizeof *part->records);
+    if (fill->request->parser) columns_merge_copy(&fill->columns, index);
+}
+
+/* ---- The phases. */
+
+static void do_part(void *context, unsigned phase, unsigned part) {
+    struct parallel_fill *fill = context;
+    switch ((enum fill_phase)phase) {
+    case PHASE_READ:
+        if (!atomic_load_explicit(&fill->has_failed, memory_order_relaxed) &&
+            !read_part(fill, part))
+            atomic_store_explicit(&fill->has_failed, true, memory_order_relaxed);
+        break;
+    case PHASE_MERGE: merge_part(fill, part); break;
+    case PHASE_BYTES: columns_merge_share(&fill->columns, part, fill->part_count); break;
+    case PHASE_COUNT: break;
+    }
+}
+
+static bool end_phase(void *context, unsigned phase) {
+    struct parallel_fill *fill = context;
+    bool is_complete = false, is_good = !atomic_load(&fill->has_failed);
+    switch ((enum fill_phase)phase) {
+    case PHASE_READ: is_good = is_good && prepare_merge(fill); break;
+    case PHASE_MERGE:
+        is_complete = !fill->request->parser;
+        is_good = is_complete || columns_merge_finish(&is_complete, &fill->columns);
+        break;
+    case PHASE_BYTES:
+    case PHASE_COUNT: break;
+    }
+    if (!is_good) atomic_store(&fill->has_failed, true);
+    return is_good && !is_complete;
+}
+
+/* ---- The whole. */
+
+static bool reserve_parts(recmap_batch *batch, size_t count) {
+    if (!array_reserve(&batch->parts, &batch->part_capacity, count, sizeof *batch->parts) ||
+        !array_reserve(&batch->part_columns, &batch->part_columns_capacity, count,
+                       sizeof *batch->part_columns))
+        return false;
+    while (batch->part_count < count) {
+        recmap_batch *part;
+        if (recmap_batch_create(&part, NULL) != RECMAP_OK) return false;
+        batch->parts[batch->part_count++] = part;
+    }
+    return true;
+}
+
+/* The columns of the whole and of all parts. */
+static bool start_columns(struct parallel_fill *fill) {
+    recmap_batch *batch = fill->batch;
+    if (!batch->columns && recmap_columns_create(&batch->columns, NULL) != RECMAP_OK) return false;
+    for (size_t i = 0; i < fill->part_count; i++) {
+        recmap_batch *part = batch->parts[i];
+        if (!part->columns && recmap_columns_create(&part->columns, NULL) != RECMAP_OK)
+            return false;
+        batch->part_columns[i] = part->columns;
+    }
+    fill->columns = (struct columns_merge){batch->columns, batch->part_columns, fill->part_count};
+    return columns_merge_start(&fill->columns, fill->request->parser, fill->request->count);
+}
+
+static void end_fill(struct parallel_fill *fill, bool has_failed) {
+    recmap_batch *batch = fill->batch;
+    if (fill->columns.whole) columns_merge_end(&fill->columns, has_failed);
+    for (size_t i = 0; i < fill->part_count && i < batch->part_count; i++)
+        recmap_batch_clear(batch->parts[i]);
+    if (has_failed) {
+        recmap_batch_clear(batch);
+        return;
+    }
+    batch->count = fill->request->count;
+    batch->is_parsed = fill->request->parser != NULL;
+}
+
+bool parallel_fill(recmap_batch *batch, recmap_dataset *dataset, const struct fill_request *request,
+                   unsigned thread_count) {
+    struct parallel_fill fill = {
+        .batch = batch, .dataset = dataset, .request = request, .part_count = thread_count};
+    struct team_job job = {.phase_count = PHASE_COUNT,
+                           .part_count = thread_count,
+                           .context = &fill,
+                           .do_part = do_part,
+                           .end_phase = end_phase};
+    atomic_init(&fill.has_failed, false);
+    recmap_batch_clear(batch);
+    bool is_ready = batch_reserve(batch, request->count) && reserve_parts(batch, thread_count) &&
+                    (!request->parser || start_columns(&fill));
+    if (is_ready) team_run(&job, thread_count);
+    bool has_failed = !is_ready || atomic_load(&fill.has_failed);
+    end_fill(&fill, has_failed);
+    return !has_failed;
+}
