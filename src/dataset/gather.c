@@ -289,9 +289,10 @@ recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
 
 recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,
                                     const uint64_t *numbers, size_t count, recmap_error *error) {
-    unsigned threads = parallel_thread_count(batch, dataset, count);
     struct fill_request request = {.numbers = numbers, .count = count};
-    if (threads > 1 && parallel_fill(batch, dataset, &request, threads)) return RECMAP_OK;
+    bool is_done;
+    recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
+    if (is_done || status != RECMAP_OK) return status;
     return dataset_gather_here(batch, dataset, numbers, count, error);
 }
 
@@ -300,9 +301,10 @@ recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *d
     recmap_batch_clear(batch);
     recmap_status status = dataset_check_range(dataset, first, count, error);
     if (status != RECMAP_OK) return status;
-    unsigned threads = parallel_thread_count(batch, dataset, count);
     struct fill_request request = {.first = first, .count = count};
-    if (threads > 1 && parallel_fill(batch, dataset, &request, threads)) return RECMAP_OK;
+    bool is_done;
+    status = parallel_fill(&is_done, batch, dataset, &request, error);
+    if (is_done || status != RECMAP_OK) return status;
     if (!batch_reserve(batch, count)) return fail_memory(error);
     for (size_t i = 0; i < count; i++) batch->requests[i] = (struct batch_request){first + i, i};
     return gather_requests(batch, dataset, count, error);

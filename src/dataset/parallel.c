@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "columns/merge.h"
 #include "dataset/batch.h"
 #include "dataset/dataset.h"
@@ -30,7 +31,9 @@ struct parallel_fill {
     const struct fill_request *request;
     size_t part_count;
     struct columns_merge columns;
+    pthread_t caller;
     atomic_bool has_failed;
+    atomic_bool is_interrupted;
 };
 
 /* Whether so many records are likely to be at least BYTES_MIN long. */
@@ -39,8 +42,9 @@ static bool is_long(const recmap_dataset *dataset, size_t count) {
     return info->record_count && info->byte_count / info->record_count >= BYTES_MIN / count;
 }
 
-unsigned parallel_thread_count(const recmap_batch *batch, const recmap_dataset *dataset,
-                               size_t count) {
+/* The threads to use: by the batch's setting, at most one per record. */
+static size_t choose_thread_count(const recmap_batch *batch, const recmap_dataset *dataset,
+                                  size_t count) {
     size_t threads = batch->thread_count;
     if (threads == 1 || count < 2) return 1;
     if (threads == 0) {
@@ -48,7 +52,7 @@ unsigned parallel_thread_count(const recmap_batch *batch, const recmap_dataset *
         threads = core_count();
     }
     if (threads > THREADS_MAX) threads = THREADS_MAX;
-    return (unsigned)(threads < count ? threads : count);
+    return threads < count ? threads : count;
 }
 
 static size_t part_begin(const struct parallel_fill *fill, size_t part) {
@@ -58,18 +62,39 @@ static size_t part_begin(const struct parallel_fill *fill, size_t part) {
 
 /* ---- Reading the parts. */
 
-static bool read_part(const struct parallel_fill *fill, size_t index) {
+/* The interrupt function of the parts. Only the calling thread may run the function of the whole
+ * batch; the others stop when it has stopped the call, or when a part has failed. */
+static int must_stop(void *context) {
+    struct parallel_fill *fill = context;
+    const struct interrupt *interrupt = &fill->batch->interrupt;
+    if (interrupt->function && pthread_equal(pthread_self(), fill->caller) &&
+        !atomic_load_explicit(&fill->is_interrupted, memory_order_relaxed) &&
+        interrupt->function(interrupt->context))
+        atomic_store_explicit(&fill->is_interrupted, true, memory_order_relaxed);
+    return atomic_load_explicit(&fill->is_interrupted, memory_order_relaxed) ||
+           atomic_load_explicit(&fill->has_failed, memory_order_relaxed);
+}
+
+static void poll_interrupt(void *context) {
+    (void)must_stop(context);
+}
+
+static bool read_part(struct parallel_fill *fill, size_t index) {
     recmap_batch *part = fill->batch->parts[index];
     const struct fill_request *request = fill->request;
     size_t begin = part_begin(fill, index), count = part_begin(fill, index + 1) - begin;
+    recmap_batch_set_interrupt(part, must_stop, fill);
     recmap_status status =
         request->numbers
             ? recmap_dataset_gather(part, fill->dataset, request->numbers + begin, count, NULL)
             : recmap_dataset_gather_range(part, fill->dataset, request->first + begin, count, NULL);
     if (status != RECMAP_OK) return false;
     if (!request->parser) return true;
-    return columns_read(part->columns, request->parser, part->records, count, request->mode,
-                        NULL) == RECMAP_OK;
+    columns_set_interrupt(part->columns, &part->interrupt);
+    status =
+        columns_read(part->columns, request->parser, part->records, count, request->mode, NULL);
+    columns_set_interrupt(part->columns, NULL);
+    return status == RECMAP_OK;
 }
 
 /* ---- Merging them. */
@@ -165,8 +190,10 @@ static bool start_columns(struct parallel_fill *fill) {
 static void end_fill(struct parallel_fill *fill, bool has_failed) {
     recmap_batch *batch = fill->batch;
     if (fill->columns.whole) columns_merge_end(&fill->columns, has_failed);
-    for (size_t i = 0; i < fill->part_count && i < batch->part_count; i++)
+    for (size_t i = 0; i < fill->part_count && i < batch->part_count; i++) {
+        recmap_batch_set_interrupt(batch->parts[i], NULL, NULL);
         recmap_batch_clear(batch->parts[i]);
+    }
     if (has_failed) {
         recmap_batch_clear(batch);
         return;
@@ -175,21 +202,37 @@ static void end_fill(struct parallel_fill *fill, bool has_failed) {
     batch->is_parsed = fill->request->parser != NULL;
 }
 
-bool parallel_fill(recmap_batch *batch, recmap_dataset *dataset, const struct fill_request *request,
-                   unsigned thread_count) {
-    struct parallel_fill fill = {
-        .batch = batch, .dataset = dataset, .request = request, .part_count = thread_count};
+/* Returns whether the batch is filled. */
+static bool fill_parts(struct parallel_fill *fill) {
+    recmap_batch *batch = fill->batch;
     struct team_job job = {.phase_count = PHASE_COUNT,
-                           .part_count = thread_count,
-                           .context = &fill,
+                           .part_count = (unsigned)fill->part_count,
+                           .context = fill,
                            .do_part = do_part,
-                           .end_phase = end_phase};
+                           .end_phase = end_phase,
+                           .poll = poll_interrupt};
+    if (!batch_reserve(batch, fill->request->count) || !reserve_parts(batch, fill->part_count) ||
+        (fill->request->parser && !start_columns(fill)))
+        return false;
+    team_run(&job, job.part_count);
+    return !atomic_load(&fill->has_failed) && !atomic_load(&fill->is_interrupted);
+}
+
+recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *dataset,
+                            const struct fill_request *request, recmap_error *error) {
+    size_t thread_count = choose_thread_count(batch, dataset, request->count);
+    *is_done = false;
+    if (thread_count == 1) return RECMAP_OK;
+    struct parallel_fill fill = {.batch = batch,
+                                 .dataset = dataset,
+                                 .request = request,
+                                 .part_count = thread_count,
+                                 .caller = pthread_self()};
     atomic_init(&fill.has_failed, false);
+    atomic_init(&fill.is_interrupted, false);
     recmap_batch_clear(batch);
-    bool is_ready = batch_reserve(batch, request->count) && reserve_parts(batch, thread_count) &&
-                    (!request->parser || start_columns(&fill));
-    if (is_ready) team_run(&job, thread_count);
-    bool has_failed = !is_ready || atomic_load(&fill.has_failed);
-    end_fill(&fill, has_failed);
-    return !has_failed;
+    *is_done = fill_parts(&fill);
+    end_fill(&fill, !*is_done);
+    if (!atomic_load(&fill.is_interrupted)) return RECMAP_OK;
+    return fail(error, RECMAP_CANCELLED, "the call was interrupted");
 }

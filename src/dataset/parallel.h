@@ -15,14 +15,13 @@ struct fill_request {
     recmap_parse_mode mode;
 };
 
-/* The threads to use for a call: by the batch's setting, at most one per record. */
-unsigned parallel_thread_count(const recmap_batch *batch, const recmap_dataset *dataset,
-                               size_t count);
-
-/* Fills the batch with `thread_count` threads. Returns false with the batch empty if anything
- * fails. The caller then fills it on its own thread: that gives the error that belongs to the first
- * bad record, however the records were split. */
-bool parallel_fill(recmap_batch *batch, recmap_dataset *dataset, const struct fill_request *request,
-                   unsigned thread_count);
+/* Fills the batch with several threads and sets `is_done`. With `is_done` false and RECMAP_OK, the
+ * caller fills it on its own thread, either because the batch's setting leaves so few records to
+ * one thread, or because something failed: one thread then gives the error of the first bad
+ * record, however the records were split.
+ *
+ * Errors: CANCELLED. */
+recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *dataset,
+                            const struct fill_request *request, recmap_error *error);
 
 #endif

@@ -40,11 +40,12 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
 recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_dataset *dataset,
                                    const recmap_parser *parser, const uint64_t *numbers,
                                    size_t count, recmap_parse_mode mode, recmap_error *error) {
-    unsigned threads = parallel_thread_count(batch, dataset, count);
     struct fill_request request = {
         .numbers = numbers, .count = count, .parser = parser, .mode = mode};
-    if (threads > 1 && parallel_fill(batch, dataset, &request, threads)) return RECMAP_OK;
-    recmap_status status = dataset_gather_here(batch, dataset, numbers, count, error);
+    bool is_done;
+    recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
+    if (is_done || status != RECMAP_OK) return status;
+    status = dataset_gather_here(batch, dataset, numbers, count, error);
     if (status != RECMAP_OK) return status;
     status = dataset_parse_batch(batch, dataset, parser, mode, error);
     if (status != RECMAP_OK) recmap_batch_clear(batch);
