@@ -1,0 +1,308 @@
+/* Batches filled by several threads hold what one thread puts into them: records, columns of every
+ * kind, failures and errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <recmap/writer.h>
+
+#include "support/build.h"
+#include "support/folder.h"
+#include "unit/columns/parse_specs.h"
+#include "unit/columns/parse_text.h"
+
+enum { RECORDS = 400, DESCRIBED_MAX = 1 << 16 };
+
+static const unsigned thread_counts[] = {2, 3, 7, 64};
+
+/* Appends "name=k:" and `count` values below `limit`. */
+static void put_values(char *text, const char *name, char kind, size_t count, uint64_t limit,
+                       rng *random) {
+    sprintf(text + strlen(text), "%s%s=%c:", *text ? " " : "", name, kind);
+    for (size_t i = 0; i < count; i++)
+        sprintf(text + strlen(text), "%s%llu", i ? "," : "",
+                (unsigned long long)rng_below(random, limit));
+}
+
+static void put_lists(char *text, rng *random) {
+    strcat(text, " | words=");
+    for (size_t i = rng_below(random, 4); i > 0; i--) {
+        strcat(text, rng_one_in(random, 4) ? "[b:]" : "[b:some,words]");
+    }
+    if (rng_one_in(random, 5)) return;
+    strcat(text, " pairs=");
+    for (size_t i = rng_below(random, 3); i > 0; i--)
+        strcat(text, rng_one_in(random, 2) ? "[i:1,-2]" : "[i:300,4]");
+}
+
+/* A record of random features; `is_bad`: one that does not fit them. */
+static void random_record(message *m, rng *random, bool is_bad) {
+    char text[4096] = "";
+    size_t count = rng_below(random, 5), first = rng_below(random, count + 1);
+    put_values(text, "b", 'i', 1, is_bad && rng_one_in(random, 2) ? 100000 : 256, random);
+    if (!rng_one_in(random, 3)) put_values(text, "fixed", 'i', 2, 1 << 30, random);
+    if (!rng_one_in(random, 4)) put_values(text, "t", 'b', rng_below(random, 4), 1 << 20, random);
+    put_values(text, "e", 'f', 2 * rng_below(random, 3), 100, random);
+    put_values(text, "v", 'i', count, 1 << 20, random);
+    put_values(text, "x", 'i', count + (is_bad && rng_one_in(random, 2)), 9, random);
+    put_values(text, "y", 'i', count, 9, random);
+    sprintf(text + strlen(text), " inner=i:%zu,0,%zu outer=i:2,%d", first, count - first,
+            is_bad && rng_one_in(random, 2) ? 2 : 1);
+    put_lists(text, random);
+    put_record(m, text, 1);
+    if (is_bad && rng_one_in(random, 3)) m->size -= 1 + rng_below(random, 5);
+}
+
+static recmap_dataset *make_set(rng *random, bool is_damaged) {
+    static message m;
+    recmap_writer *writer;
+    ASSERT_OK(recmap_writer_create(&writer, "s00000", NULL, NULL), NULL);
+    for (size_t i = 0; i < RECORDS; i++) {
+        m.size = 0;
+        random_record(&m, random, is_damaged && rng_one_in(random, 20));
+        ASSERT_OK(recmap_writer_write(writer, m.data, m.size, NULL), NULL);
+    }
+    ASSERT_OK(recmap_writer_finish(writer, NULL), NULL);
+    recmap_writer_destroy(writer);
+    remove("set.rmx");
+    index_build("set.rmx", NULL, shard_names(1), 1);
+    return dataset_open("set.rmx", NULL);
+}
+
+/* A parser of features of every kind; of a SequenceExample with `is_sequence`. */
+static recmap_parser *make_parser(bool is_sequence) {
+    recmap_parser *parser;
+    const recmap_feature features[] = {
+        {.name = "fixed", .kind = FIXED, .element = I64, SHAPE(2), DEFAULTS(INT64(-1))},
+        {.name = "small", .key = "b", .kind = FIXED, .element = RECMAP_ELEMENT_UINT8},
+        {.name = "copied",
+         .key = "t",
+         .kind = VAR,
+         .element = STR,
+         .bytes_mode = RECMAP_BYTES_COPY},
+        {.name = "viewed", .key = "t", .kind = VAR, .element = STR},
+        {.name = "var", .key = "v", .kind = VAR, .element = I64},
+        {.name = "padded", .key = "v", .kind = SEQUENCE, .element = RECMAP_ELEMENT_INT32},
+        {.name = "texts",
+         .key = "t",
+         .kind = SEQUENCE,
+         .element = STR,
+         .bytes_mode = RECMAP_BYTES_COPY},
+        {.name = "steps", .key = "e", .kind = SEQUENCE, .element = F32, SHAPE(2), .unpadded = 1},
+        RAGGED_OF("ragged", "v", I64, {RECMAP_PARTITION_ROW_LENGTHS, "outer", 0},
+                  {RECMAP_PARTITION_ROW_LENGTHS, "inner", 0}),
+        {.name = "sparse",
+         .key = "v",
+         .kind = SPARSE,
+         .element = I64,
+         INDICES("x", "y"),
+         SIZES(9, 9)},
+    };
+
+    const recmap_feature lists[] = {
+        {.name = "words", .kind = VAR, .element = STR, .bytes_mode = RECMAP_BYTES_COPY},
+        {.name = "pairs", .kind = SEQUENCE, .element = I64, SHAPE(2)},
+    };
+    recmap_status status = is_sequence
+                               ? recmap_parser_create_sequence(&parser, features, COUNT(features),
+                                                               lists, COUNT(lists), NULL)
+                               : recmap_parser_create(&parser, features, COUNT(features), NULL);
+    ASSERT_OK(status, NULL);
+    return parser;
+}
+
+/* ---- What a call gives, as it is with one thread and with several. */
+
+struct call {
+    recmap_dataset *dataset;
+    recmap_parser *parser; /* NULL: the records are gathered */
+    uint64_t numbers[RECORDS];
+    size_t count;
+    recmap_parse_mode mode;
+};
+
+struct result {
+    recmap_batch *batch;
+    recmap_status status;
+    recmap_error error;
+};
+
+static void run(struct result *result, const struct call *call, unsigned thread_count) {
+    recmap_batch_set_threads(result->batch, thread_count);
+    result->error = (recmap_error)RECMAP_ERROR_INIT;
+    result->status =
+        call->parser ? recmap_dataset_parse(result->batch, call->dataset, call->parser,
+                                            call->numbers, call->count, call->mode, &result->error)
+                     : recmap_dataset_gather(result->batch, call->dataset, call->numbers,
+                                             call->count, &result->error);
+}
+
+static void check_records(const recmap_batch *expected, const recmap_batch *actual) {
+    assert_int_equal(recmap_batch_count(actual), recmap_batch_count(expected));
+    for (size_t i = 0; i < recmap_batch_count(expected); i++) {
+        const recmap_record *left = &recmap_batch_records(expected)[i];
+        const recmap_record *right = &recmap_batch_records(actual)[i];
+        assert_int_equal(left->number, right->number);
+        assert_int_equal(left->size, right->size);
+        assert_memory_equal(left->data, right->data, left->size);
+    }
+}
+
+static void check_failures(const recmap_columns *expected, const recmap_columns *actual) {
+    assert_int_equal(recmap_columns_failure_count(actual), recmap_columns_failure_count(expected));
+    for (size_t i = 0; i < recmap_columns_failure_count(expected); i++) {
+        recmap_failure left = recmap_columns_get_failure(expected, i);
+        recmap_failure right = recmap_columns_get_failure(actual, i);
+        assert_int_equal(left.row, right.row);
+        assert_int_equal(left.number, right.number);
+        assert_int_equal(left.offset, right.offset);
+        assert_int_equal(left.status, right.status);
+        assert_string_equal(left.message, right.message);
+    }
+}
+
+static void check_columns(const recmap_columns *expected, const recmap_columns *actual) {
+    assert_true(!expected == !actual);
+    if (!expected) return;
+    assert_int_equal(recmap_columns_count(actual), recmap_columns_count(expected));
+    for (size_t i = 0; i < recmap_columns_count(expected); i++) {
+        const char *left = describe_column(recmap_columns_get(expected, i));
+        assert_true(strncmp(left, "BROKEN", 6) != 0 && strlen(left) < DESCRIBED_MAX - 1);
+        assert_string_equal(left, describe_column(recmap_columns_get(actual, i)));
+    }
+    check_failures(expected, actual);
+}
+
+static void check_same(const struct result *expected, const struct result *actual) {
+    assert_int_equal(actual->status, expected->status);
+    if (expected->status != RECMAP_OK) {
+        assert_string_equal(actual->error.message, expected->error.message);
+        assert_int_equal(actual->error.record, expected->error.record);
+        assert_int_equal(actual->error.offset, expected->error.offset);
+    }
+    check_records(expected->batch, actual->batch);
+    check_columns(recmap_batch_columns(expected->batch), recmap_batch_columns(actual->batch));
+}
+
+/* The batches are used again for every call, as applications do. */
+static void check_call(struct result *expected, struct result *actual, const struct call *call) {
+    run(expected, call, 1);
+    for (size_t i = 0; i < COUNT(thread_counts); i++) {
+        run(actual, call, thread_counts[i]);
+        check_same(expected, actual);
+    }
+}
+
+static void choose_numbers(struct call *call, rng *random) {
+    call->count = rng_one_in(random, 4) ? rng_below(random, 6) : rng_below(random, RECORDS + 1);
+    for (size_t i = 0; i < call->count; i++) call->numbers[i] = rng_below(random, RECORDS);
+}
+
+static void check_many(struct call *call, rng *random) {
+    struct result expected, actual;
+    ASSERT_OK(recmap_batch_create(&expected.batch, NULL), NULL);
+    ASSERT_OK(recmap_batch_create(&actual.batch, NULL), NULL);
+    for (int round = 0; round < (is_long() ? 1000 : 10); round++) {
+        choose_numbers(call, random);
+        call->mode = rng_one_in(random, 2) ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE;
+        check_call(&expected, &actual, call);
+    }
+    recmap_batch_destroy(expected.batch);
+    recmap_batch_destroy(actual.batch);
+}
+
+static void check_kinds(bool is_damaged) {
+    rng random = {is_damaged ? 11 : 10};
+    static struct call call;
+    for (int round = 0; round < 3; round++) {
+        call.dataset = make_set(&random, is_damaged);
+        call.parser = NULL;
+        check_many(&call, &random);
+        for (int is_sequence = 0; is_sequence < 2; is_sequence++) {
+            call.parser = make_parser(is_sequence);
+            check_many(&call, &random);
+            recmap_parser_release(call.parser);
+        }
+        recmap_dataset_close(call.dataset);
+    }
+}
+
+static void test_columns_of_all_kinds(void **state) {
+    (void)state;
+    check_kinds(false);
+}
+
+static void test_records_that_do_not_fit(void **state) {
+    (void)state;
+    check_kinds(true);
+}
+
+/* ---- Other ways to fail. */
+
+static void test_damaged_record(void **state) {
+    (void)state;
+    rng random = {12};
+    static struct call call;
+    uint8_t byte = 0xee;
+    struct result expected, actual;
+    recmap_location location;
+    call.dataset = make_set(&random, false);
+    ASSERT_OK(recmap_dataset_locate(&location, call.dataset, 300, 1, NULL), NULL);
+    recmap_dataset_close(call.dataset);
+    file_alter("s00000", location.offset + 20, &byte, 1);
+    call.dataset = dataset_open("set.rmx", NULL);
+    ASSERT_OK(recmap_batch_create(&expected.batch, NULL), NULL);
+    ASSERT_OK(recmap_batch_create(&actual.batch, NULL), NULL);
+    call.count = RECORDS;
+    for (size_t i = 0; i < RECORDS; i++) call.numbers[i] = RECORDS - 1 - i;
+    check_call(&expected, &actual, &call);
+    assert_int_equal(expected.status, RECMAP_CORRUPT);
+    call.numbers[399] = RECORDS; /* out of range: reported before anything is read */
+    check_call(&expected, &actual, &call);
+    assert_int_equal(expected.status, RECMAP_INVALID);
+    recmap_batch_destroy(expected.batch);
+    recmap_batch_destroy(actual.batch);
+    recmap_dataset_close(call.dataset);
+}
+
+static int stop(void *context) {
+    ++*(int *)context;
+    return 1;
+}
+
+static void test_interrupt(void **state) {
+    (void)state;
+    rng random = {13};
+    static struct call call;
+    int calls = 0;
+    struct result result;
+    call.dataset = make_set(&random, false);
+    ASSERT_OK(recmap_batch_create(&result.batch, NULL), NULL);
+    uint64_t *numbers = calloc(100000, sizeof *numbers);
+    assert_non_null(numbers);
+    recmap_batch_set_interrupt(result.batch, stop, &calls);
+    recmap_batch_set_threads(result.batch, 3);
+    assert_int_equal(recmap_dataset_gather(result.batch, call.dataset, numbers, 100000, NULL),
+                     RECMAP_CANCELLED);
+    assert_int_equal(calls, 1);
+    assert_int_equal(recmap_batch_count(result.batch), 0);
+    free(numbers);
+    recmap_batch_destroy(result.batch);
+    recmap_dataset_close(call.dataset);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
+    const struct CMUnitTest tests[] = {
+        TEST(columns_of_all_kinds),
+        TEST(records_that_do_not_fit),
+        TEST(damaged_record),
+        TEST(interrupt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
