@@ -582,3 +582,37 @@ def test_schema_warns_about_other_records(twenty):
     with pytest.warns(UserWarning, match="15 of 20 records are neither") as caught:
         assert twenty[0].schema() == {}
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("threads", [0, 2, 3, 7])
+def test_gather_and_parse_give_the_same_with_any_number_of_threads(digits, threads):
+    features = {
+        "label": recmap.FixedLen(),
+        "id": recmap.FixedLen((), "bytes"),
+        "missing": recmap.VarLen("int64"),
+    }
+    view = digits[::-1]
+    items = np.random.default_rng(7).integers(0, len(view), 1500)
+    expected = view.parse(items, features, threads=1)
+    columns = view.parse(items, features, threads=threads)
+    assert columns["label"].tolist() == expected["label"].tolist()
+    assert list(columns["id"]) == list(expected["id"])
+    assert columns["missing"].offsets.tolist() == expected["missing"].offsets.tolist()
+    assert list(view.gather(items, threads=threads)) == [view[int(i)] for i in items]
+
+
+def test_errors_are_the_same_with_any_number_of_threads(digits):
+    for features in ({"id": recmap.FixedLen()}, {"no": recmap.FixedLen()}):
+        messages = set()
+        for threads in (1, 2, 7):
+            with pytest.raises(recmap.FeatureError) as caught:
+                digits.parse(range(len(digits)), features, threads=threads)
+            messages.add(str(caught.value))
+        assert len(messages) == 1
+
+
+def test_a_number_of_threads_must_be_a_number(digits):
+    with pytest.raises(TypeError):
+        digits.gather([0], threads="2")
+    with pytest.raises((ValueError, OverflowError)):
+        digits.gather([0], threads=-1)
