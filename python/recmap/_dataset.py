@@ -199,8 +199,8 @@ class Dataset(_recmap.Dataset):
 
         Args:
             items: a list, range, slice or array of integers; negative ones count from the end.
-            threads: how many threads read the records. 0: one per core for 1,024 records or about 1 MiB
-                and more, else one. The result is the same for any number.
+            threads: how many threads read the records. 0: one per core for 1,024 records or about
+                1 MiB and more, else one. The result is the same for any number.
 
         Raises:
             IndexError: a number is out of range.
@@ -227,8 +227,8 @@ class Dataset(_recmap.Dataset):
                 of the records are skipped without being decoded.
             on_error: "collect" leaves the rows of unreadable records null and lists them in
                 ``failures``.
-            threads: how many threads read and parse. 0: one per core for 1,024 records or about 1 MiB
-                and more, else one. The result is the same for any number.
+            threads: how many threads read and parse. 0: one per core for 1,024 records or about
+                1 MiB and more, else one. The result is the same for any number.
 
         Raises:
             FeatureError: a record's features do not match.

@@ -55,8 +55,8 @@ struct recmap_batch {
     recmap_columns *columns; /* NULL until something was parsed */
     bool is_parsed;          /* the columns hold these records */
     struct interrupt interrupt;
-    unsigned thread_count;   /* see recmap_batch_set_threads */
-    recmap_batch **parts;    /* of several threads; empty except while they fill this batch */
+    unsigned thread_count; /* see recmap_batch_set_threads */
+    recmap_batch **parts;  /* of several threads; empty except while they fill this batch */
     size_t part_count;
     size_t part_capacity;
     recmap_columns **part_columns; /* scratch: the columns of the parts */

@@ -31,7 +31,6 @@ struct parallel_fill {
     const struct fill_request *request;
     size_t part_count;
     struct columns_merge columns;
-    pthread_t caller;
     atomic_bool has_failed;
     atomic_bool is_interrupted;
 };
@@ -62,28 +61,33 @@ static size_t part_begin(const struct parallel_fill *fill, size_t part) {
 
 /* ---- Reading the parts. */
 
-/* The interrupt function of the parts. Only the calling thread may run the function of the whole
- * batch; the others stop when it has stopped the call, or when a part has failed. */
+/* The interrupt function of the parts: they stop when the call was interrupted, or when a part has
+ * failed. */
 static int must_stop(void *context) {
     struct parallel_fill *fill = context;
-    const struct interrupt *interrupt = &fill->batch->interrupt;
-    if (interrupt->function && pthread_equal(pthread_self(), fill->caller) &&
-        !atomic_load_explicit(&fill->is_interrupted, memory_order_relaxed) &&
-        interrupt->function(interrupt->context))
-        atomic_store_explicit(&fill->is_interrupted, true, memory_order_relaxed);
     return atomic_load_explicit(&fill->is_interrupted, memory_order_relaxed) ||
            atomic_load_explicit(&fill->has_failed, memory_order_relaxed);
 }
 
-static void poll_interrupt(void *context) {
-    (void)must_stop(context);
+/* The same on the calling thread, which alone may run the interrupt function of the whole batch. */
+static int ask_caller(void *context) {
+    struct parallel_fill *fill = context;
+    const struct interrupt *interrupt = &fill->batch->interrupt;
+    if (must_stop(fill)) return 1;
+    if (!interrupt->function || !interrupt->function(interrupt->context)) return 0;
+    atomic_store_explicit(&fill->is_interrupted, true, memory_order_relaxed);
+    return 1;
 }
 
-static bool read_part(struct parallel_fill *fill, size_t index) {
+static void poll_interrupt(void *context) {
+    (void)ask_caller(context);
+}
+
+static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) {
     recmap_batch *part = fill->batch->parts[index];
     const struct fill_request *request = fill->request;
     size_t begin = part_begin(fill, index), count = part_begin(fill, index + 1) - begin;
-    recmap_batch_set_interrupt(part, must_stop, fill);
+    recmap_batch_set_interrupt(part, is_caller ? ask_caller : must_stop, fill);
     recmap_status status =
         request->numbers
             ? recmap_dataset_gather(part, fill->dataset, request->numbers + begin, count, NULL)
@@ -128,12 +132,12 @@ static void merge_part(const struct parallel_fill *fill, size_t index) {
 
 /* ---- The phases. */
 
-static void do_part(void *context, unsigned phase, unsigned part) {
+static void do_part(void *context, unsigned phase, unsigned part, bool is_caller) {
     struct parallel_fill *fill = context;
     switch ((enum fill_phase)phase) {
     case PHASE_READ:
         if (!atomic_load_explicit(&fill->has_failed, memory_order_relaxed) &&
-            !read_part(fill, part))
+            !read_part(fill, part, is_caller))
             atomic_store_explicit(&fill->has_failed, true, memory_order_relaxed);
         break;
     case PHASE_MERGE: merge_part(fill, part); break;
@@ -223,11 +227,8 @@ recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *
     size_t thread_count = choose_thread_count(batch, dataset, request->count);
     *is_done = false;
     if (thread_count == 1) return RECMAP_OK;
-    struct parallel_fill fill = {.batch = batch,
-                                 .dataset = dataset,
-                                 .request = request,
-                                 .part_count = thread_count,
-                                 .caller = pthread_self()};
+    struct parallel_fill fill = {
+        .batch = batch, .dataset = dataset, .request = request, .part_count = thread_count};
     atomic_init(&fill.has_failed, false);
     atomic_init(&fill.is_interrupted, false);
     recmap_batch_clear(batch);

@@ -14,10 +14,10 @@ struct team {
 };
 
 /* Called with the lock held, which is released while the part is done. */
-static void do_next_part(struct team *team) {
+static void do_next_part(struct team *team, bool is_caller) {
     unsigned phase = team->phase, part = team->taken++;
     pthread_mutex_unlock(&team->lock);
-    team->job->do_part(team->job->context, phase, part);
+    team->job->do_part(team->job->context, phase, part, is_caller);
     pthread_mutex_lock(&team->lock);
     if (++team->done < team->job->part_count) return;
     bool continues = team->job->end_phase(team->job->context, phase);
@@ -38,7 +38,7 @@ static void *work(void *context) {
     struct team *team = context;
     pthread_mutex_lock(&team->lock);
     while (!has_ended(team)) {
-        if (has_part(team)) do_next_part(team);
+        if (has_part(team)) do_next_part(team, false);
         else pthread_cond_wait(&team->changed, &team->lock);
     }
     pthread_mutex_unlock(&team->lock);
@@ -62,7 +62,7 @@ static void wait_and_poll(struct team *team) {
 static void lead(struct team *team) {
     pthread_mutex_lock(&team->lock);
     while (!has_ended(team)) {
-        if (has_part(team)) do_next_part(team);
+        if (has_part(team)) do_next_part(team, true);
         else wait_and_poll(team);
     }
     pthread_mutex_unlock(&team->lock);

@@ -10,7 +10,8 @@ struct team_job {
     unsigned phase_count;
     unsigned part_count;
     void *context;
-    void (*do_part)(void *context, unsigned phase, unsigned part);
+    /* `is_caller`: on the calling thread. */
+    void (*do_part)(void *context, unsigned phase, unsigned part, bool is_caller);
     /* Called once when all parts of the phase are done, while no part runs. Returns false to end
      * the job here. */
     bool (*end_phase)(void *context, unsigned phase);

@@ -16,33 +16,40 @@
 #include "unit/columns/parse_specs.h"
 #include "unit/columns/parse_text.h"
 
-enum { RECORDS = 400, DESCRIBED_MAX = 1 << 16 };
+enum { RECORDS = 400, TEXT_SIZE = 4096, DESCRIBED_MAX = 1 << 16 };
 
 static const unsigned thread_counts[] = {2, 3, 7, 64};
+
+static void append(char *text, const char *format, ...) {
+    size_t size = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + size, TEXT_SIZE - size, format, arguments);
+    va_end(arguments);
+}
 
 /* Appends "name=k:" and `count` values below `limit`. */
 static void put_values(char *text, const char *name, char kind, size_t count, uint64_t limit,
                        rng *random) {
-    sprintf(text + strlen(text), "%s%s=%c:", *text ? " " : "", name, kind);
+    append(text, "%s%s=%c:", *text ? " " : "", name, kind);
     for (size_t i = 0; i < count; i++)
-        sprintf(text + strlen(text), "%s%llu", i ? "," : "",
-                (unsigned long long)rng_below(random, limit));
+        append(text, "%s%llu", i ? "," : "", (unsigned long long)rng_below(random, limit));
 }
 
 static void put_lists(char *text, rng *random) {
-    strcat(text, " | words=");
+    append(text, " | words=");
     for (size_t i = rng_below(random, 4); i > 0; i--) {
-        strcat(text, rng_one_in(random, 4) ? "[b:]" : "[b:some,words]");
+        append(text, "%s", rng_one_in(random, 4) ? "[b:]" : "[b:some,words]");
     }
     if (rng_one_in(random, 5)) return;
-    strcat(text, " pairs=");
+    append(text, " pairs=");
     for (size_t i = rng_below(random, 3); i > 0; i--)
-        strcat(text, rng_one_in(random, 2) ? "[i:1,-2]" : "[i:300,4]");
+        append(text, "%s", rng_one_in(random, 2) ? "[i:1,-2]" : "[i:300,4]");
 }
 
 /* A record of random features; `is_bad`: one that does not fit them. */
 static void random_record(message *m, rng *random, bool is_bad) {
-    char text[4096] = "";
+    char text[TEXT_SIZE] = "";
     size_t count = rng_below(random, 5), first = rng_below(random, count + 1);
     put_values(text, "b", 'i', 1, is_bad && rng_one_in(random, 2) ? 100000 : 256, random);
     if (!rng_one_in(random, 3)) put_values(text, "fixed", 'i', 2, 1 << 30, random);
@@ -51,8 +58,8 @@ static void random_record(message *m, rng *random, bool is_bad) {
     put_values(text, "v", 'i', count, 1 << 20, random);
     put_values(text, "x", 'i', count + (is_bad && rng_one_in(random, 2)), 9, random);
     put_values(text, "y", 'i', count, 9, random);
-    sprintf(text + strlen(text), " inner=i:%zu,0,%zu outer=i:2,%d", first, count - first,
-            is_bad && rng_one_in(random, 2) ? 2 : 1);
+    append(text, " inner=i:%zu,0,%zu outer=i:2,%d", first, count - first,
+           is_bad && rng_one_in(random, 2) ? 2 : 1);
     put_lists(text, random);
     put_record(m, text, 1);
     if (is_bad && rng_one_in(random, 3)) m->size -= 1 + rng_below(random, 5);
