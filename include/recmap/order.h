@@ -24,8 +24,15 @@ RECMAP_API void recmap_order_release(recmap_order *order);
 /* The maximum number of records and of positions of an order: 2^62. */
 #define RECMAP_ORDER_COUNT_MAX ((uint64_t)1 << 62)
 
+/* How deep orders may be nested: a mixture or view is one level deeper than its deepest source or
+ * base, and an order without them is at level 1. And the maximum size of the description of an
+ * order, which is part of a loader's state; that of a mixture or view is estimated from above. */
+enum { RECMAP_ORDER_DEPTH_MAX = 8 };
+#define RECMAP_ORDER_DESCRIPTION_MAX ((size_t)4 << 20)
+
 /* ---- Kinds. Each function creates an order, which the caller releases. Arrays are read and not
- * kept. Errors of all: INVALID for arguments out of range, NO_MEMORY. */
+ * kept. Errors of all: INVALID for arguments out of range, and for mixtures and views that would be
+ * nested too deep or have too long a description; NO_MEMORY. */
 
 /* Record i is at position i. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_sequential(recmap_order **order, uint64_t n,

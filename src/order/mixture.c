@@ -60,9 +60,11 @@ static struct draw draw_at(const struct schedule *schedule, uint64_t position, u
     return (struct draw){slot.source, item, drawn};
 }
 
-/* Computes the draws of some positions, grouped by source. */
-static void draw_all(struct draw *sorted, const struct schedule *schedule, uint64_t start,
-                     const uint64_t *positions, size_t count) {
+/* Computes the draws of some positions, grouped by source. Never inlined: its arrays take 20 KiB of
+ * stack, which must be free again when a source that is a mixture itself is asked. */
+__attribute__((noinline)) static void draw_all(struct draw *sorted, const struct schedule *schedule,
+                                               uint64_t start, const uint64_t *positions,
+                                               size_t count) {
     uint32_t places[RECMAP_MIXTURE_SOURCES_MAX + 1];
     struct draw draws[PIECE];
     memset(places, 0, (schedule->source_count + 1) * sizeof *places);
@@ -343,10 +345,16 @@ recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *so
                                    recmap_error *error) {
     if (stop != RECMAP_STOP_FIRST && stop != RECMAP_STOP_LAST)
         return fail(error, RECMAP_INVALID, "invalid stop policy of a mixture: %d", (int)stop);
+    /* A share has up to 10 digits and a comma; keys, names and brackets take less than 100 bytes.
+     */
+    struct order_nesting nesting;
     recmap_status status = check_sources(sources, weights, source_count, error);
+    if (status == RECMAP_OK)
+        status = order_nest(&nesting, sources, source_count, 100 + 12 * source_count, error);
     if (status != RECMAP_OK) return status;
     struct mixture_order *made = order_allocate(sizeof *made, &mixture_kind, 0, 0, error);
     if (!made) return RECMAP_NO_MEMORY;
+    made->base.nesting = nesting;
     made->stop = stop;
     made->base.epochs_differ = true;
     status = set_schedule(made, weights, source_count, error);

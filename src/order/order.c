@@ -22,6 +22,45 @@ void *order_allocate(size_t size, const struct order_kind *kind, uint64_t count,
     return order;
 }
 
+/* Sets `*size` to at least the size of an order's description. */
+static recmap_status description_size(size_t *size, const recmap_order *order,
+                                      recmap_error *error) {
+    *size = order->nesting.description_size;
+    if (*size) return RECMAP_OK;
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_status status = recmap_order_describe(&text, order, error);
+    *size = text.size;
+    recmap_text_deinit(&text);
+    return status;
+}
+
+recmap_status order_nest(struct order_nesting *nesting, recmap_order *const *sources, size_t count,
+                         size_t own_size, recmap_error *error) {
+    const size_t size_max = RECMAP_ORDER_DESCRIPTION_MAX;
+    struct order_nesting made = {1, own_size};
+    for (size_t i = 0; i < count && made.description_size <= size_max; i++) {
+        unsigned level = sources[i]->nesting.level ? sources[i]->nesting.level : 1;
+        size_t size;
+        recmap_status status = description_size(&size, sources[i], error);
+        if (status != RECMAP_OK) return status;
+        made.description_size += size;
+        if (level >= made.level) made.level = level + 1;
+    }
+    bool is_too_long = made.description_size > size_max;
+    if (!is_too_long && made.level <= RECMAP_ORDER_DEPTH_MAX) {
+        *nesting = made;
+        return RECMAP_OK;
+    }
+    if (is_too_long)
+        fail(error, RECMAP_INVALID, "the description of this order would be longer than %zu MiB",
+             size_max >> 20);
+    else
+        fail(error, RECMAP_INVALID, "orders are nested %u levels deep; the limit is %d", made.level,
+             RECMAP_ORDER_DEPTH_MAX);
+    fail_advise(error, "mix the sources in one mixture, or compute one list of numbers for a view");
+    return RECMAP_INVALID;
+}
+
 recmap_order *recmap_order_retain(recmap_order *order) {
     atomic_fetch_add_explicit(&order->references, 1, memory_order_relaxed);
     return order;

@@ -39,8 +39,15 @@ struct order_kind {
     void (*describe)(struct json_writer *json, const recmap_order *order);
 };
 
+/* How deep an order is, and how long its description can be. */
+struct order_nesting {
+    unsigned level;          /* 0: a leaf, which is at level 1 */
+    size_t description_size; /* 0 in a leaf: its description is short */
+};
+
 /* The first member of each kind's struct. */
 struct recmap_order {
+    struct order_nesting nesting;
     const struct order_kind *kind;
     atomic_uint references;
     uint64_t count;        /* positions in an epoch */
@@ -56,6 +63,12 @@ struct recmap_order {
  * there is no memory. */
 void *order_allocate(size_t size, const struct order_kind *kind, uint64_t count, uint64_t limit,
                      recmap_error *error);
+
+/* The nesting of an order of these sources; `own_size` is the most that it adds to their
+ * descriptions. Functions of orders recurse through the sources, and descriptions are part of
+ * states, so both have a limit. Errors: INVALID, NO_MEMORY. */
+recmap_status order_nest(struct order_nesting *nesting, recmap_order *const *sources, size_t count,
+                         size_t own_size, recmap_error *error);
 
 /* Fails with INVALID if `count` is above RECMAP_ORDER_COUNT_MAX. */
 recmap_status check_count(uint64_t count, const char *what, recmap_error *error);

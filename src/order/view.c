@@ -198,15 +198,18 @@ static const struct order_kind list_rows_kind = {
     .describe = list_describe,
 };
 
-static recmap_status check_base(const recmap_order *base, uint64_t size, recmap_error *error) {
-    if (base->record_limit <= size) return RECMAP_OK;
+static recmap_status check_base(struct order_nesting *nesting, recmap_order *base, uint64_t size,
+                                recmap_error *error) {
+    enum { OWN_SIZE = 200 }; /* four numbers or a digest, their keys, the name */
+    if (base->record_limit <= size) return order_nest(nesting, &base, 1, OWN_SIZE, error);
     return fail(error, RECMAP_INVALID, "the order has %llu numbers, but the view only %llu",
                 (unsigned long long)base->record_limit, (unsigned long long)size);
 }
 
 /* Allocates a view; the caller sets the remaining members. */
 static struct view_order *make_view(const struct order_kind *kind, recmap_order *base,
-                                    uint64_t size, uint64_t limit, recmap_error *error) {
+                                    struct order_nesting nesting, uint64_t size, uint64_t limit,
+                                    recmap_error *error) {
     struct view_order *made = order_allocate(sizeof *made, kind, base->count, limit, error);
     if (!made) return NULL;
     if (base->row_width) made->base.limit = base->limit;
@@ -214,6 +217,7 @@ static struct view_order *make_view(const struct order_kind *kind, recmap_order 
     made->base.fill = base->fill;
     made->base.batch_count = base->batch_count;
     made->base.epochs_differ = base->epochs_differ;
+    made->base.nesting = nesting;
     made->of = recmap_order_retain(base);
     made->size = size;
     return made;
@@ -237,10 +241,11 @@ recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, 
         return fail(error, RECMAP_INVALID,
                     "the range of %llu numbers from %llu in steps of %lld leaves [0, 2^62)",
                     (unsigned long long)count, (unsigned long long)first, (long long)step);
-    recmap_status status = check_base(base, count, error);
+    struct order_nesting nesting;
+    recmap_status status = check_base(&nesting, base, count, error);
     if (status != RECMAP_OK) return status;
     const struct order_kind *kind = base->row_width ? &range_rows_kind : &range_kind;
-    struct view_order *made = make_view(kind, base, count, limit, error);
+    struct view_order *made = make_view(kind, base, nesting, count, limit, error);
     if (!made) return RECMAP_NO_MEMORY;
     made->first = first;
     made->step = step;
@@ -249,8 +254,9 @@ recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, 
 }
 
 /* Takes ownership of `numbers`, also if it fails. */
-static recmap_status make_list(recmap_order **order, recmap_order *base, uint64_t *numbers,
-                               size_t count, recmap_error *error) {
+static recmap_status make_list(recmap_order **order, recmap_order *base,
+                               struct order_nesting nesting, uint64_t *numbers, size_t count,
+                               recmap_error *error) {
     uint64_t limit = 0;
     bool is_ascending = true;
     for (size_t i = 0; i < count; i++) {
@@ -258,7 +264,7 @@ static recmap_status make_list(recmap_order **order, recmap_order *base, uint64_
         if (i && numbers[i] <= numbers[i - 1]) is_ascending = false;
     }
     const struct order_kind *kind = base->row_width ? &list_rows_kind : &list_kind;
-    struct view_order *made = make_view(kind, base, count, limit, error);
+    struct view_order *made = make_view(kind, base, nesting, count, limit, error);
     if (!made) {
         free(numbers);
         return RECMAP_NO_MEMORY;
@@ -281,7 +287,8 @@ static uint64_t *allocate_numbers(size_t count, recmap_error *error) {
 
 recmap_status recmap_order_view_list(recmap_order **order, recmap_order *base,
                                      const uint64_t *numbers, size_t count, recmap_error *error) {
-    recmap_status status = check_base(base, count, error);
+    struct order_nesting nesting;
+    recmap_status status = check_base(&nesting, base, count, error);
     if (status != RECMAP_OK) return status;
     for (size_t i = 0; i < count; i++)
         if (numbers[i] >= RECMAP_ORDER_COUNT_MAX)
@@ -291,18 +298,19 @@ recmap_status recmap_order_view_list(recmap_order **order, recmap_order *base,
     uint64_t *copy = allocate_numbers(count, error);
     if (!copy) return RECMAP_NO_MEMORY;
     for (size_t i = 0; i < count; i++) copy[i] = numbers[i];
-    return make_list(order, base, copy, count, error);
+    return make_list(order, base, nesting, copy, count, error);
 }
 
 recmap_status recmap_order_view_mask(recmap_order **order, recmap_order *base, const uint8_t *mask,
                                      size_t count, recmap_error *error) {
     size_t size = 0;
     for (size_t i = 0; i < count; i++) size += mask[i] != 0;
-    recmap_status status = check_base(base, size, error);
+    struct order_nesting nesting;
+    recmap_status status = check_base(&nesting, base, size, error);
     if (status != RECMAP_OK) return status;
     uint64_t *numbers = allocate_numbers(size, error);
     if (!numbers) return RECMAP_NO_MEMORY;
     for (size_t i = 0, next = 0; i < count; i++)
         if (mask[i]) numbers[next++] = i;
-    return make_list(order, base, numbers, size, error);
+    return make_list(order, base, nesting, numbers, size, error);
 }

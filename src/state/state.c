@@ -3,13 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <recmap/order.h>
+
 #include "base/error.h"
 #include "base/json.h"
 
 static bool order_is_sound(const char *order) {
     size_t size = order ? strlen(order) : 0;
-    return size >= 2 && order[0] == '{' && order[size - 1] == '}' && size <= STATE_SIZE_MAX / 4 &&
-           utf8_valid((const uint8_t *)order, size);
+    return size >= 2 && order[0] == '{' && order[size - 1] == '}' &&
+           size <= RECMAP_ORDER_DESCRIPTION_MAX && utf8_valid((const uint8_t *)order, size);
 }
 
 const char *state_fault(const recmap_state_info *info) {

@@ -1,5 +1,6 @@
 /* The arguments of orders: those that cannot be are refused, the extremes that can be work. */
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include "check.h"
 #include "make.h"
 #include "order/random.h"
+#include "support/sanitizers.h"
 
 #include <cmocka.h>
 
@@ -98,6 +100,96 @@ static void test_hostile_weights(void **state) {
     for (size_t i = 0; i < 2; i++) recmap_order_release(large[i]);
     for (size_t i = 0; i < 2; i++) recmap_order_release(half[i]);
     assert_null(order);
+}
+
+/* A mixture of `count` times `source`, which it takes over. */
+static recmap_status mix_alike(recmap_order **order, recmap_order *source, size_t count,
+                               recmap_error *error) {
+    static recmap_order *sources[RECMAP_MIXTURE_SOURCES_MAX];
+    static double weights[RECMAP_MIXTURE_SOURCES_MAX];
+    for (size_t i = 0; i < count; i++) sources[i] = source, weights[i] = 1;
+    recmap_status status =
+        recmap_order_mixture(order, sources, weights, count, RECMAP_STOP_FIRST, error);
+    recmap_order_release(source);
+    return status;
+}
+
+static void test_nesting_has_a_limit(void **state) {
+    (void)state;
+    for (int is_view = 0; is_view < 2; is_view++) {
+        recmap_order *order = shuffled(3, 1), *next = NULL;
+        for (int level = 2; level <= RECMAP_ORDER_DEPTH_MAX; level++) {
+            if (is_view) MUST(recmap_order_view_range(&next, order, 0, 3, 1, &error));
+            if (is_view) recmap_order_release(order);
+            else MUST(mix_alike(&next, order, 1, &error));
+            order = next;
+        }
+        const uint64_t list[] = {0, 1, 2};
+        const uint8_t mask[] = {1, 1, 1};
+        const double one = 1;
+        MUST_FAIL(RECMAP_INVALID, "nested 9 levels deep; the limit is 8",
+                  recmap_order_view_range(&next, order, 0, 3, 1, &error));
+        MUST_FAIL(RECMAP_INVALID, "nested 9",
+                  recmap_order_view_list(&next, order, list, 3, &error));
+        MUST_FAIL(RECMAP_INVALID, "nested 9",
+                  recmap_order_view_mask(&next, order, mask, 3, &error));
+        MUST_FAIL(RECMAP_INVALID, "nested 9",
+                  recmap_order_mixture(&next, &order, &one, 1, RECMAP_STOP_FIRST, &error));
+        uint64_t numbers[3];
+        MUST(recmap_order_run(numbers, order, 1, 0, 3, &error));
+        assert_int_equal(numbers[0] + numbers[1] + numbers[2], 3);
+        recmap_order_release(order);
+    }
+}
+
+/* Every order that can be created can be described in a state. */
+static void test_descriptions_have_a_limit(void **state) {
+    (void)state;
+    recmap_order *order = NULL, *refused = NULL;
+    recmap_text text = RECMAP_TEXT_INIT;
+    MUST(mix_alike(&order, shuffled(3, UINT64_MAX), RECMAP_MIXTURE_SOURCES_MAX, &error));
+    size_t count = 1;
+    for (recmap_status status = RECMAP_OK; status == RECMAP_OK; count++) {
+        status = mix_alike(&refused, recmap_order_retain(order), count, NULL);
+        if (status != RECMAP_OK) break;
+        MUST(recmap_order_describe(&text, refused, &error));
+        assert_true(text.size <= RECMAP_ORDER_DESCRIPTION_MAX);
+        recmap_text_deinit(&text);
+        recmap_order_release(refused);
+    }
+    refused = NULL;
+    assert_true(count > 4 && count < 40);
+    MUST_FAIL(RECMAP_INVALID, "would be longer than 4 MiB",
+              mix_alike(&refused, recmap_order_retain(order), RECMAP_MIXTURE_SOURCES_MAX, &error));
+    assert_null(refused);
+    recmap_order_release(order);
+}
+
+/* As small as the stacks of threads with some C libraries. */
+static void *run_nested(void *order) {
+    static uint64_t numbers[4096];
+    recmap_error wrong = RECMAP_ERROR_INIT;
+    size_t count = (size_t)recmap_order_count(order);
+    if (count > 4096) count = 4096;
+    return recmap_order_run(numbers, order, 3, 0, count, &wrong) == RECMAP_OK ? NULL : order;
+}
+
+static void test_nested_mixtures_on_a_small_stack(void **state) {
+    (void)state;
+    if (has_address_sanitizer || has_thread_sanitizer) skip();
+    recmap_order *order = shuffled(1000, 1);
+    for (int level = 2; level <= RECMAP_ORDER_DEPTH_MAX; level++)
+        MUST(mix_alike(&order, order, 2, &error));
+    pthread_attr_t small;
+    pthread_t thread;
+    void *failed;
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, 128 << 10), 0);
+    assert_int_equal(pthread_create(&thread, &small, run_nested, order), 0);
+    assert_int_equal(pthread_join(thread, &failed), 0);
+    assert_null(failed);
+    pthread_attr_destroy(&small);
+    recmap_order_release(order);
 }
 
 static void test_hostile_groups(void **state) {
@@ -225,9 +317,15 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hostile_counts),  cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_hostile_weights), cmocka_unit_test(test_hostile_groups),
-        cmocka_unit_test(test_hostile_views),   cmocka_unit_test(test_hostile_positions),
+        cmocka_unit_test(test_hostile_counts),
+        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_hostile_weights),
+        cmocka_unit_test(test_hostile_groups),
+        cmocka_unit_test(test_nesting_has_a_limit),
+        cmocka_unit_test(test_descriptions_have_a_limit),
+        cmocka_unit_test(test_nested_mixtures_on_a_small_stack),
+        cmocka_unit_test(test_hostile_views),
+        cmocka_unit_test(test_hostile_positions),
         cmocka_unit_test(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
