@@ -321,14 +321,25 @@ static char *temporary_path(const char *target) {
     return path;
 }
 
+/* The error of a file that cannot be created. Where permission is missing, the folder of the target
+ * is the cause, and the temporary name would only confuse. */
+static recmap_status fail_create(recmap_error *error, int code, const char *path,
+                                 const char *target) {
+    if (code != EACCES && code != EPERM && code != EROFS)
+        return fail_errno(error, code, path, "create the file");
+    fail_errno(error, code, target, "create a file in this folder");
+    fail_advise(error, "write to another folder (-o NAME.rmx)");
+    return RECMAP_IO;
+}
+
 /* Creates a file and locks it. Another process may run between the two steps, find the file without
  * a lock, conclude that its writer is dead, and remove it. Both outcomes are visible here: either
  * the other process holds the lock at this moment, or the file has lost its name. `vanished` tells
  * the caller to retry. */
-static recmap_status create_locked(int *created, const char *path, mode_t mode, bool *vanished,
-                                   recmap_error *error) {
+static recmap_status create_locked(int *created, const char *path, const char *target, mode_t mode,
+                                   bool *vanished, recmap_error *error) {
     int fd = open_retry(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (fd < 0) return fail_errno(error, errno, path, "create the file");
+    if (fd < 0) return fail_create(error, errno, path, target);
     struct stat st;
     int failed = lock_retry(fd, LOCK_EX | LOCK_NB);
     /* The holder of the lock is about to remove the file. */
@@ -367,7 +378,7 @@ recmap_status temporary_create(struct temporary_file *file, const char *target,
         if (!path) return fail_memory(error);
         int fd = -1;
         bool vanished = false;
-        recmap_status status = create_locked(&fd, path, mode, &vanished, error);
+        recmap_status status = create_locked(&fd, path, target, mode, &vanished, error);
         if (status == RECMAP_OK && vanished) {
             free(path);
             continue;

@@ -332,11 +332,25 @@ static recmap_status fail_unknown(recmap_error *error, const char *name, unsigne
 
 /* Existing files take precedence over special meanings of a name: a file may be called `@a` or
  * `[1].tfrecord`. */
+/* Returns whether the name is that of an object in a remote store: letters, then "://". */
+static bool is_remote(const char *name) {
+    size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
+    return size && !strncmp(name + size, "://", 3);
+}
+
+static recmap_status fail_remote(recmap_error *error, const char *name) {
+    fail(error, RECMAP_UNSUPPORTED, "this build of recmap reads local files only");
+    fail_file(error, name);
+    fail_advise(error, "mount the remote store as a folder, or copy the shards to this machine");
+    return RECMAP_UNSUPPORTED;
+}
+
 static recmap_status add_name(struct path_list *list, const char *name,
                               struct list_expansion *expansion, recmap_error *error) {
     path_kind kind;
     recmap_status status = path_get_kind(&kind, name, error);
     if (status != RECMAP_OK) return status;
+    if (kind == PATH_MISSING && is_remote(name)) return fail_remote(error, name);
     if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);
     if (kind != PATH_MISSING) return add_file(list, name, error);
     if (name[0] == '@') return add_list(list, name + 1, expansion, error);

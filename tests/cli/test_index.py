@@ -201,6 +201,12 @@ class Building(CliTest):
         self.index("a")
         self.assertEqual(self.files(), sorted([*before, "a.rmx"]))
 
+    def test_remote_names(self):
+        for name in ("gs://bucket/train-*", "s3://bucket/a.tfrecord"):
+            self.check("index", name, "-o", "x.rmx", status=3, err=(
+                f"recmap: {name}: this build of recmap reads local files only\n"
+                "  mount the remote store as a folder, or copy the shards to this machine\n"))
+
     def mode(self, name):
         return os.stat(self.path(name)).st_mode & 0o7777
 

@@ -123,7 +123,9 @@ static const char *use(const setting *setting, recmap_access access) {
     recmap_dataset_close(dataset);
     if (wrong) return wrong;
     status = fixture_rebuild(&data, 1, &error);
-    return check_errno("build", status, &error, setting->build_errno);
+    wrong = check_errno("build", status, &error, setting->build_errno);
+    /* The temporary name would confuse. */
+    return !wrong && strstr(error.path, ".tmp-") ? case_says("build: %s", error.path) : wrong;
 }
 
 /* In a separate child process, which drops its privileges. */
