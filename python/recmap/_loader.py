@@ -14,8 +14,9 @@ from . import _recmap
 from ._columns import columns_of, sequence_columns_of
 from ._dataset import Dataset
 from ._features import Features, parser_of
+from ._launcher import rank_and_world_size
 from ._orders import Order, Sequential, Shuffled, check_fits
-from ._pipeline import Pipeline
+from ._pipeline import Pipeline, submit_later
 
 __all__ = ["Loader"]
 
@@ -70,7 +71,10 @@ class Loader:
             parsed in the library's threads.
         feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
             a batch is a pair of `ColumnBatch`, as from `Dataset.parse_sequence`.
-        rank, world_size: the share of each step that belongs to this process.
+        rank, world_size: the share of each step that belongs to this process; 0 of 1 if not given.
+            ``rank="auto"`` reads both from the variables that torchrun (RANK, WORLD_SIZE), Slurm or
+            Open MPI set, and is 0 of 1 without them. Warns if such variables are set and neither
+            argument is given, because every process then reads all records.
         epochs: see above.
         last: what to do with records that do not fill a step: "keep" divides them evenly over the
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
@@ -110,8 +114,8 @@ class Loader:
         order: Order | None = None,
         features: Features | None = None,
         feature_lists: Features | None = None,
-        rank: int = 0,
-        world_size: int = 1,
+        rank: int | Literal["auto"] | None = None,
+        world_size: int | None = None,
         epochs: float | None = None,
         last: Last = "keep",
         threads: int = 0,
@@ -121,6 +125,7 @@ class Loader:
         transform: Callable[[Any], Any] | None = None,
         transform_threads: int | None = None,
     ) -> None:
+        rank, world_size = rank_and_world_size(rank, world_size)
         self._arguments = {key: value for key, value in locals().items() if key != "self"}
         if epochs is not None and epochs != math.inf and not epochs >= 0:  # or no number
             raise ValueError(f"epochs must not be negative, but is {epochs}")
@@ -196,6 +201,41 @@ class Loader:
         return _recmap.Iterator(
             self._loader, self._first_source(), self._converter(finish), self._epoch_limit()
         )
+
+    def peek(self) -> Any:
+        """The next batch, without consuming it: position, state and the next ``for`` are unchanged.
+
+        None if no batch follows: after the last batch of an epoch, until its ``for`` has ended, and
+        after the last of `epochs`.
+
+        >>> loader = recmap.Loader(digits(), 256)
+        >>> loader.peek().numbers[:2].tolist(), loader.position
+        ([0, 1], 0)
+        """
+        limit = self._epoch_limit()
+        while limit is None or self.epoch < limit:
+            step = self._peek_step()
+            if step is None:
+                continue
+            if not step.is_end:
+                convert = self._converter(None)
+                if convert is not None:
+                    return convert(step)
+                return step.batch if self._transform is None else step.value
+            if limit is None or not len(self):
+                break
+            self._loader.deliver(step)
+        return None
+
+    def _peek_step(self) -> _recmap.Step | None:
+        """The first step that is not delivered; None to be asked again."""
+        count, _, is_idle, _ = self._loader.ahead()
+        if self._transform is not None and not count and is_idle:
+            # Without a `for`, the threads of the transform take no steps: take one for them.
+            step = self._loader.first_or_take()
+            if step is not None:
+                submit_later(step)
+        return self._first_source()()
 
     def _skip_end(self) -> None:
         """Delivers the end of an epoch whose last step the iterator before was left at."""

@@ -22,7 +22,7 @@ from typing import Any
 
 from . import _recmap
 
-__all__ = ["Pipeline"]
+__all__ = ["Pipeline", "submit_later"]
 
 # Of a step. The walking thread sets AGAIN, the feeder PENDING, a worker READY and FAILED.
 _PENDING, _READY, _FAILED, _AGAIN = range(4)
@@ -183,6 +183,11 @@ class Pipeline:
         step.error = error
         step.status = _FAILED
         _release(step.finished)
+
+
+def submit_later(step: _recmap.Step) -> None:
+    """Marks a step that was taken without the pipeline, so that its feeder submits it."""
+    step.status = _AGAIN
 
 
 def _release(lock: Any) -> None:

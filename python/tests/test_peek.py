@@ -1,0 +1,158 @@
+"""Looking at the next batch, and ranks from the environment."""
+
+import math
+import pickle
+import warnings
+
+import pytest
+import recmap
+
+VARIABLES = [
+    ("RANK", "WORLD_SIZE"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+]
+
+
+def first_number(batch):
+    return int(batch.numbers[0])
+
+
+KINDS = {
+    "records": {},
+    "columns": {"features": {"label": recmap.FixedLen()}},
+    "transform": {"transform": first_number},
+}
+
+
+def value_of(batch):
+    if isinstance(batch, recmap.ColumnBatch):
+        return batch["label"].tolist()
+    return batch if isinstance(batch, int) else batch.numbers.tolist()
+
+
+@pytest.fixture(autouse=True)
+def no_launcher(monkeypatch):
+    for names in VARIABLES:
+        for name in names:
+            monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epochs", [None, 2, math.inf])
+def test_peek_is_the_next_batch(digits, kind, epochs):
+    options = {"shuffle": True, "seed": 7, "epochs": epochs, **KINDS[kind]}
+    with recmap.Loader(digits[:100], 30, **options) as loader:
+        expected = iter(recmap.Loader(digits[:100], 30, **options))
+        state = loader.state_dict()
+        peeked = value_of(loader.peek())
+        assert value_of(loader.peek()) == peeked
+        assert loader.state_dict() == state
+        for step, batch in enumerate(loader):
+            assert value_of(batch) == peeked == value_of(next(expected))
+            if step == (3 if epochs is None else 7):
+                break
+            state = loader.state_dict()
+            peeked = value_of(loader.peek())
+            assert loader.state_dict() == state
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_peek_at_the_ends_of_epochs(digits, kind):
+    with recmap.Loader(digits[:60], 30, **KINDS[kind]) as loader:
+        batches = []
+        for batch in loader:
+            batches.append(value_of(batch))
+            if len(batches) == 2:
+                assert loader.peek() is None
+        assert len(batches) == 2  # peek did not start the next epoch
+        assert value_of(loader.peek()) == batches[0]
+        assert [value_of(batch) for batch in loader] == batches
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_peek_after_the_last_epoch(digits, kind):
+    with recmap.Loader(digits[:60], 30, epochs=2, **KINDS[kind]) as loader:
+        assert len(list(loader)) == 4
+        assert loader.peek() is None
+
+
+@pytest.mark.parametrize("epochs", [None, 3, math.inf])
+def test_peek_without_batches(digits, epochs):
+    assert recmap.Loader(digits[:0], 30, epochs=epochs).peek() is None
+    assert recmap.Loader(digits[:5], 30, epochs=epochs, last="drop").peek() is None
+
+
+def test_peek_after_a_state_is_loaded(digits):
+    loader = recmap.Loader(digits, 30)
+    loader.peek()
+    loader.seek(0, 90)
+    assert first_number(loader.peek()) == 90
+
+
+def test_peek_raises_what_the_transform_raises(digits):
+    def fail(batch):
+        raise ArithmeticError("no")
+
+    with recmap.Loader(digits, 30, transform=fail) as loader:
+        for _ in range(2):
+            with pytest.raises(ArithmeticError):
+                loader.peek()
+        assert loader.position == 0
+
+
+@pytest.mark.parametrize("names", VARIABLES)
+def test_auto_rank_reads_the_environment(digits, monkeypatch, names):
+    for name, value in zip(names, ("1", "3"), strict=True):
+        monkeypatch.setenv(name, value)
+    loader = recmap.Loader(digits, 30, rank="auto")
+    assert "rank 1 of 3" in repr(loader)
+    expected = recmap.Loader(digits, 30, rank=1, world_size=3)
+    assert value_of(next(iter(loader))) == value_of(next(iter(expected)))
+    monkeypatch.delenv(names[0])
+    assert "rank 1 of 3" in repr(pickle.loads(pickle.dumps(loader)))
+
+
+def test_auto_rank_without_a_launcher(digits, monkeypatch):
+    assert "rank 0 of 1" in repr(recmap.Loader(digits, 30, rank="auto"))
+    monkeypatch.setenv("RANK", "3")  # without a world size
+    assert "rank 0 of 1" in repr(recmap.Loader(digits, 30, rank="auto"))
+
+
+@pytest.mark.parametrize("value", ["", "x", "-1", "1.5", "9" * 30, "\u0663"])
+def test_environment_that_is_invalid(digits, monkeypatch, value):
+    monkeypatch.setenv("RANK", value)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(ValueError, match="variable RANK must be a number"):
+        recmap.Loader(digits, 30, rank="auto")
+
+
+def test_rank_beyond_the_world_size(digits, monkeypatch):
+    monkeypatch.setenv("RANK", "2")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(ValueError, match="RANK=2, but WORLD_SIZE=2"):
+        recmap.Loader(digits, 30, rank="auto")
+
+
+def test_invalid_ranks(digits):
+    with pytest.raises(ValueError, match="leave out world_size"):
+        recmap.Loader(digits, 30, rank="auto", world_size=2)
+    with pytest.raises(ValueError, match='an integer or "auto"'):
+        recmap.Loader(digits, 30, rank="first")
+
+
+@pytest.mark.parametrize("names", VARIABLES)
+def test_a_missing_rank_warns(digits, monkeypatch, names):
+    for name, value in zip(names, ("1", "3"), strict=True):
+        monkeypatch.setenv(name, value)
+    with pytest.warns(UserWarning, match="process 1 of 3 .* every process reads all") as caught:
+        loader = recmap.Loader(digits, 30)
+    assert caught[0].filename == __file__
+    assert "rank 0 of 1" in repr(loader)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pickle.loads(pickle.dumps(loader))
+        recmap.Loader(digits, 30, rank=0, world_size=1)
+        monkeypatch.setenv(names[1], "1")
+        monkeypatch.setenv(names[0], "0")
+        recmap.Loader(digits, 30)
