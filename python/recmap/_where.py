@@ -126,9 +126,9 @@ class _Evaluation:
             return self._column(node.id)
         if isinstance(node, ast.Subscript):
             is_columns = isinstance(node.value, ast.Name) and node.value.id == "columns"
-            if is_columns and isinstance(node.slice, ast.Constant):
-                if isinstance(node.slice.value, str):
-                    return self._columns[node.slice.value]
+            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            if is_columns and isinstance(key, str):
+                return self._columns[key]
             raise _refuse(node, f"{_shown(node)} is not a column")
         return _constant(node)
 
