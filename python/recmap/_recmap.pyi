@@ -226,6 +226,7 @@ class Step:
     @property
     def is_end(self) -> bool: ...
 
+@final
 class Iterator:
     def __new__(
         cls,

@@ -99,7 +99,7 @@ def test_reader_resumes_inside_an_epoch(digits):
 def test_reader_of_a_transform(digits):
     with pytest.raises(ValueError, match="transform"):
         recmap.arrow.reader(recmap.Loader(digits, 100, transform=len))
-    with pytest.raises(ValueError, match="two tables"):
+    with pytest.raises(ValueError, match="are pairs"):
         recmap.arrow.reader(recmap.Loader(digits, 100, feature_lists={}))
 
 
