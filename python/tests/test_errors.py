@@ -128,7 +128,7 @@ def test_more_wrong_arguments_name_the_argument(digits):
         digits.parse([0], None)
     with pytest.raises(TypeError, match="an order must be"):
         recmap.Mixture([recmap.Shuffled(3), 5], [1, 1])
-    with pytest.raises(ValueError, match="position is -1"):
+    with pytest.raises(ValueError, match="position must not be negative, but is -1"):
         recmap.Loader(digits, 8).seek(0, -1)
 
 
