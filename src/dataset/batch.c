@@ -8,10 +8,10 @@
 #include "base/error.h"
 
 recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error) {
-    recmap_batch *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->thread_count = 1;
-    *batch = made;
+    recmap_batch *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->thread_count = 1;
+    *batch = fresh;
     return RECMAP_OK;
 }
 

@@ -74,17 +74,17 @@ recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
         (unsigned)options->check > RECMAP_CHECK_HEADER ||
         (unsigned)options->index_check > RECMAP_INDEX_CHECK_FULL)
         return fail(error, RECMAP_INVALID, "access, check or index_check is none of its values");
-    recmap_dataset *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->access = options->access;
-    made->check = options->check == RECMAP_CHECK_HEADER ? FRAME_CHECK_HEADER : FRAME_CHECK_ALL;
-    recmap_status status = open_parts(made, path, options, error);
+    recmap_dataset *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->access = options->access;
+    fresh->check = options->check == RECMAP_CHECK_HEADER ? FRAME_CHECK_HEADER : FRAME_CHECK_ALL;
+    recmap_status status = open_parts(fresh, path, options, error);
     if (status == RECMAP_OK) {
-        fill_info(made);
-        made->outgrows_caches = made->info.byte_count > CACHES_MAX;
-        *dataset = made;
+        fill_info(fresh);
+        fresh->outgrows_caches = fresh->info.byte_count > CACHES_MAX;
+        *dataset = fresh;
     } else {
-        recmap_dataset_close(made);
+        recmap_dataset_close(fresh);
     }
     return status;
 }

@@ -54,11 +54,11 @@ bool fetch_is_possible(recmap_dataset *dataset) {
 }
 
 struct fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth) {
-    struct fetcher *made = calloc(1, sizeof *made);
-    if (!made) return NULL;
-    *made = (struct fetcher){.dataset = dataset, .depth = depth, .ring = ring_create(depth)};
-    if (made->ring) return made;
-    free(made);
+    struct fetcher *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return NULL;
+    *fresh = (struct fetcher){.dataset = dataset, .depth = depth, .ring = ring_create(depth)};
+    if (fresh->ring) return fresh;
+    free(fresh);
     return NULL;
 }
 

@@ -117,21 +117,21 @@ static recmap_status find_folder(struct shard_cache *cache, recmap_error *error)
 
 recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
                                  const struct shard_cache_options *options, recmap_error *error) {
-    struct shard_cache *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->index = index;
-    made->options = *options;
-    made->is_moved = options->folder != NULL;
-    made->shard_count = (size_t)index_manifest(index)->shard_count;
-    made->limit = options->limit ? options->limit : default_limit(options->access);
-    made->evicts = made->shard_count > made->limit;
-    made->slots = calloc(made->shard_count + 1, sizeof *made->slots);
-    made->spans = span_cache_create(options->span_keep_size);
-    recmap_status status = made->slots && made->spans ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = check_names(made, error);
-    if (status == RECMAP_OK) status = find_folder(made, error);
-    if (status == RECMAP_OK) *cache = made;
-    else shard_cache_destroy(made);
+    struct shard_cache *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->index = index;
+    fresh->options = *options;
+    fresh->is_moved = options->folder != NULL;
+    fresh->shard_count = (size_t)index_manifest(index)->shard_count;
+    fresh->limit = options->limit ? options->limit : default_limit(options->access);
+    fresh->evicts = fresh->shard_count > fresh->limit;
+    fresh->slots = calloc(fresh->shard_count + 1, sizeof *fresh->slots);
+    fresh->spans = span_cache_create(options->span_keep_size);
+    recmap_status status = fresh->slots && fresh->spans ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = check_names(fresh, error);
+    if (status == RECMAP_OK) status = find_folder(fresh, error);
+    if (status == RECMAP_OK) *cache = fresh;
+    else shard_cache_destroy(fresh);
     return status;
 }
 
@@ -167,9 +167,9 @@ recmap_status shard_cache_open_file(int *fd, const struct shard_cache *cache, co
     return status == RECMAP_OK ? file_open(fd, name, error) : status;
 }
 
-static recmap_status fail_stale(const struct shard_entry *entry, const char *found,
+static recmap_status fail_stale(const struct shard_entry *entry, const char *difference,
                                 recmap_error *error) {
-    fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", found);
+    fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", difference);
     fail_file(error, entry->path);
     fail_advise(error, "restore the indexed file, or build the index again with `recmap index`");
     return RECMAP_STALE;

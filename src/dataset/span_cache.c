@@ -34,9 +34,9 @@ struct span_cache {
 };
 
 struct span_cache *span_cache_create(uint64_t keep_size) {
-    struct span_cache *made = calloc(1, sizeof *made);
-    if (made) made->keep_size = keep_size ? keep_size : KEEP_DEFAULT;
-    return made;
+    struct span_cache *fresh = calloc(1, sizeof *fresh);
+    if (fresh) fresh->keep_size = keep_size ? keep_size : KEEP_DEFAULT;
+    return fresh;
 }
 
 static void free_chain(struct cached_span *first) {
@@ -76,13 +76,13 @@ static void list_add_newest(struct span_cache *cache, struct cached_span *entry)
 
 /* Moves an unpinned span from the cache to a chain of spans to be freed. */
 static void take_out(struct span_cache *cache, struct cached_span *entry,
-                     struct cached_span **freed) {
+                     struct cached_span **chain) {
     struct cached_span **link = bucket_of(cache, entry->key);
     while (*link != entry) link = &(*link)->next;
     *link = entry->next;
     if (entry->is_counted) cache->size -= entry->span.size;
-    entry->next = *freed;
-    *freed = entry;
+    entry->next = *chain;
+    *chain = entry;
 }
 
 static struct cached_span *find(struct span_cache *cache, struct span_key key) {
@@ -117,13 +117,13 @@ static struct cached_span *pin_entry(struct span_cache *cache, struct span_key k
 }
 
 static struct cached_span *create_entry(struct span_key key) {
-    struct cached_span *made = calloc(1, sizeof *made);
-    if (!made) return NULL;
-    made->key = key;
-    made->pins = 1;
-    made->process = process_id();
-    pthread_mutex_init(&made->filling, NULL);
-    return made;
+    struct cached_span *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return NULL;
+    fresh->key = key;
+    fresh->pins = 1;
+    fresh->process = process_id();
+    pthread_mutex_init(&fresh->filling, NULL);
+    return fresh;
 }
 
 static void fill_entry(struct span_cache *cache, struct cached_span *entry,

@@ -309,19 +309,19 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
     if (options->version != RECMAP_VERIFY_OPTIONS_VERSION)
         return fail(error, RECMAP_INVALID, "recmap_verify_options has version %u, expected %d",
                     options->version, RECMAP_VERIFY_OPTIONS_VERSION);
-    recmap_report *made = calloc(1, sizeof *made);
+    recmap_report *fresh = calloc(1, sizeof *fresh);
     struct verification at = {
-        .report = made, .dataset = dataset, .identity = identity_create(), .is_first = true};
-    recmap_status status = made && at.identity ? RECMAP_OK : fail_memory(error);
+        .report = fresh, .dataset = dataset, .identity = identity_create(), .is_first = true};
+    recmap_status status = fresh && at.identity ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) {
-        made->dataset = dataset;
+        fresh->dataset = dataset;
         status = index_check_all(dataset->index, error);
     }
     if (status == RECMAP_OK && !options->index_only) status = scan_all(&at, options, error);
     identity_destroy(at.identity);
     free(at.lost);
-    if (status == RECMAP_OK) *report = made;
-    else recmap_report_destroy(made);
+    if (status == RECMAP_OK) *report = fresh;
+    else recmap_report_destroy(fresh);
     return status;
 }
 

@@ -16,9 +16,9 @@ struct waypoints {
 };
 
 struct waypoints *waypoints_create(void) {
-    struct waypoints *made = calloc(1, sizeof *made);
-    if (made) made->apart = SPAN_PIECE;
-    return made;
+    struct waypoints *fresh = calloc(1, sizeof *fresh);
+    if (fresh) fresh->apart = SPAN_PIECE;
+    return fresh;
 }
 
 void waypoints_destroy(struct waypoints *waypoints) {

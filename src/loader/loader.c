@@ -109,23 +109,24 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     recmap_status status = check_options(options, error);
     if (status == RECMAP_OK) status = check_order(dataset, order, error);
     if (status != RECMAP_OK) return status;
-    recmap_loader *made = calloc(1, sizeof *made);
-    if (!made) return fail_memory(error);
-    made->dataset = dataset;
-    made->order = recmap_order_retain(order);
-    pthread_mutex_init(&made->lock, NULL);
-    pthread_cond_init(&made->changed_work, NULL);
-    condition_init(&made->changed_results);
-    set_options(made, options);
-    readahead_init(&made->readahead, dataset, order, options, dataset->access == RECMAP_ACCESS_MAP);
-    status = allocate(made, error);
+    recmap_loader *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->dataset = dataset;
+    fresh->order = recmap_order_retain(order);
+    pthread_mutex_init(&fresh->lock, NULL);
+    pthread_cond_init(&fresh->changed_work, NULL);
+    condition_init(&fresh->changed_results);
+    set_options(fresh, options);
+    readahead_init(&fresh->readahead, dataset, order, options,
+                   dataset->access == RECMAP_ACCESS_MAP);
+    status = allocate(fresh, error);
     if (status == RECMAP_OK)
-        status = epoch_cursor_init(&made->cursor, order, 0, 0, &made->deal, error);
+        status = epoch_cursor_init(&fresh->cursor, order, 0, 0, &fresh->deal, error);
     if (status == RECMAP_OK) {
-        readahead_restart(&made->readahead, &made->cursor);
-        *loader = made;
+        readahead_restart(&fresh->readahead, &fresh->cursor);
+        *loader = fresh;
     } else {
-        recmap_loader_destroy(made);
+        recmap_loader_destroy(fresh);
     }
     return status;
 }

@@ -82,18 +82,18 @@ static void place_batches(struct grouped_epoch *epoch, const struct grouped_orde
 }
 
 /* Obtains the state of an epoch; end_epoch returns it to the cache. */
-static recmap_status begin_epoch(struct grouped_epoch **begun, const recmap_order *order,
+static recmap_status begin_epoch(struct grouped_epoch **state, const recmap_order *order,
                                  uint64_t epoch, recmap_error *error) {
     struct grouped_order *grouped = (struct grouped_order *)order;
-    *begun = (struct grouped_epoch *)epoch_cache_take(&grouped->cache, epoch);
-    if (*begun) return RECMAP_OK;
+    *state = (struct grouped_epoch *)epoch_cache_take(&grouped->cache, epoch);
+    if (*state) return RECMAP_OK;
     size_t count = order->batch_count;
-    *begun = malloc(sizeof **begun + (count + 1) * sizeof(uint32_t));
-    if (!*begun) return fail_memory(error);
-    (*begun)->state.epoch = epoch;
-    permutation_init(&(*begun)->batches, count, grouped->seed, epoch,
+    *state = malloc(sizeof **state + (count + 1) * sizeof(uint32_t));
+    if (!*state) return fail_memory(error);
+    (*state)->state.epoch = epoch;
+    permutation_init(&(*state)->batches, count, grouped->seed, epoch,
                      stream_of(STREAM_GROUPED_BATCHES, 0));
-    place_batches(*begun, grouped);
+    place_batches(*state, grouped);
     return RECMAP_OK;
 }
 
@@ -240,24 +240,24 @@ static void count_batches(struct grouped_order *grouped) {
 /* An order of groups that it takes over, sizes being all `batch_size`. */
 static struct grouped_order *make_grouped(const struct order_kind *kind, struct groups *groups,
                                           uint64_t batch_size, uint64_t seed, recmap_error *error) {
-    struct grouped_order *made = order_allocate(sizeof *made, kind, groups->n, groups->n, error);
-    if (!made) {
+    struct grouped_order *fresh = order_allocate(sizeof *fresh, kind, groups->n, groups->n, error);
+    if (!fresh) {
         groups_destroy(groups);
         return NULL;
     }
-    made->groups = *groups;
-    made->seed = seed;
-    made->batch_size = batch_size;
-    made->sizes = calloc(groups->count, sizeof *made->sizes);
-    made->first_batch = calloc((size_t)groups->count + 1, sizeof *made->first_batch);
-    if (!made->sizes || !made->first_batch) {
-        recmap_order_release(&made->base);
+    fresh->groups = *groups;
+    fresh->seed = seed;
+    fresh->batch_size = batch_size;
+    fresh->sizes = calloc(groups->count, sizeof *fresh->sizes);
+    fresh->first_batch = calloc((size_t)groups->count + 1, sizeof *fresh->first_batch);
+    if (!fresh->sizes || !fresh->first_batch) {
+        recmap_order_release(&fresh->base);
         fail_memory(error);
         return NULL;
     }
     for (uint32_t g = 0; g < groups->count; g++)
-        made->sizes[g] = batch_size < UINT32_MAX ? (uint32_t)batch_size : UINT32_MAX;
-    return made;
+        fresh->sizes[g] = batch_size < UINT32_MAX ? (uint32_t)batch_size : UINT32_MAX;
+    return fresh;
 }
 
 recmap_status recmap_order_grouped(recmap_order **order, const int64_t *labels, size_t n,
@@ -266,10 +266,10 @@ recmap_status recmap_order_grouped(recmap_order **order, const int64_t *labels, 
     struct groups groups;
     recmap_status status = groups_by_label(&groups, labels, n, error);
     if (status != RECMAP_OK) return status;
-    struct grouped_order *made = make_grouped(&grouped_kind, &groups, batch_size, seed, error);
-    if (!made) return RECMAP_NO_MEMORY;
-    count_batches(made);
-    *order = &made->base;
+    struct grouped_order *fresh = make_grouped(&grouped_kind, &groups, batch_size, seed, error);
+    if (!fresh) return RECMAP_NO_MEMORY;
+    count_batches(fresh);
+    *order = &fresh->base;
     return RECMAP_OK;
 }
 
@@ -317,13 +317,13 @@ recmap_status recmap_order_bucketed(recmap_order **order, const int64_t *lengths
     if (status == RECMAP_OK)
         status = groups_by_bounds(&groups, lengths, n, bounds, bound_count, error);
     if (status != RECMAP_OK) return status;
-    struct grouped_order *made =
+    struct grouped_order *fresh =
         make_grouped(&bucketed_kind, &groups, size.batch_size, seed, error);
-    if (!made) return RECMAP_NO_MEMORY;
-    made->has_bounds = true;
-    memcpy(made->bounds_digest, digest, DIGEST_SIZE);
-    if (size.token_budget) set_budget(made, lengths, size.token_budget);
-    count_batches(made);
-    *order = &made->base;
+    if (!fresh) return RECMAP_NO_MEMORY;
+    fresh->has_bounds = true;
+    memcpy(fresh->bounds_digest, digest, DIGEST_SIZE);
+    if (size.token_budget) set_budget(fresh, lengths, size.token_budget);
+    count_batches(fresh);
+    *order = &fresh->base;
     return RECMAP_OK;
 }

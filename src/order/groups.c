@@ -20,19 +20,19 @@ static size_t sort_unique(int64_t *values, size_t count) {
 
 /* The distinct labels, ascending; malloc'ed. A run of equal labels is added once, so that sorted
  * input costs little. */
-static recmap_status find_labels(int64_t **labels, size_t *label_count, const int64_t *of, size_t n,
-                                 recmap_error *error) {
-    int64_t *found = malloc((n ? n : 1) * sizeof *found);
-    if (!found) return fail_memory(error);
+static recmap_status find_labels(int64_t **labels, size_t *label_count, const int64_t *values,
+                                 size_t n, recmap_error *error) {
+    int64_t *distinct = malloc((n ? n : 1) * sizeof *distinct);
+    if (!distinct) return fail_memory(error);
     size_t count = 0, sorted = 0;
     for (size_t i = 0; i < n; i++) {
-        if (count && found[count - 1] == of[i]) continue;
-        found[count++] = of[i];
-        /* Few labels in many records: make one of each before there are many. */
-        if (count >= 2 * sorted + 4096) sorted = count = sort_unique(found, count);
+        if (count && distinct[count - 1] == values[i]) continue;
+        distinct[count++] = values[i];
+        /* Few labels in many records: remove duplicates before there are many. */
+        if (count >= 2 * sorted + 4096) sorted = count = sort_unique(distinct, count);
     }
-    *label_count = sort_unique(found, count);
-    *labels = found;
+    *label_count = sort_unique(distinct, count);
+    *labels = distinct;
     return RECMAP_OK;
 }
 

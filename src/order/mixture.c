@@ -352,21 +352,21 @@ recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *so
     if (status == RECMAP_OK)
         status = order_nest(&nesting, sources, source_count, 100 + 12 * source_count, error);
     if (status != RECMAP_OK) return status;
-    struct mixture_order *made = order_allocate(sizeof *made, &mixture_kind, 0, 0, error);
-    if (!made) return RECMAP_NO_MEMORY;
-    made->base.nesting = nesting;
-    made->stop = stop;
-    made->base.epochs_differ = true;
-    status = set_schedule(made, weights, source_count, error);
-    if (status == RECMAP_OK) status = set_sources(made, sources, source_count, error);
+    struct mixture_order *fresh = order_allocate(sizeof *fresh, &mixture_kind, 0, 0, error);
+    if (!fresh) return RECMAP_NO_MEMORY;
+    fresh->base.nesting = nesting;
+    fresh->stop = stop;
+    fresh->base.epochs_differ = true;
+    status = set_schedule(fresh, weights, source_count, error);
+    if (status == RECMAP_OK) status = set_sources(fresh, sources, source_count, error);
     if (status == RECMAP_OK) {
-        made->base.count = epoch_length(made);
-        status = check_length(made->base.count, error);
+        fresh->base.count = epoch_length(fresh);
+        status = check_length(fresh->base.count, error);
     }
     if (status != RECMAP_OK) {
-        recmap_order_release(&made->base);
+        recmap_order_release(&fresh->base);
         return status;
     }
-    *order = &made->base;
+    *order = &fresh->base;
     return RECMAP_OK;
 }

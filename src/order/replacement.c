@@ -72,11 +72,11 @@ recmap_status recmap_order_with_replacement(recmap_order **order, uint64_t n, ui
                                             uint64_t size, recmap_error *error) {
     recmap_status status = check_draws(n, size, error);
     if (status != RECMAP_OK) return status;
-    struct drawing_order *made =
-        order_allocate(sizeof *made, &alike_kind, size ? size : n, n, error);
-    if (!made) return RECMAP_NO_MEMORY;
-    made->seed = seed;
-    *order = &made->base;
+    struct drawing_order *fresh =
+        order_allocate(sizeof *fresh, &alike_kind, size ? size : n, n, error);
+    if (!fresh) return RECMAP_NO_MEMORY;
+    fresh->seed = seed;
+    *order = &fresh->base;
     return RECMAP_OK;
 }
 
@@ -84,15 +84,15 @@ recmap_status recmap_order_weighted(recmap_order **order, const double *weights,
                                     uint64_t seed, uint64_t size, recmap_error *error) {
     recmap_status status = check_draws(n, size, error);
     if (status != RECMAP_OK) return status;
-    struct drawing_order *made =
-        order_allocate(sizeof *made, &weighted_kind, size ? size : n, n, error);
-    if (!made) return RECMAP_NO_MEMORY;
-    made->seed = seed;
-    status = alias_create(&made->table, weights, n, error);
+    struct drawing_order *fresh =
+        order_allocate(sizeof *fresh, &weighted_kind, size ? size : n, n, error);
+    if (!fresh) return RECMAP_NO_MEMORY;
+    fresh->seed = seed;
+    status = alias_create(&fresh->table, weights, n, error);
     if (status != RECMAP_OK) {
-        recmap_order_release(&made->base);
+        recmap_order_release(&fresh->base);
         return status;
     }
-    *order = &made->base;
+    *order = &fresh->base;
     return RECMAP_OK;
 }

@@ -36,17 +36,17 @@ static const struct order_kind sequential_kind = {
 recmap_status recmap_order_sequential(recmap_order **order, uint64_t n, recmap_error *error) {
     recmap_status status = check_count(n, "records", error);
     if (status != RECMAP_OK) return status;
-    struct plain_order *made = order_allocate(sizeof *made, &sequential_kind, n, n, error);
-    if (!made) return RECMAP_NO_MEMORY;
-    *order = &made->base;
+    struct plain_order *fresh = order_allocate(sizeof *fresh, &sequential_kind, n, n, error);
+    if (!fresh) return RECMAP_NO_MEMORY;
+    *order = &fresh->base;
     return RECMAP_OK;
 }
 
 static struct permutation epoch_permutation(const recmap_order *order, uint64_t epoch) {
     const struct plain_order *shuffled = (const struct plain_order *)order;
-    struct permutation made;
-    permutation_init(&made, order->count, shuffled->seed, epoch, stream_of(STREAM_SHUFFLED, 0));
-    return made;
+    struct permutation fresh;
+    permutation_init(&fresh, order->count, shuffled->seed, epoch, stream_of(STREAM_SHUFFLED, 0));
+    return fresh;
 }
 
 static recmap_status shuffled_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
@@ -81,9 +81,9 @@ recmap_status recmap_order_shuffled(recmap_order **order, uint64_t n, uint64_t s
                                     recmap_error *error) {
     recmap_status status = check_count(n, "records", error);
     if (status != RECMAP_OK) return status;
-    struct plain_order *made = order_allocate(sizeof *made, &shuffled_kind, n, n, error);
-    if (!made) return RECMAP_NO_MEMORY;
-    made->seed = seed;
-    *order = &made->base;
+    struct plain_order *fresh = order_allocate(sizeof *fresh, &shuffled_kind, n, n, error);
+    if (!fresh) return RECMAP_NO_MEMORY;
+    fresh->seed = seed;
+    *order = &fresh->base;
     return RECMAP_OK;
 }

@@ -47,19 +47,19 @@ static void init_group(struct permutation *permutation, const struct stratified_
 }
 
 /* Obtains the state of an epoch; end_epoch returns it to the cache. */
-static recmap_status begin_epoch(struct stratified_epoch **begun, const recmap_order *order,
+static recmap_status begin_epoch(struct stratified_epoch **state, const recmap_order *order,
                                  uint64_t epoch, recmap_error *error) {
     struct stratified_order *stratified = (struct stratified_order *)order;
-    *begun = (struct stratified_epoch *)epoch_cache_take(&stratified->cache, epoch);
-    if (*begun) return RECMAP_OK;
+    *state = (struct stratified_epoch *)epoch_cache_take(&stratified->cache, epoch);
+    if (*state) return RECMAP_OK;
     uint32_t count = stratified->groups.count;
     if (count > KEPT_GROUPS_MAX) count = 0;
-    *begun = malloc(sizeof **begun + count * sizeof(struct permutation));
-    if (!*begun) return fail_memory(error);
-    (*begun)->state.epoch = epoch;
-    permutation_init(&(*begun)->batches, stratified->whole_count, stratified->seed, epoch,
+    *state = malloc(sizeof **state + count * sizeof(struct permutation));
+    if (!*state) return fail_memory(error);
+    (*state)->state.epoch = epoch;
+    permutation_init(&(*state)->batches, stratified->whole_count, stratified->seed, epoch,
                      stream_of(STREAM_STRATIFIED_BATCHES, 0));
-    for (uint32_t g = 0; g < count; g++) init_group(&(*begun)->groups[g], stratified, epoch, g);
+    for (uint32_t g = 0; g < count; g++) init_group(&(*state)->groups[g], stratified, epoch, g);
     return RECMAP_OK;
 }
 
@@ -168,21 +168,21 @@ recmap_status recmap_order_stratified(recmap_order **order, const int64_t *label
     struct groups groups;
     recmap_status status = groups_by_label(&groups, labels, n, error);
     if (status != RECMAP_OK) return status;
-    struct stratified_order *made = order_allocate(sizeof *made, &stratified_kind, n, n, error);
-    if (!made) {
+    struct stratified_order *fresh = order_allocate(sizeof *fresh, &stratified_kind, n, n, error);
+    if (!fresh) {
         groups_destroy(&groups);
         return RECMAP_NO_MEMORY;
     }
-    made->groups = groups;
-    made->seed = seed;
-    made->batch_size = batch_size;
-    made->whole_count = n / batch_size;
-    made->base.batch_count = made->whole_count + (n % batch_size != 0);
-    status = make_template(made, error);
+    fresh->groups = groups;
+    fresh->seed = seed;
+    fresh->batch_size = batch_size;
+    fresh->whole_count = n / batch_size;
+    fresh->base.batch_count = fresh->whole_count + (n % batch_size != 0);
+    status = make_template(fresh, error);
     if (status != RECMAP_OK) {
-        recmap_order_release(&made->base);
+        recmap_order_release(&fresh->base);
         return status;
     }
-    *order = &made->base;
+    *order = &fresh->base;
     return RECMAP_OK;
 }

@@ -210,17 +210,17 @@ static recmap_status check_base(struct order_nesting *nesting, recmap_order *bas
 static struct view_order *make_view(const struct order_kind *kind, recmap_order *base,
                                     struct order_nesting nesting, uint64_t size, uint64_t limit,
                                     recmap_error *error) {
-    struct view_order *made = order_allocate(sizeof *made, kind, base->count, limit, error);
-    if (!made) return NULL;
-    if (base->row_width) made->base.limit = base->limit;
-    made->base.row_width = base->row_width;
-    made->base.fill = base->fill;
-    made->base.batch_count = base->batch_count;
-    made->base.epochs_differ = base->epochs_differ;
-    made->base.nesting = nesting;
-    made->of = recmap_order_retain(base);
-    made->size = size;
-    return made;
+    struct view_order *fresh = order_allocate(sizeof *fresh, kind, base->count, limit, error);
+    if (!fresh) return NULL;
+    if (base->row_width) fresh->base.limit = base->limit;
+    fresh->base.row_width = base->row_width;
+    fresh->base.fill = base->fill;
+    fresh->base.batch_count = base->batch_count;
+    fresh->base.epochs_differ = base->epochs_differ;
+    fresh->base.nesting = nesting;
+    fresh->of = recmap_order_retain(base);
+    fresh->size = size;
+    return fresh;
 }
 
 /* One more than the largest number of a range, or 0 if it leaves [0, 2^62). */
@@ -245,11 +245,11 @@ recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, 
     recmap_status status = check_base(&nesting, base, count, error);
     if (status != RECMAP_OK) return status;
     const struct order_kind *kind = base->row_width ? &range_rows_kind : &range_kind;
-    struct view_order *made = make_view(kind, base, nesting, count, limit, error);
-    if (!made) return RECMAP_NO_MEMORY;
-    made->first = first;
-    made->step = step;
-    *order = &made->base;
+    struct view_order *fresh = make_view(kind, base, nesting, count, limit, error);
+    if (!fresh) return RECMAP_NO_MEMORY;
+    fresh->first = first;
+    fresh->step = step;
+    *order = &fresh->base;
     return RECMAP_OK;
 }
 
@@ -264,18 +264,18 @@ static recmap_status make_list(recmap_order **order, recmap_order *base,
         if (i && numbers[i] <= numbers[i - 1]) is_ascending = false;
     }
     const struct order_kind *kind = base->row_width ? &list_rows_kind : &list_kind;
-    struct view_order *made = make_view(kind, base, nesting, count, limit, error);
-    if (!made) {
+    struct view_order *fresh = make_view(kind, base, nesting, count, limit, error);
+    if (!fresh) {
         free(numbers);
         return RECMAP_NO_MEMORY;
     }
-    made->numbers = numbers;
-    made->is_ascending = is_ascending;
-    if (digest_words(made->digest, numbers, count, error) != RECMAP_OK) {
-        recmap_order_release(&made->base);
+    fresh->numbers = numbers;
+    fresh->is_ascending = is_ascending;
+    if (digest_words(fresh->digest, numbers, count, error) != RECMAP_OK) {
+        recmap_order_release(&fresh->base);
         return RECMAP_NO_MEMORY;
     }
-    *order = &made->base;
+    *order = &fresh->base;
     return RECMAP_OK;
 }
 

@@ -35,12 +35,12 @@ struct window {
 };
 
 static struct windowed_epoch begin_epoch(const recmap_order *order, uint64_t epoch) {
-    struct windowed_epoch made = {.order = (const struct windowed_order *)order, .epoch = epoch};
-    uint64_t blocks = made.order->block_count;
-    permutation_init(&made.blocks, blocks, made.order->seed, epoch,
+    struct windowed_epoch fresh = {.order = (const struct windowed_order *)order, .epoch = epoch};
+    uint64_t blocks = fresh.order->block_count;
+    permutation_init(&fresh.blocks, blocks, fresh.order->seed, epoch,
                      stream_of(STREAM_WINDOWED_BLOCKS, 0));
-    made.short_place = permutation_inverse_one(&made.blocks, blocks - 1);
-    return made;
+    fresh.short_place = permutation_inverse_one(&fresh.blocks, blocks - 1);
+    return fresh;
 }
 
 /* Computes the window that begins at block place `index * window_blocks`. */
@@ -141,18 +141,18 @@ recmap_status recmap_order_windowed(recmap_order **order, uint64_t n, uint64_t b
     if (status != RECMAP_OK) return status;
     if (!block) return fail(error, RECMAP_INVALID, "a block must hold at least 1 record");
     if (!window_blocks) return fail(error, RECMAP_INVALID, "a window must hold at least 1 block");
-    struct windowed_order *made = order_allocate(sizeof *made, &windowed_kind, n, n, error);
-    if (!made) return RECMAP_NO_MEMORY;
-    made->block = block;
-    made->window = window_blocks;
-    made->seed = seed;
+    struct windowed_order *fresh = order_allocate(sizeof *fresh, &windowed_kind, n, n, error);
+    if (!fresh) return RECMAP_NO_MEMORY;
+    fresh->block = block;
+    fresh->window = window_blocks;
+    fresh->seed = seed;
     if (n) {
-        made->block_size = min_u64(block, n);
-        made->block_count = (n - 1) / made->block_size + 1;
-        made->missing = made->block_count * made->block_size - n;
-        made->window_blocks = min_u64(window_blocks, made->block_count);
-        made->window_size = made->window_blocks * made->block_size;
+        fresh->block_size = min_u64(block, n);
+        fresh->block_count = (n - 1) / fresh->block_size + 1;
+        fresh->missing = fresh->block_count * fresh->block_size - n;
+        fresh->window_blocks = min_u64(window_blocks, fresh->block_count);
+        fresh->window_size = fresh->window_blocks * fresh->block_size;
     }
-    *order = &made->base;
+    *order = &fresh->base;
     return RECMAP_OK;
 }

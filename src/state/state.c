@@ -28,16 +28,16 @@ recmap_status recmap_state_create(recmap_state **state, const recmap_state_info 
                                   recmap_error *error) {
     const char *fault = state_fault(info);
     if (fault) return fail(error, RECMAP_INVALID, "invalid values for a state: %s", fault);
-    recmap_state *made = malloc(sizeof *made);
+    recmap_state *fresh = malloc(sizeof *fresh);
     char *order = strdup(info->order);
-    if (!made || !order) {
-        free(made);
+    if (!fresh || !order) {
+        free(fresh);
         free(order);
         return fail_memory(error);
     }
-    made->info = *info;
-    made->info.order = order;
-    *state = made;
+    fresh->info = *info;
+    fresh->info.order = order;
+    *state = fresh;
     return RECMAP_OK;
 }
 
