@@ -48,6 +48,8 @@ static double time_get(const find_bench *bench) {
     return (double)(thread_cpu_ns() - start) / COUNT;
 }
 
+/* Measures find and get alternately and in changing order, so that a drift of the machine's speed
+ * affects both. The ratio of both is the result; the first round is discarded. */
 int main(int argc, char **argv) {
     if (argc < 2) {
         fprintf(stderr, "usage: %s FOLDER [REPEATS]\n", argv[0]);

@@ -102,6 +102,9 @@ static void measure_get(const bench *bench) {
     }
 }
 
+/* Each round inflates the set without the library and then reads an epoch. The ratio shows the cost
+ * of random access; the number of inflated spans shows whether a span is inflated more than once.
+ * */
 static void measure_epoch(const bench *bench, bool is_windowed) {
     recmap_error error = RECMAP_ERROR_INIT;
     samples ratios = {.count = 0}, times = {.count = 0}, spans = {.count = 0};
@@ -136,6 +139,8 @@ static bool is_asked(const char *what, int argc, char **argv) {
     return argc <= 4;
 }
 
+/* The set is indexed first, measured if asked for. The measurements named on the command line
+ * follow, or all of them. */
 int main(int argc, char **argv) {
     if (argc < 3) {
         fprintf(stderr, "usage: bench_gzip FOLDER SET [REPEATS "

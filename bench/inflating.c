@@ -21,6 +21,8 @@ typedef struct bare_inflater {
     uint8_t in[PIECE], out[PIECE];
 } bare_inflater;
 
+/* The baseline: ISA-L inflates the file in pieces into one buffer. The CRC of the content is
+ * optional, because the library computes it as well. */
 uint64_t inflate_file(const char *path, uint64_t most, bool with_crc) {
     bare_inflater *bare = must_have(malloc(sizeof *bare));
     struct inflate_state *state = &bare->state;

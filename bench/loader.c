@@ -132,6 +132,8 @@ static double time_first(const loader_bench *bench, uint64_t position) {
     return taken;
 }
 
+/* Compares the time to the first batch at the start of an epoch and in its middle. Both are
+ * averaged over 50 loaders, alternately. */
 static void measure_resume(const char *folder, const char *set, int repeats) {
     loader_bench bench;
     samples start = {.count = 0}, middle = start, ratio = start;
@@ -185,6 +187,8 @@ static state_times time_state(recmap_loader *loader) {
     return taken;
 }
 
+/* Saves and loads the state at the start and in the middle of an epoch. Size and time must not
+ * depend on the position. */
 static void measure_state(const char *folder, const char *set, int repeats) {
     loader_bench bench;
     samples save = {.count = 0}, load = save, ratio = save, size = save;

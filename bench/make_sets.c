@@ -45,6 +45,8 @@ static void add_label(example *example, uint64_t *seed) {
     example_add_int64(example, "label", &label, 1);
 }
 
+/* Features imitate a click log: an id, small and large integers, prices, short texts and a list of
+ * four. Each feature has its own range of values. */
 static void add_small_feature(example *example, unsigned feature, uint64_t number, uint64_t *seed) {
     static const char *const names[SMALL_FEATURES] = {"id",  "label", "user", "item",  "hour",
                                                       "day", "city",  "age",  "price", "ctr",

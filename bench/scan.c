@@ -84,6 +84,8 @@ static void measure_frames(const char *folder, const char *set, int repeats) {
     print_row(&rates, "M/s and core", NO_GOAL, "bare loop over the frames of %s, both CRCs", set);
 }
 
+/* Measures each set with one thread and with all cores. A bare loop over the frames follows for
+ * comparison. */
 int main(int argc, char **argv) {
     if (argc < 2) {
         fprintf(stderr, "usage: %s FOLDER [REPEATS]\n", argv[0]);

@@ -46,6 +46,8 @@ static text_batch *make_records(void) {
     return made;
 }
 
+/* Every kind of column, each with the element types and shapes that Arrow maps differently. `mode`
+ * chooses how bytes are exported. */
 static recmap_status make_parser(recmap_parser **parser, recmap_bytes_mode mode) {
     const recmap_feature context[] = {
         {.name = "vector",

@@ -83,6 +83,8 @@ static bool run_single(const char *name, size_t count, case_fn run, void *contex
     return true;
 }
 
+/* A child process runs the cases one after another and counts in shared memory. If it dies, its
+ * current case has failed and a new child continues with the next one. */
 size_t cases_run(const char *name, size_t count, size_t step, case_fn run, void *context) {
     size_t failed;
     if (run_single(name, count, run, context, &failed)) return failed;

@@ -139,6 +139,8 @@ static const char *gather_while_cut(recmap_dataset *dataset, cut_later *cut) {
     return wrong;
 }
 
+/* Truncates a shard while a data set is open: between two reads, or from inside a gather. Every
+ * record is then read and must be complete or an error, depending on its place. */
 static const char *cut_open(recmap_dataset *dataset, moment moment, uint64_t target,
                             cut_place place, recmap_access access) {
     recmap_location places[FIXTURE_RECORDS];
@@ -330,6 +332,8 @@ static void do_harm(harm harm, uint64_t random) {
     require(!fclose(stream), "overwrite the index");
 }
 
+/* Reads every record of a changed shard and looks up one id. An error must name the path and say
+ * what is wrong; wrong bytes are never accepted. */
 static const char *read_harmed(recmap_dataset *dataset, bool must_be_right) {
     for (uint64_t number = 0; number < FIXTURE_RECORDS; number++) {
         recmap_record record;

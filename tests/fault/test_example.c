@@ -160,6 +160,8 @@ static const char *run_steps(session *s, bool is_sticky) {
     return wrong;
 }
 
+/* Lets one allocation fail, or that one and all later ones, in turn. The result must be the
+ * expected record and schema or a reported error, and nothing may leak. */
 static const char *run_case(void *context, size_t number) {
     bool is_sticky = number % 2;
     call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE),

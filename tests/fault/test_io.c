@@ -138,6 +138,8 @@ static const char *run_all(const io_case *io_case) {
     return wrong ? wrong : read_all(io_case);
 }
 
+/* Lets one system call of a scenario fail, or all calls from it on, and runs all steps of the
+ * scenario. The error must be reported at the right place, and nothing may leak. */
 static const char *run_case(void *context, size_t number) {
     (void)context;
     const io_case *at = &cases[number];

@@ -204,6 +204,8 @@ static size_t address_space_used(void) {
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Reads records of many shards while the address space is limited. The limit is too low to keep all
+ * shards mapped. */
 static const char *read_large(void *context, size_t number) {
     const char *index = context;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -228,6 +230,8 @@ static const char *read_large(void *context, size_t number) {
     return wrong;
 }
 
+/* Builds an index over 24 shards of 4 MiB, then reads it in two child processes, mapped and
+ * unmapped. Each child limits its own address space. */
 static void test_little_address_space(void **state) {
     (void)state;
     if (test_is_sanitized()) {

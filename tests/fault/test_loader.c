@@ -71,6 +71,8 @@ static const char *step(walk *walk, recmap_loader *loader, const recmap_order *o
     return wrong;
 }
 
+/* Saves the loader's state and reads it back through bytes and through JSON. A call that fails is
+ * repeated, and the state must still be that of the position. */
 static const char *check_point(walk *walk, recmap_loader *loader, uint64_t position) {
     const char *wrong = NULL;
     recmap_state *state = NULL, *from_bytes = NULL, *from_json = NULL;

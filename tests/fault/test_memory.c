@@ -355,6 +355,9 @@ static void clear_other(void) {
     unlink(inflated);
 }
 
+/* Lets one allocation fail, or that one and all later ones, then undoes the injection. Memory, file
+ * descriptors and temporary files must be as before, and a single failure must leave the data
+ * usable. */
 static const char *run_case(void *context, size_t number) {
     const sweep *sweep = context;
     bool is_sticky = number % 2;
@@ -492,6 +495,8 @@ static void write_compressed(void) {
     buffer_free(&file);
 }
 
+/* Creates the files that the steps read besides the fixture: damaged, compressed, text and listed
+ * shards. None of this is under fault injection. */
 static int enter(void **state) {
     (void)state;
     fixture_create(&data);

@@ -54,6 +54,8 @@ static answer answer_of(recmap_status status, const recmap_error *error) {
     return made;
 }
 
+/* Records the answer of each kind of query for every record: payload, gathered payload, id and
+ * lifted column. Two data sets opened differently are then compared by these answers. */
 static void ask_all(answers *answers, recmap_dataset *dataset) {
     recmap_batch *batch;
     require(recmap_batch_create(&batch, NULL) == RECMAP_OK, "a batch");

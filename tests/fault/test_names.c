@@ -166,6 +166,9 @@ static const char *read_named(recmap_dataset *dataset, outcome expected, recmap_
     return NULL;
 }
 
+/* Each name is tried four times: mapped and unmapped, with and without permission for absolute
+ * paths. Opening or reading must give the outcome listed for the name, and errors must be
+ * printable. */
 static const char *run_name(void *context, size_t number) {
     const hostile *hostile = &names[number / 4];
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;

@@ -105,6 +105,8 @@ static const char *check_errno(const char *step, recmap_status status, const rec
                      status == RECMAP_OK ? 0 : error->system_errno, error->path, error->message);
 }
 
+/* Opens, reads and rebuilds an index in the given setting. Each step must succeed or fail with
+ * exactly the errno listed for it. */
 static const char *use(const setting *setting, recmap_access access) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;

@@ -45,6 +45,8 @@ static ino_t inode_of(int fd) {
     return st.st_ino;
 }
 
+/* Logs every call that changes the disk, with its data. The states after a power failure are put
+ * together from this log. */
 static void record(void *context, const call *call) {
     (void)context;
     bool is_event = call->kind == CALL_WRITE || call->kind == CALL_RESIZE ||

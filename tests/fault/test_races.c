@@ -257,6 +257,8 @@ static const char *read_until_over(size_t which) {
     return wrong;
 }
 
+/* Eight readers open the index again and again while it is replaced. Each opening must see one
+ * complete index, either the old or the new one. */
 static void test_readers_beside_a_builder(void **state) {
     (void)state;
     enum { READERS = 8 };

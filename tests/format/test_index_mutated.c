@@ -235,6 +235,8 @@ static void load_records(struct use *use) {
     recmap_order_release(order);
 }
 
+/* Looks up ids that exist and some that do not. A mutated index may return fewer records, but each
+ * record returned must contain the id. */
 static void find_records(struct use *use) {
     recmap_error error = RECMAP_ERROR_INIT;
     for (uint64_t i = 0; i < 3 * SAMPLE_FILE_RECORDS + 5; i += 4) {
@@ -256,6 +258,8 @@ static void find_records(struct use *use) {
     }
 }
 
+/* Reads every lifted column as each type and touches all bytes returned. Wrong types are refused; a
+ * sanitizer detects values outside the file. */
 static void read_columns(struct use *use) {
     static int64_t integers[RECORDS_MAX];
     static float floats[RECORDS_MAX];
@@ -435,6 +439,8 @@ static uint64_t number_of(const char *name, uint64_t otherwise) {
     return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
+/* The control run: an unchanged index must give every record and no error. Without it, mutations
+ * could pass because nothing is ever read. */
 static void test_unchanged(void **state) {
     (void)state;
     for (size_t set = 0; set < SAMPLE_SETS; set++) {

@@ -92,6 +92,8 @@ static void check_place(const place *place, const struct inflate_source *source,
     }
 }
 
+/* Inflates in steps and requests seek points on the way, then compares with zlib's result. Each
+ * seek point, and one saved position, must reproduce the rest of the stream. */
 static void check_stream(compression kind, const buffer *stream, bool is_good, bool is_read,
                          size_t step) {
     static uint8_t due[OUT_MAX], out[OUT_MAX];

@@ -58,6 +58,8 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
     return RECMAP_OK;
 }
 
+/* Scans one file with several threads and small segments, so that workers often start inside a
+ * record. The result must equal the oracle's single pass. */
 static void scan_file(const char *path, const uint8_t *data, size_t size, uint8_t mode,
                       uint8_t segment) {
     bool skips = mode & 1;

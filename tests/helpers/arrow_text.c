@@ -68,6 +68,8 @@ static void put_metadata(writer *w, const char *metadata) {
     }
 }
 
+/* Writes a type as text and checks the schema's structure at the same time. The first violation
+ * ends the text. */
 static void put_type(writer *w, const struct ArrowSchema *schema) {
     const struct primitive *primitive = primitive_of(schema->format);
     require(w, schema->release != NULL, "a schema was released");
@@ -170,6 +172,7 @@ static void check_primitive(writer *w, const struct ArrowArray *array, const cha
     require(w, !is_binary || array->buffers[2], "bytes are NULL");
 }
 
+/* Checks an array against its schema: buffers, nulls, offsets and the lengths of its children. */
 static void check_array(writer *w, const struct ArrowArray *array,
                         const struct ArrowSchema *schema) {
     const char *format = schema->format;
@@ -234,6 +237,7 @@ static void put_range(writer *w, const struct ArrowArray *array, const struct Ar
     put(w, "]");
 }
 
+/* Writes one value as text, by the format of its schema. Nested values recurse. */
 static void put_item(writer *w, const struct ArrowArray *array, const struct ArrowSchema *schema,
                      int64_t index) {
     const char *format = schema->format;

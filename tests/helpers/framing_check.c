@@ -65,6 +65,8 @@ static answer sample(place *out, const uint8_t *data, uint64_t at, uint64_t end)
     return said == PLAIN_SAMPLE ? RECORD : said == PLAIN_END ? END : DAMAGE;
 }
 
+/* Reads the frame at `at` with the simplest code that follows the framing's definition. It shares
+ * no code with the library, so that a mistake in one shows as a difference. */
 static answer plain(place *out, const framing_check *how, const uint8_t *data, uint64_t at,
                     uint64_t end) {
     answer said = END;
@@ -210,6 +212,8 @@ static bool is_damaged(walker_state state) {
         }
 }
 
+/* Scans the file with the library and compares each run and each stretch of damage in the callbacks
+ * with the plain reader. The final status must agree as well. */
 static void scan_file(walker_state *state, const struct framing *framing, const char *path) {
     const framing_check *how = state->how;
     recmap_error error = RECMAP_ERROR_INIT;

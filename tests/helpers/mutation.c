@@ -179,6 +179,8 @@ static void change_offsets(uint64_t *offsets, const uint64_t *frames, size_t cou
     }
 }
 
+/* Decodes the offset table, changes a few offsets or shard hints, and encodes it again. The result
+ * is a well-formed table with wrong content, which random byte changes would rarely produce. */
 static void repack_offsets(forged *index, uint64_t record_count, rng *random) {
     if (!index->tables[STORE_OFFSETS].count) return;
     forged_value *value = &index->tables[STORE_OFFSETS].values[0];
@@ -206,6 +208,8 @@ static void repack_offsets(forged *index, uint64_t record_count, rng *random) {
     free(shards);
 }
 
+/* Decodes the id table, swaps or replaces a few hashes and numbers, and encodes it again. Order and
+ * encoding may become wrong, as in a forged index. */
 static void repack_ids(forged *index, uint64_t id_count, uint64_t record_count, rng *random) {
     forged_table *table = &index->tables[STORE_IDS];
     unsigned number_size = ids_number_size(record_count);
@@ -299,6 +303,8 @@ static void move_value(forged *index, rng *random) {
     }
 }
 
+/* Applies one to three random changes. Tables whose errors are hardest to detect (offsets, seek
+ * points) are changed most often. */
 void mutate_index(forged *index, rng *random) {
     uint64_t record_count = index->manifest.record_count, id_count = index->manifest.id_count;
     bool has_messages = rng_one_in(random, 3);

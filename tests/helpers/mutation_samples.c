@@ -42,6 +42,8 @@ static recmap_frame_verdict parse_short(recmap_frame_place *frame, const uint8_t
 static const recmap_framing short_framing = {
     .version = RECMAP_FRAMING_VERSION, .name = "short", .parse = parse_short};
 
+/* Finds the id in the payload's text, so that it works for every framing. A payload without an id
+ * is valid and has none. */
 recmap_status samples_extract(void *context, const recmap_record *record, recmap_value *id,
                               recmap_value *columns, size_t column_count, char *message,
                               size_t message_capacity) {
@@ -120,6 +122,8 @@ static void add_frame(buffer *shard, size_t framing, const buffer *record, size_
     if (framing == LINES) buffer_add_byte(shard, '\n');
 }
 
+/* Writes one sample file: framing, compression and content follow from `kind` and `number` alone.
+ * TFRecord files contain some damage, so that resyncing is part of the samples. */
 static void write_file(sample_file *file, size_t kind, size_t number) {
     size_t framing = kind % SAMPLE_FRAMINGS, compressed = kind / SAMPLE_FRAMINGS;
     rng random = {kind * SAMPLE_FILES + number + 1};
@@ -155,6 +159,8 @@ static void add_point(struct point_list *points, const sample_file *file, const 
     assert_true(points_add(points, &point));
 }
 
+/* Lets zlib stop at each block boundary and takes a seek point there if the previous one is far
+ * enough away. */
 static void find_points(struct point_list *points, const sample_file *file) {
     enum { AT_BLOCK = 128, GZIP_BITS = 31, ZLIB_BITS = 15 };
     bool is_gzip = file->kind / SAMPLE_FRAMINGS == COMPRESSION_GZIP;
@@ -178,6 +184,8 @@ static void find_points(struct point_list *points, const sample_file *file) {
     free(out);
 }
 
+/* Replaces the index's seek points with those found by zlib. Small samples thus have several spans.
+ * */
 static void add_points(const char *index_name, size_t kind) {
     forged index = forged_read(index_name);
     forged_table *table = &index.tables[STORE_POINTS];

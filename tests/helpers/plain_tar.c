@@ -182,6 +182,8 @@ static size_t key_of(const entry *entry) {
     return 0;
 }
 
+/* Collects consecutive members with the same key, as WebDataset does. Members without a key belong
+ * to the current sample; a zero block ends the archive. */
 plain_tar_answer plain_tar_sample(uint64_t *size, const uint8_t *data, uint64_t end) {
     static entry first, next;
     uint64_t at = 0;

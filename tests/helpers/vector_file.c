@@ -53,6 +53,8 @@ static void add_line(vector_case *vector, const char *key, const char *value) {
     memcpy(entry->value + size + 1, value, strlen(value) + 1);
 }
 
+/* A `case` line begins a case; the `KEY VALUE` lines after it belong to it. Empty lines and those
+ * that begin with # are skipped. */
 vector_file vectors_load(const char *name) {
     char line[LINE_MAX], path[PATH_LIMIT];
     snprintf(path, sizeof path, "%s/docs/vectors/%s", RECMAP_SOURCE_DIR, name);

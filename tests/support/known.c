@@ -172,6 +172,8 @@ static void assert_range(const known *set, recmap_dataset *dataset, recmap_batch
     for (size_t i = 0; i < count; i++) assert_is(set, &recmap_batch_records(batch)[i], first + i);
 }
 
+/* Gathers random numbers in most rounds and close ones in every third round. Each record is
+ * compared with the known one. */
 void known_assert_batches(const known *set, recmap_dataset *dataset, rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch;
@@ -222,6 +224,8 @@ static recmap_type type_of(recmap_dataset *dataset, size_t column) {
     return info.type;
 }
 
+/* Compares every lifted value with the known record. Records without a feature must have the
+ * column's default. */
 void known_assert_columns(const known *set, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     assert_names(dataset);
@@ -246,6 +250,8 @@ void known_assert_columns(const known *set, recmap_dataset *dataset) {
     }
 }
 
+/* Compares the place of each record, each stretch of damage and each shard. Together these cover
+ * every number in the offset table. */
 void known_assert_places(const known *set, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_location *places = must_realloc(NULL, set->count * sizeof *places);
@@ -285,6 +291,8 @@ static size_t find_plainly(const known *set, uint64_t id, uint64_t *numbers) {
     return count;
 }
 
+/* Looks up every id, and some that do not exist, in three ways: all records, only their count, and
+ * the first one. The expected numbers are found by comparing all records. */
 void known_assert_ids(const known *set, recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t *due = must_realloc(NULL, set->count * sizeof *due);

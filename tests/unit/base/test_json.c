@@ -30,6 +30,8 @@ static int free_text(void **state) {
     return 0;
 }
 
+/* Nested values of every kind in one text. Commas and colons are the writer's task, so the complete
+ * text is compared. */
 static void test_structure(void **state) {
     (void)state;
     struct json_writer json = json_begin(&text);
@@ -58,6 +60,7 @@ static void test_structure(void **state) {
            "\"c\\u0000d\":1,\"\":0,\"h\":\"009fff\"}");
 }
 
+/* Characters that JSON escapes, and those around the limits of what it must escape. */
 static void test_strings(void **state) {
     (void)state;
     static const struct {
@@ -101,6 +104,7 @@ static void test_base64(void **state) {
            "+/A/\"");
 }
 
+/* Values with their known shortest text. NaN and infinities have none in JSON. */
 static void test_doubles(void **state) {
     (void)state;
     static const struct {
@@ -167,6 +171,8 @@ static void test_floats_read_back(void **state) {
     }
 }
 
+/* Values given as bits, with their known shortest text. It is shorter than that of the same value
+ * as a double. */
 static void test_floats(void **state) {
     (void)state;
     static const struct {

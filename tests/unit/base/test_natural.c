@@ -15,6 +15,7 @@ static int sign(int value) {
     return (value > 0) - (value < 0);
 }
 
+/* Every pair of a sorted list is compared both ways. */
 static void test_names_in_order(void **state) {
     (void)state;
     static const char *const ordered[] = {

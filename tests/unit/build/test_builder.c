@@ -182,6 +182,7 @@ static void check_columns_of_many(recmap_dataset *dataset) {
     free(numbers);
 }
 
+/* Samples of records, ids and places in a data set that is too large to compare completely. */
 static void check_many(void) {
     recmap_dataset_options opening = RECMAP_DATASET_OPTIONS_INIT;
     opening.extract = extract_number;
@@ -404,6 +405,8 @@ static void assert_mismatch(const recmap_index_options *options) {
     assert_true(error.advice[0]);
 }
 
+/* Shards indexed with other columns, defaults or ids cannot be combined with an index. A refused
+ * attempt must leave no files. */
 static void test_parts_that_do_not_fit(void **state) {
     (void)state;
     make_shards(2);
@@ -484,6 +487,7 @@ static void test_files_that_are_none(void **state) {
     }
 }
 
+/* Each option is set to a value that is refused, one at a time. The builder must not be created. */
 static void test_impossible_options(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;

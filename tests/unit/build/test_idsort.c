@@ -20,6 +20,8 @@ static int compare(const void *a, const void *b) {
     return one->number < other->number ? -1 : one->number > other->number;
 }
 
+/* The sorter's output must equal qsort's. Few different hashes make many duplicates; many pairs
+ * make it write several runs to disk. */
 static void check(size_t count, uint64_t hash_limit, rng *random) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct idsort *sorter;

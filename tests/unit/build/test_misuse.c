@@ -71,6 +71,7 @@ static void test_dataset_options(void **state) {
     assert_null(dataset);
 }
 
+/* A writer whose file and index are the same file must be refused, however the path is spelled. */
 static void test_writer_onto_its_index(void **state) {
     (void)state;
     static const char *const spellings[] = {"same", "./same", "../%s/same", "sub/../same"};

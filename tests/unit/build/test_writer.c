@@ -36,6 +36,8 @@ static void write_all(recmap_writer *writer, const known *set) {
     ASSERT_OK(recmap_writer_finish(writer, &error), &error);
 }
 
+/* A written file must equal the known bytes, and the index written along must equal one built from
+ * the file afterwards. */
 static void test_file_and_index(void **state) {
     (void)state;
     int rounds = is_long() ? 300 : 12;

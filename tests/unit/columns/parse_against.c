@@ -119,6 +119,8 @@ static void ask_for_counts(asked_features *asked, const uint8_t *data, size_t si
     example_features_free(&features);
 }
 
+/* Reads the entries of the record and asks for each feature found, even if the record is damaged
+ * further on. */
 void asked_infer(asked_features *asked, const uint8_t *data, size_t size, unsigned leave_out) {
     struct wire_trace trace = {0};
     struct wire record = {data, data + size}, features, entry;
@@ -265,6 +267,7 @@ static void take_ours(model_feature *out, const struct example_feature *feature)
         if (!example_values_next(&value[i], &values)) abort();
 }
 
+/* Copies a feature decoded by protobuf-c into the model. */
 static void take_theirs(model_feature *out, const Tensorflow__Feature *feature) {
     switch (feature ? feature->kind_case : TENSORFLOW__FEATURE__KIND__NOT_SET) {
     case TENSORFLOW__FEATURE__KIND_INT64_LIST: {
@@ -380,6 +383,8 @@ static void column_name(char name[NAME_SIZE], char kind, size_t index) {
     snprintf(name, NAME_SIZE, "%c%zu", kind, index);
 }
 
+/* Asks for each feature as a variable-length column, and as a fixed-length one if its length is
+ * known. Some of the fixed columns copy or convert their values. */
 static recmap_parser *make_parser(const asked_features *asked) {
     static char names[COLUMNS_MAX][NAME_SIZE];
     recmap_feature features[COLUMNS_MAX];

@@ -158,6 +158,7 @@ static void put_bytes_value(writer *w, const recmap_column *column, uint64_t i) 
     put(w, "%.*s", (int)(offsets[i + 1] - offsets[i]), (const char *)column->values + offsets[i]);
 }
 
+/* Writes one value as text, by the column's element type. */
 static void put_value(writer *w, const recmap_column *c, uint64_t i) {
     const void *v = c->values;
     switch (c->element) {

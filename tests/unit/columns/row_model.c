@@ -32,6 +32,8 @@ static bool convert_one(uint8_t *position, const struct slot *slot, const recmap
     return true;
 }
 
+/* Converts all values of a feature one at a time, or the bytes of a raw one. The result is marked
+ * bad as soon as one value does not fit. */
 static elements convert_all(const struct slot *slot, const struct example_feature *feature) {
     size_t size = recmap_element_size(slot->element);
     elements made = {NULL, feature->count, true};

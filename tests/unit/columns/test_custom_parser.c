@@ -144,6 +144,8 @@ static void test_columns(void **state) {
     assert_memory_equal(pairs->values, first, sizeof first);
 }
 
+/* Each text is a program of letters for the parser's function, which sets one column wrongly. The
+ * parse must report the listed message. */
 static void test_what_is_set_wrongly(void **state) {
     parsing *with = *state;
     static const struct {
@@ -232,6 +234,8 @@ static void test_a_row_is_null_once(void **state) {
         assert_int_equal(recmap_columns_get(with->columns, c)->null_count, 3);
 }
 
+/* A custom parser fills the columns itself, so raw features, keys, partitions and sparse indices
+ * are refused. */
 static void test_what_cannot_be_asked_for(void **state) {
     (void)state;
     static const uint64_t sizes[] = {2};

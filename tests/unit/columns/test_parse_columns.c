@@ -92,6 +92,8 @@ static void test_all_rows_fail(void **state) {
     expect_column(&p, "id", "[1]");
 }
 
+/* One of three records is cut. Collecting leaves its row missing and reports the failure; the other
+ * rows are parsed. */
 static void test_damage_is_collected(void **state) {
     (void)state;
     const recmap_feature features[] = {{.name = "a", .kind = VAR, .element = I64}};
@@ -223,6 +225,8 @@ static int compare_points(const void *left, const void *right) {
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
+/* Sparse indices in random order, from none to several hundred. Entries must come out sorted by
+ * index, compared with a simple sort. */
 static void test_sparse_order_of_many(void **state) {
     (void)state;
     enum { LIMIT = 700 };
@@ -257,6 +261,7 @@ static void test_sparse_order_of_many(void **state) {
     }
 }
 
+/* Raw bytes in fixed-length, variable-length and sequence columns of different element types. */
 static void test_raw(void **state) {
     (void)state;
     const recmap_feature features[] = {

@@ -119,6 +119,8 @@ static void read_in_random_order(const packed_shard *shard, recmap_access access
     recmap_dataset_close(dataset);
 }
 
+/* Compressed shards of all sizes, from empty to several spans, in one and in many members. Every
+ * record is read in random order and compared. */
 static void test_random_order(void **state) {
     (void)state;
     rng random = {3};

@@ -50,6 +50,8 @@ static void frame_record(buffer *out, const buffer *record, size_t kind) {
     if (kind == 0) buffer_add_byte(out, '\n');
 }
 
+/* Writes RECORDS records in the given framing, then compresses them as MEMBERS members of about
+ * equal size. The end of each member is kept for the tests that damage one. */
 static shard *make_shard(size_t kind, compression by, rng *random) {
     shard *made = calloc(1, sizeof *made);
     if (!made) abort();

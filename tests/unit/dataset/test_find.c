@@ -63,6 +63,8 @@ static void assert_found(recmap_dataset *dataset, const recmap_value *id, const 
     assert_int_equal(first, due_count ? due[0] : 99);
 }
 
+/* Ids are texts or numbers, some of them duplicates or empty. A text and a number of the same
+ * digits are different ids. */
 static void test_ids_of_callback(void **state) {
     (void)state;
     const char *lines[] = {"a:1",    "b:2",    "no id", "#7:x", "a:3",

@@ -219,6 +219,8 @@ static void take_batches(recmap_loader *loader, recmap_order *order, uint64_t ep
     }
 }
 
+/* A shuffled loader with several threads over spans much longer than a batch, at positions in three
+ * epochs. */
 static void test_loader(void **state) {
     (void)state;
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {

@@ -104,6 +104,8 @@ static void assert_refused(recmap_status status, const recmap_error *error) {
     assert_true(error->message[0]);
 }
 
+/* Each query with numbers past the end, and with ranges that overflow, is refused. The outputs must
+ * stay unchanged. */
 static void test_out_of_range(void **state) {
     (void)state;
     buffer shard = BUFFER_INIT;

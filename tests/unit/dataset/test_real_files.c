@@ -74,6 +74,7 @@ static void assert_file(recmap_dataset *dataset, const char *path, bool is_compr
     buffer_free(&file);
 }
 
+/* The smallest, the largest and the total size of the records must be those in the manifest. */
 static void assert_sizes(recmap_dataset *dataset, const row *about) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch *batch;
@@ -95,6 +96,7 @@ static void assert_sizes(recmap_dataset *dataset, const row *about) {
     assert_int_equal(total, about->stream_bytes);
 }
 
+/* Opens one real file mapped and unmapped, and compares count and sizes with the manifest. */
 static void check_file(const row *about, const char *path) {
     recmap_index_summary summary = index_build("set.rmx", NULL, &path, 1);
     assert_int_equal(summary.record_count, about->records);
@@ -120,6 +122,8 @@ static void check_file(const row *about, const char *path) {
     }
 }
 
+/* Tests each file listed in the manifest of shared test data. Skipped if the data is not installed.
+ * */
 static void test_files_of_manifest(void **state) {
     (void)state;
     const char *folder = shared_data();

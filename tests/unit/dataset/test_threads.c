@@ -75,6 +75,8 @@ static void read_columns(const job *job, rng *random) {
     if ((size_t)length != due->size || label != (due->has_label ? due->label : 5)) abort();
 }
 
+/* A thread that makes random queries of every kind. All threads share one data set, so a thread
+ * sanitizer sees every pair of queries. */
 static void *work(void *context) {
     const job *at = context;
     rng random = {at->seed};

@@ -161,6 +161,8 @@ static void assert_has(const char *text, const char *format, ...) {
     if (!strstr(text, part)) fail_msg("no %s in %s", part, text);
 }
 
+/* The JSON must parse and hold the data set's numbers. The shard table is included only on request.
+ * */
 static void test_info_as_json(void **state) {
     (void)state;
     known set = make_set(true, 6);

@@ -56,6 +56,8 @@ static void test_some(void **state) {
     waypoints_destroy(places);
 }
 
+/* More positions than are kept, added in order and at random. The number kept stays within its
+ * limit, and the position found is at or shortly before the one asked for. */
 static void test_many(void **state) {
     (void)state;
     rng random = {1};

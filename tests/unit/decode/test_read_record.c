@@ -692,6 +692,8 @@ static void expect_fault(const recmap_feature *feature, const char *hex, recmap_
     recmap_parser_release(parser);
 }
 
+/* Each case is one record with one fault and the complete message. Offsets and names of features
+ * are part of it. */
 static void test_messages(void **state) {
     (void)state;
     static const uint64_t two[] = {2};

@@ -283,6 +283,8 @@ static const char *compare_with_theirs(const struct example_features *ours, bool
     return difference;
 }
 
+/* Reads the bytes with each reader of the library and compares their results. Returns the first
+ * difference, or NULL if they agree. */
 const char *find_difference(const uint8_t *data, size_t size) {
     struct example_features features = EXAMPLE_FEATURES_INIT;
     struct example_fault fault = {SIZE_MAX, NULL};

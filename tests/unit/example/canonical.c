@@ -75,7 +75,9 @@ static bool sort_maps(Tensorflow__SequenceExample *message, maps *m) {
     return is_good;
 }
 
-bool canonical(uint8_t **position, size_t *made_size, const uint8_t *data, size_t size) {
+/* Parses with protobuf-c, sorts the maps by key and serializes again. Two records with the same
+ * content thus have the same bytes. */
+bool canonical(uint8_t **out, size_t *out_size, const uint8_t *data, size_t size) {
     Tensorflow__SequenceExample *message = tensorflow__sequence_example__unpack(NULL, size, data);
     maps m;
     if (!message) return false;
@@ -84,10 +86,10 @@ bool canonical(uint8_t **position, size_t *made_size, const uint8_t *data, size_
         Tensorflow__SequenceExample sorted = TENSORFLOW__SEQUENCE_EXAMPLE__INIT;
         if (message->context) sorted.context = &m.context;
         if (message->feature_lists) sorted.feature_lists = &m.lists;
-        *made_size = tensorflow__sequence_example__get_packed_size(&sorted);
-        *position = malloc(*made_size + 1);
-        if (!*position) abort();
-        tensorflow__sequence_example__pack(&sorted, *position);
+        *out_size = tensorflow__sequence_example__get_packed_size(&sorted);
+        *out = malloc(*out_size + 1);
+        if (!*out) abort();
+        tensorflow__sequence_example__pack(&sorted, *out);
     }
     free(m.context.feature);
     free(m.lists.feature_list);

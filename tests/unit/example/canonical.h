@@ -10,6 +10,6 @@
 /* Into malloc'ed memory. False when protobuf-c refuses the bytes, or cannot write what libprotobuf
  * writes: it leaves out empty names, and ends a name at a NUL. Of the bytes nothing may be among
  * what find_departures of against.h lists, and nothing unknown. */
-bool canonical(uint8_t **position, size_t *made_size, const uint8_t *data, size_t size);
+bool canonical(uint8_t **out, size_t *out_size, const uint8_t *data, size_t size);
 
 #endif

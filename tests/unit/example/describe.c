@@ -46,6 +46,7 @@ static void put_feature(recmap_text *text, const struct example_feature *feature
     put(text, "} ");
 }
 
+/* Writes the reason if the record is refused, otherwise its features in text form. */
 void describe(recmap_text *text, const uint8_t *data, size_t size) {
     struct example_features features = EXAMPLE_FEATURES_INIT;
     struct example_fault fault;

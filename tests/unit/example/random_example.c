@@ -105,6 +105,7 @@ static void put_packed(message *list, const maker *make, unsigned kind) {
     put_field(list, make, 1, &packed);
 }
 
+/* Writes the values of one list, packed or one by one, mixed with unknown fields. */
 static void put_list(message *list, const maker *make, unsigned kind) {
     uint64_t count = below(make, 4);
     maybe_unknown(list, make);
@@ -174,6 +175,8 @@ static void put_random_entry(message *entry, const maker *make) {
     maybe_unknown(entry, make);
 }
 
+/* Writes a random Example. `odd` says how often legal but unusual forms occur, such as merged
+ * messages and unknown fields. */
 void random_example(message *example, random_state *random, const oddness *odd) {
     maker make = {random, odd};
     example->size = 0;

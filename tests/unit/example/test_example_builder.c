@@ -41,6 +41,8 @@ static void ok(recmap_status status) {
     assert_int_equal(status, RECMAP_OK);
 }
 
+/* The same record is built three times with one builder, which must not depend on what it built
+ * before. */
 static void test_example(void **state) {
     (void)state;
     static const int64_t label[] = {3, -1, 300};
@@ -112,6 +114,8 @@ static void check_error(recmap_status status, const recmap_error *error, const c
     assert_string_equal(error->message, message);
 }
 
+/* Each call that is out of order or has a bad name is refused with its message, and the record
+ * under construction stays valid. */
 static void test_errors(void **state) {
     (void)state;
     const uint8_t *data = NULL;
@@ -272,6 +276,8 @@ static void put_model(message *out, const operation *ops, size_t count) {
     if (lists.size) put_sub(out, 2, &lists);
 }
 
+/* A random sequence of calls builds a record. Its bytes must equal the canonical form of a simple
+ * model of the same calls. */
 static void test_random_records_say_what_was_added(void **state) {
     (void)state;
     random_state random = {12};

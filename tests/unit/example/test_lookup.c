@@ -227,6 +227,8 @@ static void test_names_that_collide(void **state) {
     example_names_destroy(names);
 }
 
+/* Repeated and empty names in the list of names: each position must refer to the first one with the
+ * same name. */
 static void test_names(void **state) {
     (void)state;
     static const char *const repeated[] = {"b", "a", "b", "", "b", ""};

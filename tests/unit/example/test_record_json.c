@@ -68,6 +68,8 @@ static void test_names(void **state) {
                               "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\":{\"int64List\":{}}"));
 }
 
+/* Floats in JSON, given as the bytes of the record: shortest decimal form, signed zeros, infinities
+ * and NaN. */
 static void test_floats(void **state) {
     (void)state;
     static const struct {

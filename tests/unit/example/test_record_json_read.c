@@ -90,6 +90,7 @@ typedef struct value_case {
     const char *hex;
 } value_case;
 
+/* Spellings of an integer that protobuf's JSON parser accepts, with the value's varint. */
 static void test_int64s(void **state) {
     (void)state;
     static const value_case cases[] = {
@@ -149,6 +150,8 @@ static void test_int64s(void **state) {
         check_value(i % 2 ? "int64List" : "int64_list", 3, cases[i].value, cases[i].hex);
 }
 
+/* Spellings of a float, with its four bytes. Values between two floats are rounded to the nearest.
+ * */
 static void test_floats(void **state) {
     (void)state;
     static const value_case cases[] = {
@@ -195,6 +198,7 @@ static void test_floats(void **state) {
         check_value(i % 2 ? "floatList" : "float_list", 2, cases[i].value, cases[i].hex);
 }
 
+/* Both alphabets of base64, with and without padding. */
 static void test_bytes(void **state) {
     (void)state;
     static const value_case cases[] = {

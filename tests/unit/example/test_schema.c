@@ -132,6 +132,8 @@ static void test_ranges_of_int64s(void **state) {
     recmap_schema_destroy(schema);
 }
 
+/* NaN is counted but does not take part in the range; infinities do. The JSON must stay valid in
+ * both cases. */
 static void test_ranges_of_floats(void **state) {
     (void)state;
     static const uint32_t nan_bits = 0x7fc00001;

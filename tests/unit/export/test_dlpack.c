@@ -42,6 +42,8 @@ static void expect_dlpack(size_t index, recmap_tensor what, size_t level, const 
     versioned->deleter(versioned);
 }
 
+/* Each kind of tensor is exported; it must refer to the column's memory and have its type and
+ * shape. Tensors that a column does not have are refused. */
 static void test_dlpack(void **state) {
     (void)state;
     const recmap_feature features[] = {

@@ -24,6 +24,7 @@ static void expect_arrow(size_t index, const char *type, const char *values) {
     assert_null(schema.release);
 }
 
+/* One column for each element type: Arrow's type name and the values must match. */
 static void test_elements(void **state) {
     (void)state;
     recmap_feature features[13] = {0};
@@ -86,6 +87,8 @@ static void test_fixed(void **state) {
                  "[[short, one_of_more_than_12_bytes], null, [the_second_of_more_than_12, ]]");
 }
 
+/* Variable and sequence columns become lists or fixed-size lists. Copied and borrowed bytes must
+ * give the same text. */
 static void test_lists(void **state) {
     (void)state;
     const recmap_feature features[] = {
@@ -117,6 +120,7 @@ static void test_lists(void **state) {
                  "[[a], null, [the_longest_one, b, another_long_one]]");
 }
 
+/* Ragged columns become nested lists, sparse ones a struct of indices and values. */
 static void test_ragged_and_sparse(void **state) {
     (void)state;
     const recmap_feature features[] = {
@@ -166,6 +170,7 @@ static void test_feature_lists(void **state) {
                  "[[[], [u, a_view_of_many_bytes]], null]");
 }
 
+/* Columns without rows, and a batch without columns, are exported as empty arrays. */
 static void test_empty_batches(void **state) {
     (void)state;
     const recmap_feature features[] = {
@@ -273,6 +278,8 @@ static void test_exports_outlive_batches(void **state) {
     for (int i = 0; i < ROUNDS; i++) batch_free(&batches[i]);
 }
 
+/* Records as Arrow string views: short ones are stored inline, others refer to the payload. The
+ * owner is released exactly once. */
 static void test_records(void **state) {
     (void)state;
     int released = 0;

@@ -78,6 +78,7 @@ static void test_detects(void **state) {
     assert_false(compression_begins(COMPRESSION_GZIP, bytes, 3));
 }
 
+/* Several members, some of them empty, followed by zeros, must give the concatenated content. */
 static void test_members(void **state) {
     (void)state;
     rng random = {1};
@@ -331,6 +332,8 @@ static void test_points_of_flushes(void **state) {
             }
 }
 
+/* Random bytes with many false GZIP headers, followed by a real member. The search must find the
+ * real one and may not accept a false one. */
 static void test_finds_members(void **state) {
     (void)state;
     rng random = {9};
