@@ -76,8 +76,8 @@ from ._partitions import (
     ValueRowIds,
 )
 from ._recmap import version as __version__
-from ._row_orders import Chunked, Packed, Windows
 from ._record_batch import RecordBatch
+from ._row_orders import Chunked, Packed, Windows
 from ._writer import Writer
 
 __all__ = [

@@ -36,7 +36,7 @@ extern PyType_Spec buffer_spec;
 extern PyType_Spec parser_spec;
 extern PyType_Spec counts_spec;
 
-/* Functions of the module that are no methods of an object: name, C function, how it is called. */
+/* Functions of the module that are not methods of an object. */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords);
 PyObject *framing_load(PyObject *module, PyObject *path);
 PyObject *shards_expand(PyObject *module, PyObject *names);

@@ -83,7 +83,7 @@ def test_steps_of_several_kinds():
 @pytest.mark.parametrize("cut", [1, 5, 12])
 def test_malformed_records_name_the_byte(cut):
     record = recmap.encode_example({"label": [1, 2, 3]})
-    with pytest.raises(recmap.CorruptRecordError, match="is not a tf.Example: ") as caught:
+    with pytest.raises(recmap.CorruptRecordError, match=r"is not a tf\.Example: ") as caught:
         recmap.decode_example(record[:cut])
     assert 0 <= caught.value.offset <= cut
     assert caught.value.advice
@@ -92,7 +92,9 @@ def test_malformed_records_name_the_byte(cut):
 def test_a_malformed_sequence_example():
     record = recmap.encode_sequence_example({}, {"a": [[1, 2, 3]]})
     broken = record[:-6] + b"\xff" * 6
-    with pytest.raises(recmap.CorruptRecordError, match="is not a tf.SequenceExample: ") as caught:
+    with pytest.raises(
+        recmap.CorruptRecordError, match=r"is not a tf\.SequenceExample: "
+    ) as caught:
         recmap.decode_example(broken)
     assert caught.value.offset is not None
 

@@ -106,7 +106,7 @@ def test_invalid_expressions(labelled, expression):
 
 
 def test_errors_name_the_character(labelled):
-    with pytest.raises(ValueError, match="^character 16: `lang`: text and numbers cannot"):
+    with pytest.raises(ValueError, match=r"^character 16: `lang`: text and numbers cannot"):
         labelled.where("label == 3 and lang == 3")
 
 

@@ -75,7 +75,7 @@ static recmap_status parse(recmap_row *row, const recmap_record *record, void *c
         case 'f': status = recmap_row_fail(row, 1, "a bad letter"); break;
         case 'q': return RECMAP_FEATURE;
         case 'h':
-            if (recmap_row_fail(row, 0, "and goes on") == RECMAP_OK) return RECMAP_INVALID;
+            if (recmap_row_fail(row, 0, "and continues") == RECMAP_OK) return RECMAP_INVALID;
             break;
         default: break;
         }
@@ -162,7 +162,7 @@ static void test_what_is_set_wrongly(void **state) {
         {"iAlA", "feature 'words': value 0 has 2 GiB or more, too much for a view", RECMAP_FEATURE},
         {"fA", "a bad letter", RECMAP_CORRUPT},
         {"iAqA", "the parser's function rejected the record", RECMAP_CORRUPT},
-        {"iAhA", "and goes on", RECMAP_CORRUPT},
+        {"iAhA", "and continues", RECMAP_CORRUPT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(run(with, &cases[i].text, 1, RECMAP_PARSE_RAISE), cases[i].status);
@@ -200,7 +200,7 @@ static void test_bytes_from_anywhere(void **state) {
     free(far_text);
 }
 
-/* A row that fails behind what it set leaves nothing of it. */
+/* A row that fails after it has set values keeps none of them. */
 static void test_failures_are_collected(void **state) {
     parsing *with = *state;
     const char *const texts[] = {"iAw2p1", "iBw2p1sCfA", "iCw1p2"};

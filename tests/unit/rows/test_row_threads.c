@@ -125,7 +125,7 @@ static void *remake_tables(void *context) {
 static void run_child(struct shared *shared) {
     recmap_pieces pieces = RECMAP_PIECES_INIT;
     bool is_good = true;
-    alarm(60); /* a child that waits for ever must not hold up the test */
+    alarm(60); /* a child that never returns must not hold up the test */
     for (uint64_t i = 0; i < 8; i++) is_good = check_batch(shared, &pieces, i) && is_good;
     _exit(is_good ? 0 : 1);
 }

@@ -291,7 +291,7 @@ static void test_index_of_several_files(void **state) {
     ASSERT_INDEX("work.rmx", "left", "right");
     ASSERT_INDEX("work.rmx", "0001", "0002");
     ASSERT_INDEX("d.1/d.1.rmx", "d.1/-1", "d.1/-2");
-    /* Both begin with the byte c3, which alone is not a character. */
+    /* Both begin with the byte c3, which is only part of a character. */
     ASSERT_INDEX("e.rmx", "e\xc3\xa9", "e\xc3\xa8");
 }
 
