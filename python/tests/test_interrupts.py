@@ -230,7 +230,8 @@ def test_numbers_of_an_order_end_early(method):
 
 @pytest.mark.parametrize("features", [None, FEATURES])
 @pytest.mark.parametrize("access", ["map", "read"])
-def test_signals_are_answered_during_a_gather(digits_index, access, features):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_signals_are_answered_during_a_gather(digits_index, threads, access, features):
     """A handler is called several times in one long call, and what it raises ends the call. Signals
     that are answered only at the end of a call reach the handler once."""
     ds = recmap.open(DIGITS, index=digits_index, access=access)
@@ -246,9 +247,9 @@ def test_signals_are_answered_during_a_gather(digits_index, access, features):
         numbers = np.random.default_rng(1).integers(0, len(ds), count, np.uint64)
         rings.clear()
         if parser is None:
-            ds._gather(numbers)
+            ds._gather(numbers, threads)
         else:
-            ds._parse(parser, numbers, False)
+            ds._parse(parser, numbers, False, threads)
         return len(rings)
 
     former = signal.signal(signal.SIGALRM, ring)
