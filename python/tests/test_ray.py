@@ -247,7 +247,7 @@ def test_sizes_of_many_records_are_estimated(made, monkeypatch):
     order = recmap.Shuffled(len(made), seed=3)
     source = recmap.ray.Datasource(made, order=order, position=10)
     exact = [task.metadata.size_bytes for task in source.get_read_tasks(3)]
-    monkeypatch.setattr("recmap.ray._EXACT_COUNT", 1000)
+    monkeypatch.setattr("recmap.ray._EXACT_COUNT_MAX", 1000)
     source = recmap.ray.Datasource(made, order=order, position=10)
     close = [task.metadata.size_bytes for task in source.get_read_tasks(3)]
     assert close != exact and all(abs(a / b - 1) < 0.2 for a, b in zip(close, exact, strict=True))

@@ -48,7 +48,7 @@ static void test_index_options(void **state) {
     assert_create_fails(&options, "x.rmx", "lifts is NULL");
     assert_create_fails(NULL, "", "no path");
     write_shard("shard", "a");
-    assert_create_fails(NULL, "shard", "no recmap index");
+    assert_create_fails(NULL, "shard", "is not a recmap index");
     assert_int_equal(folder_count(), 1);
 }
 

@@ -245,7 +245,7 @@ static void test_cut_beside_bad(void **unused) {
         ASSERT_OK(recmap_loader_seek(loader, 0, RECORDS - BATCH, &error), &error);
         recmap_batch *batch = NULL;
         assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_IO);
-        assert_non_null(strstr(error.advice, "bring the whole file back"));
+        assert_non_null(strstr(error.advice, "restore the complete file"));
         assert_stands_at(loader, 0, RECORDS - BATCH);
         recmap_loader_destroy(loader);
     }
