@@ -259,7 +259,7 @@ class Dataset(_recmap.Dataset):
         return sequence_columns_of(batch, parser.context_count())
 
     def _parsed(
-        self, items: Numbers, parser: _recmap.Parser, on_error: str, threads: int
+        self, items: Numbers, parser: _recmap.Parser, on_error: str, threads: int = 1
     ) -> RecordBatch:
         if on_error not in ("raise", "collect"):
             raise ValueError(f'on_error must be "raise" or "collect", not {on_error!r}')
