@@ -87,18 +87,19 @@ uint8_t *batch_allocate(recmap_batch *batch, size_t size) {
     return buffer;
 }
 
-/* One stable pass by eight bits, from `requests` to `sorted`, which change places. Returns how many
- * requests the largest group of equal bits has. */
-static size_t sort_by(recmap_batch *batch, size_t count, unsigned shift) {
+/* One stable pass of a radix sort, by the eight bits from `shift` on: sorts `requests` into
+ * `sorted` and swaps the two. Returns the number of requests in the largest group with equal bits.
+ */
+static size_t radix_pass(recmap_batch *batch, size_t count, unsigned shift) {
     const struct batch_request *from = batch->requests;
     struct batch_request *to = batch->sorted;
     size_t starts[256] = {0}, sum = 0, largest = 0;
     for (size_t i = 0; i < count; i++) starts[from[i].number >> shift & 0xff]++;
     for (size_t i = 0; i < 256; i++) {
-        size_t here = starts[i];
+        size_t group_size = starts[i];
         starts[i] = sum;
-        sum += here;
-        if (here > largest) largest = here;
+        sum += group_size;
+        if (group_size > largest) largest = group_size;
     }
     for (size_t i = 0; i < count; i++) to[starts[from[i].number >> shift & 0xff]++] = from[i];
     batch->sorted = batch->requests;
@@ -110,7 +111,7 @@ static size_t sort_by(recmap_batch *batch, size_t count, unsigned shift) {
 }
 
 /* A stable insertion sort, for requests that are nearly sorted. */
-static void insert_each(struct batch_request *requests, size_t count) {
+static void insertion_sort(struct batch_request *requests, size_t count) {
     for (size_t i = 1; i < count; i++) {
         struct batch_request moved = requests[i];
         size_t at = i;
@@ -128,15 +129,16 @@ recmap_status batch_sort_requests(recmap_batch *batch, size_t count, recmap_erro
         is_sorted &= batch->requests[i - 1].number <= batch->requests[i].number;
     }
     if (is_sorted) return RECMAP_OK;
-    /* In a shuffled batch of hundreds, the highest bits determine the order almost completely. */
+    /* In a shuffled batch of hundreds of records, the highest bits determine the order almost
+     * completely, and an insertion sort does the rest. */
     unsigned width = bit_length(differing);
-    if (sort_by(batch, count, width > 8 ? width - 8 : 0) <= FEW_IN_GROUP) {
-        insert_each(batch->requests, count);
+    if (radix_pass(batch, count, width > 8 ? width - 8 : 0) <= FEW_IN_GROUP) {
+        insertion_sort(batch->requests, count);
         return RECMAP_OK;
     }
     recmap_status status = RECMAP_OK;
     for (unsigned shift = 0; shift < width && status == RECMAP_OK; shift += 8) {
-        if (differing >> shift & 0xff) sort_by(batch, count, shift);
+        if (differing >> shift & 0xff) radix_pass(batch, count, shift);
         status = interrupt_check(&batch->interrupt, count * sizeof *batch->requests, error);
     }
     return status;

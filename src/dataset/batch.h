@@ -1,4 +1,5 @@
-/* The contents of a batch: records in the order of the request, and what keeps their bytes. */
+/* The contents of a batch: records in the order of the request, and what keeps their bytes
+ * alive. */
 #ifndef RECMAP_DATASET_BATCH_H
 #define RECMAP_DATASET_BATCH_H
 
@@ -13,8 +14,8 @@ struct batch_request {
     size_t slot;
 };
 
-/* A read into a batch's own memory, for the requests [first, end), which lie close to each other.
- */
+/* A read into a batch's own memory. It serves the requests [first, end), whose records lie close to
+ * each other. */
 struct batch_read {
     recmap_batch *batch;
     size_t first, end;
@@ -34,11 +35,11 @@ struct recmap_batch {
     uint8_t **buffers; /* bytes that were read with pread */
     size_t buffer_count;
     size_t buffer_capacity;
-    struct batch_request *requests; /* scratch of a gather */
-    struct batch_request *sorted;
+    struct batch_request *requests; /* by record number, once they are sorted */
+    struct batch_request *sorted;   /* scratch of the sort */
     size_t requests_capacity;
     size_t sorted_capacity;
-    struct index_place *places;
+    struct index_place *places;       /* of the requests */
     const struct open_shard **shards; /* of the places, if mapped; NULL: read with pread */
     size_t places_capacity;
     size_t shards_capacity;
@@ -46,7 +47,7 @@ struct recmap_batch {
     size_t memory_size;
     struct batch_read *reads;
     size_t reads_capacity;
-    size_t request_count; /* of the records that the reads are for */
+    size_t request_count; /* records that the reads are for */
     size_t read_count;
     size_t submitted_count;  /* reads given to the kernel */
     size_t done_count;       /* reads completed */
@@ -56,7 +57,7 @@ struct recmap_batch {
     bool is_parsed;          /* the columns hold these records */
     struct interrupt interrupt;
     unsigned thread_count; /* see recmap_batch_set_threads */
-    recmap_batch **parts;  /* of several threads; empty except while they fill this batch */
+    recmap_batch **parts;  /* one per thread; empty except while threads fill this batch */
     size_t part_count;
     size_t part_capacity;
     recmap_columns **part_columns; /* scratch: the columns of the parts */

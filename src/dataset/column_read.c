@@ -1,4 +1,4 @@
-/* Columns of a data set: "@length", computed from the offsets, then the lifted columns. */
+/* Columns of a data set: "@length", the sizes of the records, and then the lifted columns. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -56,11 +56,11 @@ static recmap_status check_read(const recmap_dataset *dataset, size_t column_ind
     return dataset_check_range(dataset, first, count, error);
 }
 
-/* Iterates over the chunks with values [first, first + count) of a lifted column. */
+/* Iterates over the values of a lifted column, and opens each chunk when it reaches it. */
 struct column_cursor {
     recmap_dataset *dataset;
-    size_t column;
-    uint64_t next;
+    size_t column; /* among the lifted columns, without "@length" */
+    uint64_t next; /* record number of the next value */
     struct column_chunk chunk;
     bool has_chunk;
 };

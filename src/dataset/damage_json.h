@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-/* {"path", "offset", "length", "reason"}, and "record" where one is named. */
+/* {"path", "offset", "length", "reason"}, and "record" if the damage names one. */
 static inline void damage_write_json(struct json_writer *json, const recmap_damage *damage) {
     json_open(json, '{');
     json_key(json, "path");

@@ -20,7 +20,7 @@ struct recmap_dataset {
     recmap_access access;
     bool outgrows_caches;          /* a record is unlikely to be in a CPU cache when read again */
     struct extractor *extractor;   /* reads the ids of records; NULL without ids */
-    struct record_buffer *buffers; /* of records read with pread and not released; process lock */
+    struct record_buffer *buffers; /* of copied records that were not released; process lock */
     recmap_dataset_info info;
 };
 
@@ -28,7 +28,8 @@ struct recmap_dataset {
 recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first, uint64_t count,
                                   recmap_error *error);
 
-/* The cache level that a frame is prefetched into. Prefetching into the second level delays other
+/* The cache level that a frame is prefetched into. (In this header, to fetch is to prefetch into a
+ * CPU cache. dataset/fetch.h reads from the device.) Prefetching into the second level delays other
  * requests less; prefetching into the first level only does not evict the index from the second. */
 typedef enum fetch_level { FETCH_SECOND_LEVEL, FETCH_FIRST_LEVEL, FETCH_FIRST_ALONE } fetch_level;
 
@@ -46,8 +47,8 @@ ALWAYS_INLINE void fetch_line(const uint8_t *line, fetch_level level) {
     else __builtin_prefetch(line, 0, 2);
 }
 
-/* Prefetches the part of a frame that will be checked: all of its cache lines at once, because the
- * index knows the frame's size before its header is loaded. */
+/* Prefetches the part of a frame that will be checked, up to FETCH_MAX bytes. All cache lines are
+ * requested at once, because the index knows the frame's size before its header is loaded. */
 ALWAYS_INLINE void dataset_fetch_frame(const recmap_dataset *dataset, const uint8_t *frame_bytes,
                                        uint64_t size, fetch_level level) {
     enum { LINE = 64 };
@@ -56,8 +57,9 @@ ALWAYS_INLINE void dataset_fetch_frame(const recmap_dataset *dataset, const uint
     fetch_line(frame_bytes + wanted - 1, level);
 }
 
-/* The same for a single record that is checked next. Its last line is prefetched as well: it often
- * lies in another page, and translating that address takes as long as loading the bytes. */
+/* As dataset_fetch_frame, for a single record that is checked next. Its last line is prefetched as
+ * well: it often lies in another page, and translating that address takes as long as loading the
+ * bytes. */
 ALWAYS_INLINE void dataset_fetch_one(const recmap_dataset *dataset, const uint8_t *frame_bytes,
                                      uint64_t size) {
     fetch_level level = dataset->outgrows_caches ? FETCH_FIRST_ALONE : FETCH_FIRST_LEVEL;
@@ -79,7 +81,8 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
                                   const struct index_place *place, uint64_t number,
                                   recmap_error *error);
 
-/* Frees the buffers of records that were copied and never released; when the data set closes. */
+/* Called when the data set closes. Frees the buffers of records that were copied and never
+ * released. */
 void record_buffers_free(recmap_dataset *dataset);
 
 #endif

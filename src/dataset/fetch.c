@@ -11,7 +11,7 @@
 enum {
     SUBMITTED_AT_ONCE = 16,   /* reads per system call, and shards pinned for it */
     GAP = 4096,               /* records this close to each other share a read */
-    TOTAL_SIZE_MAX = 1 << 20, /* of a read for several records */
+    TOTAL_SIZE_MAX = 1 << 20, /* of a read shared by several records */
     ALIGNMENT_MAX = 4096,
 };
 
@@ -101,8 +101,8 @@ static size_t merge_requests(const recmap_batch *batch, size_t first, size_t cou
 }
 
 /* A read whose bounds are multiples of the file system's alignment. */
-static struct batch_read make_read(recmap_batch *batch, size_t first, size_t end,
-                                   uint64_t bytes_end, uint32_t alignment) {
+static struct batch_read align_read(recmap_batch *batch, size_t first, size_t end,
+                                    uint64_t bytes_end, uint32_t alignment) {
     uint64_t mask = alignment - 1, begin = batch->places[first].offset & ~mask;
     return (struct batch_read){.batch = batch,
                                .first = first,
@@ -136,7 +136,7 @@ static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *datas
                            sizeof *batch->reads))
             return false;
         struct batch_read *read = &batch->reads[batch->read_count++];
-        *read = make_read(batch, i, next, bytes_end, alignment);
+        *read = align_read(batch, i, next, bytes_end, alignment);
         read->memory_offset = place_read(read, alignment, *memory_size);
         if (read->memory_offset > SIZE_MAX / 2) return false;
         *memory_size = read->memory_offset + read->size;
@@ -147,11 +147,11 @@ static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *datas
 /* Makes the batch's memory large enough. Existing memory is reused unless it is far too large. */
 static bool ensure_memory(recmap_batch *batch, size_t size) {
     enum { TOO_LARGE = 4 };
-    size_t taken = pages_size(size);
-    if (batch->memory_size >= taken && batch->memory_size / TOO_LARGE <= taken) return true;
+    size_t needed = pages_size(size);
+    if (batch->memory_size >= needed && batch->memory_size / TOO_LARGE <= needed) return true;
     free(batch->memory);
     batch->memory = pages_allocate(size);
-    batch->memory_size = batch->memory ? taken : 0;
+    batch->memory_size = batch->memory ? needed : 0;
     return batch->memory != NULL;
 }
 
@@ -203,8 +203,9 @@ static void end_read(struct fetcher *fetcher, const struct batch_read *read, int
 /* The next read to submit, or NULL. Batches whose reads are all submitted leave the list here.
  *
  * A batch must have left the list before it is finished, because its memory may be reused then.
- * This holds: reads are submitted in the order of the list, so when the last read of a batch is
- * done and no later one is in flight, keep_busy calls this function, which removes the batch. */
+ * This holds because reads are submitted in the order of the list. When the last read of a batch is
+ * done, either a read of a later batch is in flight, so this function has already passed the batch,
+ * or nothing is in flight; then keep_busy calls this function, which removes the batch. */
 static struct batch_read *next_read(struct fetcher *fetcher) {
     while (fetcher->oldest && fetcher->oldest->submitted_count == fetcher->oldest->read_count)
         fetcher->oldest = fetcher->oldest->next;
@@ -237,11 +238,11 @@ static void submit_reads(struct fetcher *fetcher) {
     for (unsigned i = 0; i < count; i++) shard_cache_unpin(pins[i]);
 }
 
-/* Keeps the ring full. Waits until a quarter of it is free, so that not every read costs a system
- * call. */
+/* Refills the ring. Does nothing until a quarter of it is free, so that not every read costs a
+ * system call. */
 static void keep_busy(struct fetcher *fetcher) {
-    unsigned few = fetcher->depth - fetcher->depth / 4;
-    if (fetcher->in_flight > few) return;
+    unsigned refill_limit = fetcher->depth - fetcher->depth / 4;
+    if (fetcher->in_flight > refill_limit) return;
     while (!fetcher->is_stopped && fetcher->in_flight < fetcher->depth && next_read(fetcher))
         submit_reads(fetcher);
 }

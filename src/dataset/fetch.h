@@ -27,14 +27,16 @@ void fetcher_destroy(struct fetcher *fetcher);
 bool fetcher_start(struct fetcher *fetcher, recmap_batch *batch, const uint64_t *numbers,
                    size_t count);
 
-/* Whether too few reads follow those of this batch to keep the device busy while it is finished. */
+/* Whether the started reads after those of this batch are too few to keep the device busy until the
+ * batch is finished. */
 bool fetcher_wants_more(const struct fetcher *fetcher, const recmap_batch *batch);
 
 /* Waits until the batch has its records, in the order of `numbers`. Batches must be finished in the
  * order in which they were started. Returns false if the batch is empty and must be gathered. */
 bool fetcher_finish(struct fetcher *fetcher, recmap_batch *batch);
 
-/* Starts no further reads. Batches that were started can be finished sooner, and are empty. */
+/* Cancels all reads that were not submitted. Batches that were started must still be finished; for
+ * those that lost reads, fetcher_finish returns false. */
 void fetcher_stop(struct fetcher *fetcher);
 
 #endif

@@ -40,10 +40,10 @@ static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t num
     recmap_record record;
     recmap_status status = recmap_dataset_get(&record, dataset, number, error);
     if (status != RECMAP_OK) return status;
-    recmap_value its_id;
-    status = extractor_read_id(&its_id, dataset->extractor, record.data, record.size, error);
+    recmap_value record_id;
+    status = extractor_read_id(&record_id, dataset->extractor, record.data, record.size, error);
     if (status != RECMAP_OK) name_place(dataset, number, error);
-    else *matches = is_same_id(&its_id, id);
+    else *matches = is_same_id(&record_id, id);
     recmap_record_release(&record);
     return status;
 }

@@ -13,13 +13,13 @@
 
 enum {
     /* The stages, each as the number of records between it and the first stage (the entry in the
-     * index): the packed offset, locating the frame, its bytes in the first-level cache, and
-     * checking it. */
+     * index): prefetching the packed offset, locating the frame, prefetching its
+     * bytes into the first-level cache, and checking it. */
     LAG_OFFSET = 6,
     LAG_LOCATE = 24,
     LAG_FETCH = 40,
     LAG_CHECK = 46,
-    LOCATED_AT_ONCE = 8, /* records whose page addresses are translated together */
+    LOCATED_AT_ONCE = 8, /* records whose pages' addresses are translated together */
     READ_GAP = 4096,     /* records this close to each other share a pread */
     READ_MAX = 1 << 20,
 };
@@ -38,8 +38,8 @@ static void leave_shard(struct gather *gather) {
     gather->shard = NULL;
 }
 
-/* Pins the shard unless it is the current one. The batch keeps the pin of a mapped shard, because
- * its records point into the mapping. If shards are never closed, pins need not be released. */
+/* Makes a shard the current one and pins it. The batch keeps the pin of a mapped shard, because its
+ * records point into the mapping. If shards are never closed, the pin need not be kept. */
 static recmap_status enter_shard(struct gather *gather, uint32_t shard_index, recmap_error *error) {
     if (gather->shard && gather->shard_index == shard_index) return RECMAP_OK;
     leave_shard(gather);
@@ -231,7 +231,8 @@ static recmap_status turn_stages(struct gather *gather, size_t turn, size_t coun
     return status;
 }
 
-static recmap_status visit(struct gather *gather, size_t count, recmap_error *error) {
+/* Runs the pipeline over the records of mapped shards, then reads the others. */
+static recmap_status read_all(struct gather *gather, size_t count, recmap_error *error) {
     for (size_t turn = 0; turn < count + LAG_CHECK; turn++) {
         recmap_status status = turn_stages(gather, turn, count, error);
         if (status != RECMAP_OK) return status;
@@ -265,7 +266,7 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
 static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset, size_t count,
                                      recmap_error *error) {
     struct gather gather = {.batch = batch, .dataset = dataset};
-    recmap_status status = visit(&gather, count, error);
+    recmap_status status = read_all(&gather, count, error);
     leave_shard(&gather);
     batch->count = count;
     if (status == RECMAP_OK) return RECMAP_OK;

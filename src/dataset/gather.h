@@ -4,7 +4,8 @@
 
 #include <recmap/dataset.h>
 
-/* As recmap_dataset_gather, but on the calling thread alone, whatever the batch is set to. */
+/* As recmap_dataset_gather, but on the calling thread alone, even if the batch is set to use
+ * several threads. */
 recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
                                   const uint64_t *numbers, size_t count, recmap_error *error);
 

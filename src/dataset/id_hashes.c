@@ -1,4 +1,4 @@
-/* The hash of each record's id, out of the index alone. */
+/* The hash of each record's id, from the index alone. */
 #include "dataset/dataset.h"
 
 recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes, recmap_dataset *dataset,

@@ -23,7 +23,12 @@ enum {
     THREADS_MAX = 256,
 };
 
-enum fill_phase { PHASE_READ, PHASE_MERGE, PHASE_BYTES, PHASE_COUNT };
+enum fill_phase {
+    PHASE_READ,  /* each part is gathered and parsed */
+    PHASE_MERGE, /* records and values are copied to the whole batch */
+    PHASE_BYTES, /* the contents of bytes columns are copied, if any are left */
+    PHASE_COUNT,
+};
 
 struct parallel_fill {
     recmap_batch *batch;
@@ -35,13 +40,13 @@ struct parallel_fill {
     atomic_bool is_interrupted;
 };
 
-/* Whether so many records are likely to be at least BYTES_MIN long. */
+/* Whether `count` records are likely to have at least BYTES_MIN bytes in total. */
 static bool is_long(const recmap_dataset *dataset, size_t count) {
     const recmap_dataset_info *info = &dataset->info;
     return info->record_count && info->byte_count / info->record_count >= BYTES_MIN / count;
 }
 
-/* The threads to use: by the batch's setting, at most one per record. */
+/* The number of threads that the batch's setting results in, at most one per record. */
 static size_t choose_thread_count(const recmap_batch *batch, const recmap_dataset *dataset,
                                   size_t count) {
     size_t threads = batch->thread_count;
@@ -101,9 +106,10 @@ static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) 
     return status == RECMAP_OK;
 }
 
-/* ---- Merging them. */
+/* ---- Merging the parts. */
 
-/* Moves what keeps the bytes of the records from a part to the whole. */
+/* Moves the pins and buffers, which keep the bytes of the records alive, from a part to the whole.
+ */
 static bool adopt_bytes(recmap_batch *batch, recmap_batch *part) {
     if (!array_reserve(&batch->pins, &batch->pin_capacity, batch->pin_count + part->pin_count,
                        sizeof *batch->pins) ||
@@ -162,7 +168,7 @@ static bool end_phase(void *context, unsigned phase) {
     return is_good && !is_complete;
 }
 
-/* ---- The whole. */
+/* ---- The whole batch. */
 
 static bool reserve_parts(recmap_batch *batch, size_t count) {
     if (!array_reserve(&batch->parts, &batch->part_capacity, count, sizeof *batch->parts) ||

@@ -16,9 +16,9 @@ struct fill_request {
 };
 
 /* Fills the batch with several threads and sets `is_done`. With `is_done` false and RECMAP_OK, the
- * caller fills it on its own thread, either because the batch's setting leaves so few records to
- * one thread, or because something failed: one thread then gives the error of the first bad
- * record, however the records were split.
+ * caller must fill it on its own thread: either the records are too few for several threads, or
+ * something failed. One thread then returns the error of the first bad record, which does not
+ * depend on how the records were split.
  *
  * Errors: CANCELLED. */
 recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *dataset,

@@ -1,9 +1,9 @@
-/* Reading one record in two steps: its address now, its check later. */
+/* Reading one record in two steps: its address is returned now, its bytes are checked later. */
 #include "dataset/dataset.h"
 #include "format/tfrecord.h"
 
-/* The shard's mapped bytes, if its records need no pin and its frames have headers of fixed size.
- */
+/* The shard's mapped bytes, or NULL. Only TFRecord frames can be peeked at, because the index alone
+ * determines where their payload is, and only in shards whose records need no pin. */
 static const uint8_t *bytes_of(struct open_shard **shard, const recmap_dataset *dataset,
                                uint32_t shard_index) {
     if (shard_cache_evicts(dataset->shards) || !framing_is_tfrecord(dataset->framings[shard_index]))

@@ -1,4 +1,4 @@
-/* Telling a damaged record from everything else that can go wrong with one. */
+/* Distinguishing a damaged record from other reasons why it cannot be read. */
 #ifndef RECMAP_DATASET_PROBE_H
 #define RECMAP_DATASET_PROBE_H
 
@@ -6,9 +6,9 @@
 
 #include <recmap/dataset.h>
 
-/* Whether the record `number`, and it alone, is damaged. What is wrong with the index, or with a
- * shard as a whole (one that does not inflate), is an error here, as all else is that
- * recmap_dataset_get fails with. `error` is set for a damaged record too. */
+/* Sets `is_damaged` to whether record `number` is CORRUPT although the index can locate it and its
+ * shard can be opened. Any other failure is returned: of the index, of the shard as a whole, or one
+ * that is not damage, such as NO_MEMORY. `error` is set for a damaged record too. */
 recmap_status dataset_probe(bool *is_damaged, recmap_dataset *dataset, uint64_t number,
                             recmap_error *error);
 

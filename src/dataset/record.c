@@ -6,8 +6,8 @@
 #include "format/tfrecord.h"
 #include "os/thread.h"
 
-/* The bytes of a record that was read with pread. The data set lists all of them, so that closing
- * it frees those that were never released. */
+/* The bytes of a record that was copied: read with pread, or inflated. The data set lists all of
+ * them, so that closing it frees those that were never released. */
 struct record_buffer {
     struct record_pin pin; /* first, so that a pin is its buffer */
     recmap_dataset *dataset;
@@ -77,12 +77,12 @@ static void advise_damage(const recmap_dataset *dataset, const struct index_plac
 
 static recmap_status fail_frame(const recmap_dataset *dataset, const struct open_shard *shard,
                                 const struct index_place *place, uint64_t number,
-                                bool is_other_length, const char *reason, recmap_error *error) {
+                                bool has_other_length, const char *reason, recmap_error *error) {
     recmap_status status;
     if (shard && open_shard_was_cut(shard)) {
         status = fail(error, RECMAP_IO, "the file was truncated after it was opened");
         fail_advise(error, "restore the indexed file and open the data set again");
-    } else if (is_other_length) {
+    } else if (has_other_length) {
         status = fail(error, RECMAP_STALE,
                       "the shard changed since it was indexed: the record's length differs");
         fail_advise(error, "build the index again with `recmap index`");
@@ -95,7 +95,9 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const struct open
     return status;
 }
 
-/* The index is consistent for this record, but not for the records near it. */
+/* The place of the record lies within its shard, but not within the bytes that were read. Records
+ * that lie close to each other share a read, and in a forged index their places can contradict each
+ * other. */
 static recmap_status fail_outside(const recmap_dataset *dataset, const struct index_place *place,
                                   uint64_t number, recmap_error *error) {
     fail(error, RECMAP_CORRUPT,
@@ -130,17 +132,17 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
         return RECMAP_OK;
     }
     struct frame_fault fault = {"the record's length differs from the index"};
-    bool is_other_length = verdict == FRAME_GOOD;
-    if (!is_other_length) {
+    bool has_other_length = verdict == FRAME_GOOD;
+    if (!has_other_length) {
         framing->parse(&found, framing, frame_bytes, place->frame_size, dataset->check, &fault);
-        is_other_length = verdict == FRAME_BAD_LENGTH &&
-                          framing->begins_frame(framing, frame_bytes, place->frame_size);
+        has_other_length = verdict == FRAME_BAD_LENGTH &&
+                           framing->begins_frame(framing, frame_bytes, place->frame_size);
     }
     /* A compressed shard was compared with the index when it was opened, so it is damaged, not
      * stale: damage in the stream can produce any length, and good frames at wrong places. */
     if (index_shards(dataset->index)[place->shard_index].entry.compression != COMPRESSION_NONE)
-        is_other_length = false;
-    return fail_frame(dataset, window->shard, place, number, is_other_length, fault.reason, error);
+        has_other_length = false;
+    return fail_frame(dataset, window->shard, place, number, has_other_length, fault.reason, error);
 }
 
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,

@@ -24,10 +24,10 @@ struct open_shard {
     struct waypoints *waypoints;
     int direct_fd; /* for reads past the page cache; -1: none */
     uint32_t direct_alignment;
-    bool is_passing; /* not in the cache: closed as soon as it is unpinned */
+    bool is_temporary; /* not in the cache: closed as soon as it is unpinned */
     atomic_bool expects_random;
     uint32_t pins;
-    struct open_shard *newer, *older; /* among the unpinned; by last use */
+    struct open_shard *newer, *older; /* by last use, among the shards that are not pinned */
 };
 
 /* A shard's slot in the cache. Read without a lock if no shard is ever closed. */
@@ -39,21 +39,24 @@ struct shard_cache {
     struct index_file *index;
     struct shard_cache_options options;
     char *folder;         /* of relative names: the index's folder, or options.folder */
-    bool is_moved;        /* options.folder replaces that of the index */
-    size_t common_length; /* of absolute names, what options.folder replaces; else 0 */
+    bool is_moved;        /* options.folder replaces the index's folder */
+    size_t common_length; /* of the prefix of absolute names that options.folder replaces, or 0 */
     struct shard_slot *slots;
     size_t shard_count;
     bool evicts;
     size_t limit;
     struct span_cache *spans; /* of compressed shards */
-    size_t open_count;        /* guarded by the process lock, as the list below */
+    size_t open_count;        /* guarded by the process lock, like the list below */
     struct open_shard *newest, *oldest;
 };
 
-/* Shares of the process's limits that are left to the application and to other data sets. */
-enum { SHARE_OF_LIMITS = 2, MAPS_MAX = 32000, FILES_MIN = 4 };
+/* The default limit of open shards leaves room for the application and for other data sets: it is
+ * at most MAPS_MAX mappings, about half of what Linux allows by default, or a share of the files
+ * that the process may open. */
+enum { MAPS_MAX = 32000, FILES_SHARE = 2, FILES_MIN = 4 };
 
-/* Every how many samples of a compressed shard one is compared: each may cost inflating a span. */
+/* In a compressed shard only one of this many samples is compared, because each may cost inflating
+ * a span. */
 enum { SAMPLES_STEP = 8 };
 
 static const struct shard_entry *entry_of(const struct shard_cache *cache, uint32_t shard_index) {
@@ -62,8 +65,8 @@ static const struct shard_entry *entry_of(const struct shard_cache *cache, uint3
 
 static size_t default_limit(recmap_access access) {
     if (access == RECMAP_ACCESS_MAP) return MAPS_MAX;
-    size_t files = process_file_limit() / SHARE_OF_LIMITS;
-    if (access == RECMAP_ACCESS_DIRECT) files /= 2; /* two a shard */
+    size_t files = process_file_limit() / FILES_SHARE;
+    if (access == RECMAP_ACCESS_DIRECT) files /= 2; /* two per shard */
     return files < FILES_MIN ? FILES_MIN : files;
 }
 
@@ -84,7 +87,7 @@ static recmap_status check_names(const struct shard_cache *cache, recmap_error *
     return status;
 }
 
-/* The length of the folder, with its last slash, that all absolute names have in common. */
+/* The length of the longest folder, including its last slash, that contains all absolute names. */
 static size_t common_length(const struct shard_cache *cache) {
     const char *first = NULL;
     size_t length = 0;
@@ -103,8 +106,8 @@ static size_t common_length(const struct shard_cache *cache) {
     return length;
 }
 
-/* Resolves the folder of relative names: the process may change its own before a shard is opened.
- */
+/* Resolves the folder of relative names to an absolute path, because the process may change its
+ * working directory before a shard is opened. */
 static recmap_status find_folder(struct shard_cache *cache, recmap_error *error) {
     const char *folder = cache->options.folder;
     if (!folder)
@@ -207,12 +210,11 @@ static recmap_status check_sample(const struct open_shard *shard, uint64_t recor
     return status;
 }
 
-/* Called if a shard has the indexed size but another modification time. The samples tell a copy
- * from changed content. */
+/* Called if a shard has the indexed size but another modification time. The samples distinguish a
+ * copy from changed content. */
 static recmap_status check_samples(const struct open_shard *shard, const struct shard_entry *entry,
                                    recmap_error *error) {
     const struct shard_identity *identity = &entry->identity;
-
     size_t step = entry->compression == COMPRESSION_NONE ? 1 : SAMPLES_STEP;
     for (size_t i = 0; i < identity->sample_count; i += step) {
         uint64_t record_index = i * identity->sample_step;
@@ -303,8 +305,8 @@ static recmap_status open_file(struct open_shard *shard, const char *path, recma
     return status;
 }
 
-/* Opens a second descriptor for direct reads, because one with O_DIRECT is of no use for other
- * reads. If that fails, the shard is read through the page cache. */
+/* Opens a second descriptor for direct reads, because one with O_DIRECT cannot be read at
+ * arbitrary bytes. If that fails, the shard is read through the page cache. */
 static void open_direct(struct open_shard *shard, const char *path, const struct file_stat *first) {
     struct file_stat second;
     int fd;
@@ -386,7 +388,7 @@ struct record_pin *open_shard_record_pin(struct open_shard *shard) {
 /* Whether the shard's file is open only because it could not be mapped. In a cache that never
  * closes shards, many of these would use up the process's file descriptors, so such a shard is
  * closed when it is unpinned. That is safe: records are copied from it. */
-static bool is_passing(const struct open_shard *shard) {
+static bool must_be_temporary(const struct open_shard *shard) {
     const struct shard_cache *cache = shard->cache;
     return shard->fd >= 0 && !cache->evicts && cache->options.access == RECMAP_ACCESS_MAP;
 }
@@ -408,15 +410,15 @@ recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cac
         free_shard(fresh);
         return status;
     }
-    fresh->is_passing = is_passing(fresh);
-    if (!fresh->is_passing) free_shard(publish(&fresh, cache));
+    fresh->is_temporary = must_be_temporary(fresh);
+    if (!fresh->is_temporary) free_shard(publish(&fresh, cache));
     *shard = fresh;
     return RECMAP_OK;
 }
 
 void shard_cache_unpin(struct open_shard *shard) {
     struct shard_cache *cache = shard->cache;
-    if (shard->is_passing) {
+    if (shard->is_temporary) {
         free_shard(shard);
         return;
     }
@@ -457,7 +459,7 @@ static void find_in_file(const struct open_shard *shard, uint64_t *offset, uint6
     if (!is_compressed(shard) || !*size) return;
     struct span_source source = source_of(shard);
     uint64_t first = span_at(&source, *offset), last = span_at(&source, *offset + *size - 1);
-    /* The position within a long span is not known. */
+    /* Which compressed bytes of a long span are needed is not known. */
     bool is_long = span_end(&source, last) - span_begin(&source, first) > SPAN_WHOLE_MAX;
     *offset = span_file_begin(&source, first);
     *size = is_long ? 0 : span_file_end(&source, last) - *offset;

@@ -17,14 +17,14 @@ struct record_pin {
     void (*release)(struct record_pin *pin);
 };
 
-/* An open shard. Its mapping stays while it is pinned. */
+/* An open shard. It is not closed while it is pinned. */
 struct open_shard;
 
 struct shard_cache_options {
     recmap_access access;
     bool allow_absolute_paths;
     const char *folder;      /* the data set's option `shards`; only used by shard_cache_create */
-    unsigned limit;          /* 0: by the limits of the process */
+    unsigned limit;          /* of open shards; 0: derived from the limits of the process */
     uint64_t span_keep_size; /* as the data set's option */
 };
 
@@ -88,8 +88,9 @@ struct shard_window open_shard_window(const struct open_shard *shard);
  */
 bool open_shard_was_cut(const struct open_shard *shard);
 
-/* Whether bytes of a shard are in memory, and a request to load them. Offsets are of the inflated
- * image; the corresponding bytes of the file are meant. Advice only: nothing fails. */
+/* Whether bytes of a shard are in memory, and a request to load them. Offsets and sizes refer to
+ * the inflated image; the corresponding bytes of the file are checked or requested. Advice only:
+ * nothing fails. */
 bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size);
 void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size);
 

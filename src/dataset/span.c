@@ -68,6 +68,7 @@ static recmap_status fail_span(const struct span_source *source, inflate_verdict
     return status;
 }
 
+/* Moves a new inflater to the seek point at which the span begins. */
 static points_verdict start(struct inflater *inflater, const struct span_source *source,
                             uint64_t span_index) {
     if (!span_index) return POINTS_OK;
@@ -79,17 +80,17 @@ static points_verdict start(struct inflater *inflater, const struct span_source 
     return inflater_start_at(inflater, &seek) ? POINTS_OK : POINTS_BAD;
 }
 
-/* Grows the span's memory, up to `due` bytes. Memory grows with the bytes that were inflated, not
- * with a size from the index, which may be forged. */
-static bool grow(struct span *span, size_t *capacity, uint64_t due) {
+/* Grows the span's memory, up to `piece_size` bytes. Memory grows with the bytes that were
+ * inflated, not with a size from the index, which may be forged. */
+static bool grow(struct span *span, size_t *capacity, uint64_t piece_size) {
     enum { FIRST = 8 << 20 };
-    uint64_t wanted = *capacity ? (uint64_t)*capacity * 2 : FIRST;
-    if (wanted > due) wanted = due;
-    if (wanted > SIZE_MAX) return false;
-    uint8_t *data = realloc(span->data, (size_t)wanted + 1);
+    uint64_t grown = *capacity ? (uint64_t)*capacity * 2 : FIRST;
+    if (grown > piece_size) grown = piece_size;
+    if (grown > SIZE_MAX) return false;
+    uint8_t *data = realloc(span->data, (size_t)grown + 1);
     if (!data) return false;
     span->data = data;
-    *capacity = (size_t)wanted;
+    *capacity = (size_t)grown;
     return true;
 }
 
@@ -151,31 +152,32 @@ static inflate_verdict skip_to_piece(struct span *span, struct inflater *inflate
     return verdict;
 }
 
-static inflate_verdict fill(struct span *span, struct inflater *inflater, uint64_t due) {
+static inflate_verdict fill(struct span *span, struct inflater *inflater, uint64_t piece_size) {
     size_t capacity = span->data ? SPAN_PIECE : 0;
     inflate_verdict verdict = INFLATE_OK;
-    while (span->size < due && can_continue(verdict)) {
+    while (span->size < piece_size && can_continue(verdict)) {
         size_t size;
-        if (span->size == capacity && !grow(span, &capacity, due)) {
+        if (span->size == capacity && !grow(span, &capacity, piece_size)) {
             fail_without_memory(span);
             break;
         }
         verdict = inflater_read(&size, inflater, span->data + span->size,
-                                (size_t)min_u64(capacity, due) - span->size, false);
+                                (size_t)min_u64(capacity, piece_size) - span->size, false);
         span->size += size;
     }
     return verdict;
 }
 
 void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece) {
-    uint64_t due = piece.end - piece.begin;
+    uint64_t piece_size = piece.end - piece.begin;
     struct inflater *in = start_before(span, source, piece);
     if (!in) return;
     inflate_verdict verdict = skip_to_piece(span, in, source, piece);
-    if (span->error.status == RECMAP_OK && can_continue(verdict)) verdict = fill(span, in, due);
-    if (span->size == due && piece.end < span_end(source, piece.span_index))
+    if (span->error.status == RECMAP_OK && can_continue(verdict))
+        verdict = fill(span, in, piece_size);
+    if (span->size == piece_size && piece.end < span_end(source, piece.span_index))
         waypoints_add(source->waypoints, in);
-    if (span->size < due && span->error.status == RECMAP_OK) {
+    if (span->size < piece_size && span->error.status == RECMAP_OK) {
         recmap_status status = fail_span(source, verdict, inflater_fault(in), &span->error);
         span->is_passing = status != RECMAP_CORRUPT;
     }

@@ -19,7 +19,7 @@ struct span_source {
     const struct point_list *points;
     const struct file_map *map; /* NULL: read with pread */
     int fd;
-    struct waypoints *waypoints; /* of long spans */
+    struct waypoints *waypoints; /* within long spans */
 };
 
 /* The unit of inflating: bytes [begin, end) of the shard's inflated image. */

@@ -19,17 +19,17 @@ static void add_shard(recmap_span_info *info, const struct shard_entry *entry,
 
 recmap_status recmap_dataset_get_span_info(recmap_span_info *info, const recmap_dataset *dataset,
                                            recmap_error *error) {
-    recmap_span_info made = {.keep_size = shard_cache_span_keep_size(dataset->shards)};
+    recmap_span_info totals = {.keep_size = shard_cache_span_keep_size(dataset->shards)};
     for (size_t i = 0; i < dataset->info.shard_count; i++) {
         const struct shard_entry *entry = &index_shards(dataset->index)[i].entry;
         struct point_list points = {0};
         if (entry->compression == COMPRESSION_NONE) continue;
         recmap_status status = index_points(&points, dataset->index, i, error);
         if (status != RECMAP_OK) return status;
-        add_shard(&made, entry, &points);
+        add_shard(&totals, entry, &points);
         points_deinit(&points);
     }
-    if (!made.shard_count) made.keep_size = 0;
-    *info = made;
+    if (!totals.shard_count) totals.keep_size = 0;
+    *info = totals;
     return RECMAP_OK;
 }

@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 enum {
-    AHEAD = 8,                  /* frames that are prefetched while one is copied */
+    AHEAD = 8,                  /* frames whose bytes are prefetched before they are copied */
     LINE = 64,                  /* bytes of a cache line */
     COPY_FETCH_MAX = 16 * LINE, /* the hardware prefetcher loads the rest of a longer frame */
 };
@@ -37,11 +37,11 @@ static recmap_status read_piece(size_t *copied, const struct span_reader *reader
     const struct span *pinned = pin_piece(reader, piece);
     if (!pinned) return fail_memory(error);
     uint64_t within = offset - piece.begin;
-    size_t due = (size_t)min_u64(size, piece.end - offset);
+    size_t part_size = (size_t)min_u64(size, piece.end - offset);
     recmap_status status = RECMAP_OK;
-    if (bytes_fit(within, due, pinned->size)) {
-        memcpy(data, pinned->data + within, due);
-        *copied = due;
+    if (bytes_fit(within, part_size, pinned->size)) {
+        memcpy(data, pinned->data + within, part_size);
+        *copied = part_size;
     } else {
         status = pinned->error.status;
         if (error) *error = pinned->error;
@@ -61,46 +61,47 @@ recmap_status span_read(const struct span_reader *reader, uint8_t *data, size_t 
 }
 
 /* A frame that will be copied soon: its span is pinned and its bytes are being prefetched. */
-struct coming_frame {
+struct upcoming_frame {
     const struct span *pinned; /* NULL: not pinned in advance */
     struct span_piece piece;
     uint64_t within;
-    bool owns_pin; /* false: the next frame took the pin over */
+    bool owns_pin; /* false: the next frame, in the same span, took over the pin */
 };
 
-static bool is_whole(const struct coming_frame *coming, const struct index_place *place) {
-    return coming->pinned && bytes_fit(coming->within, place->frame_size, coming->pinned->size);
+static bool is_whole(const struct upcoming_frame *upcoming, const struct index_place *place) {
+    return upcoming->pinned &&
+           bytes_fit(upcoming->within, place->frame_size, upcoming->pinned->size);
 }
 
-static void begin_frame(struct coming_frame *coming, struct coming_frame *before,
+static void begin_frame(struct upcoming_frame *upcoming, struct upcoming_frame *previous,
                         const struct span_reader *reader, const struct index_place *place) {
     struct span_piece piece = span_piece_at(&reader->source, place->offset);
-    *coming = (struct coming_frame){.piece = piece, .within = place->offset - piece.begin};
-    if (before && before->pinned && before->piece.begin == piece.begin) {
-        coming->pinned = before->pinned;
-        before->owns_pin = false;
+    *upcoming = (struct upcoming_frame){.piece = piece, .within = place->offset - piece.begin};
+    if (previous && previous->pinned && previous->piece.begin == piece.begin) {
+        upcoming->pinned = previous->pinned;
+        previous->owns_pin = false;
     } else if (piece.end - piece.begin <= PINNED_AHEAD_MAX) {
-        coming->pinned = pin_piece(reader, piece);
+        upcoming->pinned = pin_piece(reader, piece);
     }
-    coming->owns_pin = coming->pinned != NULL;
-    if (!is_whole(coming, place)) return;
-    uint64_t end = coming->within + min_u64(place->frame_size, COPY_FETCH_MAX);
-    for (uint64_t at = coming->within; at < end; at += LINE)
-        __builtin_prefetch(coming->pinned->data + at);
+    upcoming->owns_pin = upcoming->pinned != NULL;
+    if (!is_whole(upcoming, place)) return;
+    uint64_t end = upcoming->within + min_u64(place->frame_size, COPY_FETCH_MAX);
+    for (uint64_t at = upcoming->within; at < end; at += LINE)
+        __builtin_prefetch(upcoming->pinned->data + at);
 }
 
-static void end_frame(struct coming_frame *coming, const struct span_reader *reader) {
-    if (coming->owns_pin) span_cache_unpin(reader->cache, coming->pinned);
-    coming->owns_pin = false;
+static void end_frame(struct upcoming_frame *upcoming, const struct span_reader *reader) {
+    if (upcoming->owns_pin) span_cache_unpin(reader->cache, upcoming->pinned);
+    upcoming->owns_pin = false;
 }
 
 /* A frame that is not complete in its span continues in the next one, or is damaged. */
-static recmap_status copy_frame(const struct coming_frame *coming, const struct span_reader *reader,
-                                uint8_t *data, const struct index_place *place,
-                                recmap_error *error) {
+static recmap_status copy_frame(const struct upcoming_frame *upcoming,
+                                const struct span_reader *reader, uint8_t *data,
+                                const struct index_place *place, recmap_error *error) {
     size_t size = (size_t)place->frame_size;
-    if (!is_whole(coming, place)) return span_read(reader, data, size, place->offset, error);
-    memcpy(data, coming->pinned->data + coming->within, size);
+    if (!is_whole(upcoming, place)) return span_read(reader, data, size, place->offset, error);
+    memcpy(data, upcoming->pinned->data + upcoming->within, size);
     return RECMAP_OK;
 }
 
@@ -108,17 +109,17 @@ recmap_status span_read_frames(const struct span_reader *reader, uint8_t *data,
                                const struct index_place *places, size_t count,
                                recmap_error *error) {
     enum { SLOTS = AHEAD + 1 };
-    struct coming_frame coming[SLOTS] = {{0}};
+    struct upcoming_frame upcoming[SLOTS] = {{0}};
     recmap_status status = RECMAP_OK;
     for (size_t turn = 0; turn < count + AHEAD && status == RECMAP_OK; turn++) {
-        struct coming_frame *before = turn ? &coming[(turn - 1) % SLOTS] : NULL;
-        if (turn < count) begin_frame(&coming[turn % SLOTS], before, reader, &places[turn]);
+        struct upcoming_frame *previous = turn ? &upcoming[(turn - 1) % SLOTS] : NULL;
+        if (turn < count) begin_frame(&upcoming[turn % SLOTS], previous, reader, &places[turn]);
         if (turn < AHEAD) continue;
         size_t i = turn - AHEAD;
-        status = copy_frame(&coming[i % SLOTS], reader, data, &places[i], error);
+        status = copy_frame(&upcoming[i % SLOTS], reader, data, &places[i], error);
         data += places[i].frame_size;
-        end_frame(&coming[i % SLOTS], reader);
+        end_frame(&upcoming[i % SLOTS], reader);
     }
-    for (size_t i = 0; i < SLOTS; i++) end_frame(&coming[i], reader);
+    for (size_t i = 0; i < SLOTS; i++) end_frame(&upcoming[i], reader);
     return status;
 }

@@ -31,18 +31,19 @@ struct record_range {
     uint64_t begin, end;
 };
 
-/* The state of the scan within one shard. */
+/* The state of a verification. The members from `shard_index` on belong to the shard being scanned.
+ */
 struct verification {
     recmap_report *report;
     recmap_dataset *dataset;
     struct identity_builder *identity;
     uint64_t shard_index;
-    uint64_t next;          /* the next record of the index */
+    uint64_t next;          /* the next record of the index to be found in the shard */
     size_t findings_before; /* findings in earlier shards */
-    uint64_t good_before;
-    bool is_first;
-    struct record_range
-        *lost; /* of a compressed shard: records of the index that the scan did not find */
+    uint64_t good_before;   /* good records in earlier shards */
+    bool is_first;          /* no shard was scanned yet */
+    /* Records of the index that the scan did not find; listed for compressed shards only. */
+    struct record_range *lost;
     size_t lost_count, lost_capacity;
 };
 
@@ -85,21 +86,21 @@ static recmap_status record_between(uint64_t *record, const struct verification 
 }
 
 static recmap_status begin_shard(void *context, const char *path, recmap_error *error) {
-    struct verification *at = context;
+    struct verification *verification = context;
     (void)path;
     (void)error;
-    at->shard_index = at->is_first ? 0 : at->shard_index + 1;
-    at->is_first = false;
-    at->next = shard_at(at)->first_record;
-    at->findings_before = at->report->count;
-    at->good_before = at->report->good_count;
-    at->lost_count = 0;
-    identity_reset(at->identity);
+    verification->shard_index = verification->is_first ? 0 : verification->shard_index + 1;
+    verification->is_first = false;
+    verification->next = shard_at(verification)->first_record;
+    verification->findings_before = verification->report->count;
+    verification->good_before = verification->report->good_count;
+    verification->lost_count = 0;
+    identity_reset(verification->identity);
     return RECMAP_OK;
 }
 
-/* Notes lost records of a compressed shard. In an uncompressed shard the scan resynchronises at a
- * frame of the index, so its stretches of damage are complete. */
+/* Lists lost records of a compressed shard. In an uncompressed shard the scan resynchronises at a
+ * frame of the index, so the damage that it reports covers all lost records. */
 static recmap_status add_lost(struct verification *verification, uint64_t begin, uint64_t end,
                               recmap_error *error) {
     if (shard_at(verification)->entry.compression == COMPRESSION_NONE || begin == end)
@@ -117,26 +118,28 @@ static recmap_status add_lost(struct verification *verification, uint64_t begin,
     return RECMAP_OK;
 }
 
-/* Counts the records that are where the index has them. Both lists are ordered by offset, so they
- * are merged. */
+/* Counts the records that are at the same places as in the index. The records of the run and those
+ * of the index are both ordered by offset, so they are merged. */
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
-    struct verification *at = context;
-    const struct index_shard *shard = shard_at(at);
+    struct verification *verification = context;
+    const struct index_shard *shard = shard_at(verification);
     uint64_t end = shard->first_record + shard->entry.record_count;
-    const struct framing *framing = at->dataset->framings[at->shard_index];
+    const struct framing *framing = verification->dataset->framings[verification->shard_index];
     for (size_t i = 0; i < run->count; i++) {
-        identity_add(at->identity, run->offsets[i], run->sizes[i], run->checks[i]);
-        while (at->next < end) {
+        identity_add(verification->identity, run->offsets[i], run->sizes[i], run->checks[i]);
+        while (verification->next < end) {
             struct index_place place;
-            recmap_status status = index_locate(&place, at->dataset->index, at->next, error);
+            recmap_status status =
+                index_locate(&place, verification->dataset->index, verification->next, error);
             if (status != RECMAP_OK) return status;
             if (place.offset > run->offsets[i]) break;
             bool is_here = place.offset == run->offsets[i];
             bool is_good = is_here && framing_fits(framing, place.frame_size, run->sizes[i]);
-            at->report->good_count += is_good;
-            if (!is_good) status = add_lost(at, at->next, at->next + 1, error);
+            verification->report->good_count += is_good;
+            if (!is_good)
+                status = add_lost(verification, verification->next, verification->next + 1, error);
             if (status != RECMAP_OK) return status;
-            at->next++;
+            verification->next++;
             if (is_here) break;
         }
     }
@@ -155,12 +158,13 @@ static bool is_listed(const struct verification *verification, uint64_t offset, 
 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error) {
-    struct verification *at = context;
-    if (is_listed(at, offset, length)) return RECMAP_OK;
+    struct verification *verification = context;
+    if (is_listed(verification, offset, length)) return RECMAP_OK;
     uint64_t record = RECMAP_NO_RECORD;
-    if (!length) return add_finding(at, record, offset, 0, reason, error);
-    recmap_status status = record_between(&record, at, offset, offset + length, error);
-    return status == RECMAP_OK ? add_finding(at, record, offset, length, reason, error) : status;
+    if (!length) return add_finding(verification, record, offset, 0, reason, error);
+    recmap_status status = record_between(&record, verification, offset, offset + length, error);
+    return status == RECMAP_OK ? add_finding(verification, record, offset, length, reason, error)
+                               : status;
 }
 
 static int compare_findings(const void *a, const void *b) {
@@ -169,9 +173,9 @@ static int compare_findings(const void *a, const void *b) {
     return (first->length > second->length) - (first->length < second->length);
 }
 
-/* Reports a lost record that no stretch of the scan covers, joined to the preceding one if they are
- * adjacent. `*stretch` is the scan's first stretch that may follow the record, `end` the end of the
- * scan's stretches. */
+/* Reports a lost record unless damage that the scan found covers it. Adjacent lost records are
+ * joined. The findings below `end` are those of the scan; `*stretch`, which only advances, is the
+ * first of them that may end after the record begins. */
 static recmap_status list_lost(size_t *stretch, struct verification *verification, size_t end,
                                uint64_t record, recmap_error *error) {
     recmap_report *report = verification->report;
@@ -212,42 +216,42 @@ static recmap_status list_all_lost(struct verification *verification, recmap_err
 /* If the scan found no damage, the identity decides: it also differs if another valid shard of the
  * same size took the place of the indexed one. */
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
-    struct verification *at = context;
-    const struct shard_entry *entry = &shard_at(at)->entry;
-    struct shard_identity found = identity_finish(at->identity, end->size);
+    struct verification *verification = context;
+    const struct shard_entry *entry = &shard_at(verification)->entry;
+    struct shard_identity found = identity_finish(verification->identity, end->size);
     char reason[REASON_MAX];
     if (end->file_size != entry->file_size) {
         snprintf(reason, sizeof reason,
                  "the shard has %" PRIu64 " bytes; when it was indexed it had %" PRIu64,
                  end->file_size, entry->file_size);
-        return add_finding(at, RECMAP_NO_RECORD, 0, 0, reason, error);
+        return add_finding(verification, RECMAP_NO_RECORD, 0, 0, reason, error);
     }
-    if (at->report->count > at->findings_before) {
-        const struct index_shard *shard = shard_at(at);
-        recmap_status status =
-            add_lost(at, at->next, shard->first_record + entry->record_count, error);
-        return status == RECMAP_OK ? list_all_lost(at, error) : status;
+    if (verification->report->count > verification->findings_before) {
+        const struct index_shard *shard = shard_at(verification);
+        recmap_status status = add_lost(verification, verification->next,
+                                        shard->first_record + entry->record_count, error);
+        return status == RECMAP_OK ? list_all_lost(verification, error) : status;
     }
     if (!memcmp(found.hash, entry->identity.hash, sizeof found.hash)) return RECMAP_OK;
-    at->report->good_count = at->good_before;
-    return add_finding(at, RECMAP_NO_RECORD, 0, 0,
+    verification->report->good_count = verification->good_before;
+    return add_finding(verification, RECMAP_NO_RECORD, 0, 0,
                        "the shard is whole, but its records are not those that were indexed",
                        error);
 }
 
-/* Whether the error is the shard's fault: a lack of memory or descriptors in this process is not.
- */
-static bool is_own_lack(const recmap_error *why) {
-    return why->status == RECMAP_NO_MEMORY || why->system_errno == EMFILE ||
-           why->system_errno == ENFILE;
+/* Whether the error is a lack of memory or descriptors in this process, which is not the shard's
+ * fault. */
+static bool lacks_resources(const recmap_error *cause) {
+    return cause->status == RECMAP_NO_MEMORY || cause->system_errno == EMFILE ||
+           cause->system_errno == ENFILE;
 }
 
-static recmap_status skip_shard(void *context, const recmap_error *why, recmap_error *error) {
-    if (is_own_lack(why)) {
-        if (error) *error = *why;
-        return why->status;
+static recmap_status skip_shard(void *context, const recmap_error *cause, recmap_error *error) {
+    if (lacks_resources(cause)) {
+        if (error) *error = *cause;
+        return cause->status;
     }
-    return add_finding(context, RECMAP_NO_RECORD, 0, 0, why->message, error);
+    return add_finding(context, RECMAP_NO_RECORD, 0, 0, cause->message, error);
 }
 
 static recmap_status open_shard_by_name(int *fd, void *context, const char *name,
@@ -267,9 +271,10 @@ static recmap_status scan_all(struct verification *verification,
     size_t count = (size_t)verification->dataset->info.shard_count;
     const char **names = calloc(count + 1, sizeof *names);
     struct scan_form *forms = calloc(count + 1, sizeof *forms);
-    struct extractor *nothing = NULL;
+    struct extractor *no_extraction = NULL;
     recmap_status status = names && forms ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, error);
+    if (status == RECMAP_OK)
+        status = extractor_create(&no_extraction, NULL, NULL, 0, NULL, NULL, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         const struct index_shard *shard = &index_shards(verification->dataset->index)[i];
         names[i] = shard->entry.path;
@@ -285,7 +290,7 @@ static recmap_status scan_all(struct verification *verification,
         .forms = forms,
         .thread_count = options->thread_count,
         .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
-        .extractor = nothing,
+        .extractor = no_extraction,
         .open = open_shard_by_name,
         .open_context = verification->dataset,
         .known_points = known_points,
@@ -294,14 +299,13 @@ static recmap_status scan_all(struct verification *verification,
         .totals = &progress,
     };
     if (status == RECMAP_OK) status = scan_shards(names, count, &sink, &scanning, error);
-    extractor_destroy(nothing);
+    extractor_destroy(no_extraction);
     free(forms);
     free(names);
     return status;
 }
 
-/* Checks the index itself first; a scan of the shards is compared with an index that is known good.
- */
+/* Checks the index itself first, because the shards are compared with it. */
 recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                                     const recmap_verify_options *options, recmap_error *error) {
     static const recmap_verify_options defaults = RECMAP_VERIFY_OPTIONS_INIT;
@@ -310,16 +314,17 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
         return fail(error, RECMAP_INVALID, "recmap_verify_options has version %u, expected %d",
                     options->version, RECMAP_VERIFY_OPTIONS_VERSION);
     recmap_report *fresh = calloc(1, sizeof *fresh);
-    struct verification at = {
+    struct verification verification = {
         .report = fresh, .dataset = dataset, .identity = identity_create(), .is_first = true};
-    recmap_status status = fresh && at.identity ? RECMAP_OK : fail_memory(error);
+    recmap_status status = fresh && verification.identity ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) {
         fresh->dataset = dataset;
         status = index_check_all(dataset->index, error);
     }
-    if (status == RECMAP_OK && !options->index_only) status = scan_all(&at, options, error);
-    identity_destroy(at.identity);
-    free(at.lost);
+    if (status == RECMAP_OK && !options->index_only)
+        status = scan_all(&verification, options, error);
+    identity_destroy(verification.identity);
+    free(verification.lost);
     if (status == RECMAP_OK) *report = fresh;
     else recmap_report_destroy(fresh);
     return status;
