@@ -9,9 +9,9 @@ recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order 
                                 const recmap_deal_options *options, recmap_error *error) {
     if (epoch > RECMAP_STATE_NUMBER_MAX)
         return fail(error, RECMAP_INVALID, "epoch %llu is above 2^62", (unsigned long long)epoch);
-    struct epoch_cursor made = {.step = 0};
-    recmap_status status = recmap_deal_init(&made.deal, order, epoch, position, options, error);
-    if (status == RECMAP_OK) *cursor = made;
+    struct epoch_cursor fresh = {.step = 0};
+    recmap_status status = recmap_deal_init(&fresh.deal, order, epoch, position, options, error);
+    if (status == RECMAP_OK) *cursor = fresh;
     return status;
 }
 

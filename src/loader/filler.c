@@ -8,7 +8,7 @@
 #include "dataset/parse.h"
 #include "dataset/probe.h"
 
-/* After this many bad records in a row the shard is unusable, so no further substitute is tried. */
+/* After this many bad records in a row the data is unusable, so no further substitute is tried. */
 enum { SUBSTITUTE_TRIES = 65536 };
 
 void filled_batch_clear(struct filled_batch *filled) {
@@ -26,15 +26,16 @@ void filler_deinit(struct filler *filler) {
     filler->capacity = 0;
 }
 
-static bool list(struct filled_batch *filled, const recmap_skipped *one) {
+static bool add_skipped(struct filled_batch *filled, const recmap_skipped *skipped) {
     if (!array_reserve(&filled->skipped, &filled->skipped_capacity, filled->skipped_count + 1,
                        sizeof *filled->skipped))
         return false;
-    filled->skipped[filled->skipped_count++] = *one;
+    filled->skipped[filled->skipped_count++] = *skipped;
     return true;
 }
 
-/* Whether the fault lies in this record alone: it cannot be read, or not parsed. */
+/* Whether this record is bad: it is damaged, or it cannot be parsed. Other failures are returned.
+ */
 static recmap_status probe(bool *is_bad, struct filler *filler, uint64_t number,
                            recmap_error *error) {
     recmap_status status = dataset_probe(is_bad, filler->dataset, number, error);
@@ -48,8 +49,8 @@ static recmap_status probe(bool *is_bad, struct filler *filler, uint64_t number,
     return RECMAP_OK;
 }
 
-/* The record at the next position whose record is good, wrapping at the end of the epoch.
- * `is_found` stays false if none of the tried ones is good. */
+/* Finds the next position, wrapping at the end of the epoch, whose record is good. If none of the
+ * records that were tried is good, `is_found` and `number` are unchanged. */
 static recmap_status find_substitute(uint64_t *number, bool *is_found, struct filler *filler,
                                      const recmap_deal *deal, uint64_t position,
                                      recmap_error *error) {
@@ -70,11 +71,11 @@ static recmap_status find_substitute(uint64_t *number, bool *is_found, struct fi
     return RECMAP_OK;
 }
 
-/* Checks one record of the step. `keep` is set to whether it, or its substitute, stays in the
- * batch. */
-static recmap_status look_at(bool *keep, struct filled_batch *filled, struct filler *filler,
-                             const recmap_deal *deal, uint64_t position, uint64_t *number,
-                             recmap_error *error) {
+/* Checks one record of the step. If it is bad, it is listed as skipped, and `number` becomes its
+ * substitute if the policy asks for one. `keep` is set to whether `number` stays in the batch. */
+static recmap_status check_record(bool *keep, struct filled_batch *filled, struct filler *filler,
+                                  const recmap_deal *deal, uint64_t position, uint64_t *number,
+                                  recmap_error *error) {
     recmap_error found;
     bool is_bad, is_replaced = false;
     recmap_status status = probe(&is_bad, filler, *number, &found);
@@ -90,7 +91,7 @@ static recmap_status look_at(bool *keep, struct filled_batch *filled, struct fil
         bad.substitute = *number;
     }
     *keep = is_replaced;
-    return list(filled, &bad) ? RECMAP_OK : fail_memory(error);
+    return add_skipped(filled, &bad) ? RECMAP_OK : fail_memory(error);
 }
 
 static recmap_status parse(struct filled_batch *filled, struct filler *filler,
@@ -103,8 +104,8 @@ static recmap_status parse(struct filled_batch *filled, struct filler *filler,
 }
 
 /* Gathers and parses the first `count` of the filler's numbers. */
-static recmap_status take(struct filled_batch *filled, struct filler *filler, size_t count,
-                          recmap_error *error) {
+static recmap_status gather_and_parse(struct filled_batch *filled, struct filler *filler,
+                                      size_t count, recmap_error *error) {
     recmap_status status =
         recmap_dataset_gather(filled->batch, filler->dataset, filler->numbers, count, error);
     return status == RECMAP_OK ? parse(filled, filler, error) : status;
@@ -120,11 +121,11 @@ static recmap_status gather_good(struct filled_batch *filled, struct filler *fil
         uint64_t position = (share->first + i) % recmap_order_count(deal->order);
         bool keep;
         uint64_t number = filler->numbers[i];
-        recmap_status status = look_at(&keep, filled, filler, deal, position, &number, error);
+        recmap_status status = check_record(&keep, filled, filler, deal, position, &number, error);
         if (status != RECMAP_OK) return status;
         if (keep) filler->numbers[good++] = number;
     }
-    return take(filled, filler, good, error);
+    return gather_and_parse(filled, filler, good, error);
 }
 
 static uint64_t sum_sizes(const recmap_batch *batch) {
@@ -157,14 +158,14 @@ void filler_start(struct filled_batch *filled, struct filler *filler,
  * bad, the loader's policy decides: the error is returned, or the batch is gathered again without
  * the bad records. */
 static recmap_status fill(struct filled_batch *filled, struct filler *filler,
-                          const struct epoch_step *step, bool is_there, recmap_error *error) {
+                          const struct epoch_step *step, bool was_fetched, recmap_error *error) {
     recmap_error found;
     recmap_share share;
-    recmap_status status = is_there ? parse(filled, filler, &found) : RECMAP_OK;
-    if (is_there && status == RECMAP_OK) return RECMAP_OK;
+    recmap_status status = was_fetched ? parse(filled, filler, &found) : RECMAP_OK;
+    if (was_fetched && status == RECMAP_OK) return RECMAP_OK;
     recmap_status listed = list_numbers(&share, filler, step, error);
     if (listed != RECMAP_OK) return listed;
-    if (!is_there) status = take(filled, filler, (size_t)share.count, &found);
+    if (!was_fetched) status = gather_and_parse(filled, filler, (size_t)share.count, &found);
     bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
     if (is_bad_record && filler->policy != RECMAP_BAD_RECORD_RAISE)
         return gather_good(filled, filler, &step->deal, &share, error);
@@ -174,9 +175,9 @@ static recmap_status fill(struct filled_batch *filled, struct filler *filler,
 
 recmap_status filler_fill(struct filled_batch *filled, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error) {
-    bool is_there = filled->is_started && fetcher_finish(filler->fetch, filled->batch);
+    bool was_fetched = filled->is_started && fetcher_finish(filler->fetch, filled->batch);
     filled->is_started = false;
-    recmap_status status = fill(filled, filler, step, is_there, error);
+    recmap_status status = fill(filled, filler, step, was_fetched, error);
     if (status == RECMAP_OK)
         status = epoch_step_state(&filled->epoch, &filled->position, step, error);
     if (status == RECMAP_OK) filled->byte_count = sum_sizes(filled->batch);

@@ -20,12 +20,12 @@ struct filled_batch {
     size_t skipped_capacity;
 };
 
-/* Releases everything but the batch. */
+/* Resets everything but the batch. */
 void filled_batch_clear(struct filled_batch *filled);
 
 struct filler {
     recmap_dataset *dataset;
-    uint32_t rank;
+    uint32_t rank; /* whose share of each step is read */
     recmap_bad_record policy;
     const recmap_parser *parser; /* NULL: records are not parsed */
     struct fetcher *fetch;       /* NULL: batches are gathered */
@@ -40,7 +40,8 @@ void filler_deinit(struct filler *filler);
 void filler_start(struct filled_batch *filled, struct filler *filler,
                   const struct epoch_step *step);
 
-/* Fills `filled->batch`, which is there, with the records of the step. */
+/* Fills `filled->batch`, which must not be NULL, with the records of the step. If
+ * filler_start was called, it must have been for the same step. */
 recmap_status filler_fill(struct filled_batch *filled, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error);
 

@@ -72,16 +72,17 @@ static recmap_status check_order(const recmap_dataset *dataset, const recmap_ord
     return RECMAP_INVALID;
 }
 
-/* Copies the options and replaces zeros with defaults. */
+/* Copies the options and replaces zeros with defaults: a thread for each core, and batches ahead
+ * for each thread, but at least RECORDS_AHEAD records. */
 static void set_options(recmap_loader *loader, const recmap_loader_options *options) {
-    enum { BATCHES_MIN = 4, BATCHES_A_THREAD = 2, RECORDS = 1024 };
+    enum { BATCHES_MIN = 4, BATCHES_PER_THREAD = 2, RECORDS_AHEAD = 1024 };
     loader->options = *options;
     if (options->parser) recmap_parser_retain(options->parser);
     if (!options->thread_count)
         loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MAX);
     if (!options->batches_ahead) {
-        loader->options.batches_ahead = loader->options.thread_count * BATCHES_A_THREAD;
-        uint64_t min = options->batch_size ? RECORDS / options->batch_size : 0;
+        loader->options.batches_ahead = loader->options.thread_count * BATCHES_PER_THREAD;
+        uint64_t min = options->batch_size ? RECORDS_AHEAD / options->batch_size : 0;
         if (min < BATCHES_MIN) min = BATCHES_MIN;
         if (loader->options.batches_ahead < min) loader->options.batches_ahead = (unsigned)min;
     }
@@ -163,19 +164,19 @@ void recmap_loader_destroy(recmap_loader *loader) {
     free(loader);
 }
 
-/* How many reads each worker keeps in flight: enough to keep a device busy, that is a few
- * megabytes, and for small records about the length of the device's queue (85 was measured on a
- * virtual disk); further reads would only wait in front of it. The best depth was not determined:
- * differences between 64 and 512 reads in total were within the noise. */
+/* How many reads each worker keeps in flight: enough to keep a device busy. That is a few
+ * megabytes, but for small records not much more than the length of the device's queue (85 was
+ * measured on a virtual disk), because further reads would only wait for the queue. The best depth
+ * was not determined: differences between 64 and 512 reads in total were within the noise. */
 static unsigned fetch_depth(const recmap_loader *loader) {
-    enum { BYTES = 4 << 20, MIN = 32, ENOUGH = 64, MAX_A_THREAD = 32, MIN_A_THREAD = 4 };
+    enum { BYTES = 4 << 20, MIN = 32, ENOUGH = 64, MAX_PER_THREAD = 32, MIN_PER_THREAD = 4 };
     const recmap_dataset_info *info = recmap_dataset_get_info(loader->dataset);
-    uint64_t threads = loader->options.thread_count, max = threads * MAX_A_THREAD;
+    uint64_t threads = loader->options.thread_count, max = threads * MAX_PER_THREAD;
     uint64_t record_size = info->record_count ? info->byte_count / info->record_count + 1 : 1;
     uint64_t depth = min_u64(BYTES / record_size, max < ENOUGH ? ENOUGH : max);
     if (depth < MIN) depth = MIN;
     depth /= threads;
-    return depth < MIN_A_THREAD ? MIN_A_THREAD : (unsigned)depth;
+    return depth < MIN_PER_THREAD ? MIN_PER_THREAD : (unsigned)depth;
 }
 
 /* Chooses between fetching records (io_uring) and asking the kernel for them ahead of use. With
@@ -246,14 +247,14 @@ static void count_taken(recmap_loader *loader, const struct filled_batch *result
     if (result->skipped_count) keep_skipped(loader, result);
 }
 
-/* Wakes a waiting worker each time a step's worth of slots became free: with many slots, waking it
- * for each one costs too much. No worker is forgotten: a worker waits only while no slot is free,
- * so the count of free slots passes a multiple of the step afterwards. */
+/* Wakes a waiting worker whenever about an eighth of the slots has become free: with many slots,
+ * waking it for each one costs too much. A waiting worker is always woken: it waits only while no
+ * slot is free, so the number of free slots reaches a multiple of `interval` afterwards. */
 static void wake_worker(recmap_loader *loader) {
-    enum { SLOTS_A_STEP = 8 };
-    uint64_t step = loader->slot_count / SLOTS_A_STEP + 1;
+    enum { WAKES_PER_RING = 8 };
+    uint64_t interval = loader->slot_count / WAKES_PER_RING + 1;
     uint64_t free_count = loader->slot_count - (loader->issued - loader->taken);
-    if (free_count % step == 0) pthread_cond_signal(&loader->changed_work);
+    if (free_count % interval == 0) pthread_cond_signal(&loader->changed_work);
 }
 
 /* Takes the result in the next slot. The caller holds the lock. */

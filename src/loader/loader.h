@@ -42,17 +42,17 @@ struct recmap_loader {
     bool must_restart;      /* an error was returned: start again from epoch and position */
     recmap_batch *returned; /* the batch that the caller gave back, to be used again */
 
-    pthread_mutex_t lock; /* guards everything below */
-    pthread_cond_t changed_work;
-    pthread_cond_t changed_results;
+    pthread_mutex_t lock;           /* guards everything below */
+    pthread_cond_t changed_work;    /* workers wait for it: a slot is free, or the loader closes */
+    pthread_cond_t changed_results; /* the caller waits for it: its slot is ready */
     bool is_closing;
     bool is_stuck; /* the next step could not be determined; its slot has the error */
     uint64_t generation;
     struct epoch_cursor cursor; /* at the next step to issue */
     struct readahead_state readahead;
-    uint64_t issued;
+    uint64_t issued; /* in this generation, as `taken` */
     uint64_t taken;
-    struct loader_slot *slots; /* step number modulo slot_count */
+    struct loader_slot *slots; /* step n of the generation is in slot n % slot_count */
     size_t slot_count;
     bool is_awaited;           /* the caller sleeps until its slot is ready */
     uint64_t awaited_since_ns; /* when it began to sleep */

@@ -114,7 +114,7 @@ void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recm
 }
 
 /* Turns cold. The readahead cursor has passed steps that were only sampled; it moves back to the
- * first one that no worker has started, so that these are checked too. */
+ * first step that no worker has started, so that the steps from there on are checked completely. */
 static void turn_cold(struct readahead_state *readahead, const struct epoch_cursor *cursor,
                       uint64_t issued_count) {
     readahead->quiet_count = readahead->warm_count = 0;

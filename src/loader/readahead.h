@@ -12,6 +12,7 @@
  *       |  workers waited several times although no record was missing
  *       v
  *     blind   the kernel does not report residency: every record is asked for without checking
+ *       |  thousands of records in a row were asked for --> warm; any wait leads back to blind
  *
  * How far ahead to ask depends on the device and on the size of records: the window grows when
  * workers wait for records that were asked for, and shrinks slowly when they do not. */
@@ -28,7 +29,7 @@ struct readahead_state {
     recmap_readahead mode;
     bool counts_sleeps; /* count sleeps instead of page faults, because nothing is mapped */
     struct epoch_cursor cursor;
-    uint64_t next_step; /* the cursor's step number since its start */
+    uint64_t next_step; /* number of the cursor's next step, counted like the loader's `issued` */
     uint64_t step_size; /* approximate number of records in a step */
     uint64_t window;    /* records */
     uint64_t window_min;
@@ -48,8 +49,9 @@ void readahead_init(struct readahead_state *state, const recmap_dataset *dataset
 /* Continues from another position; keeps what was learned. */
 void readahead_restart(struct readahead_state *readahead, const struct epoch_cursor *cursor);
 
-/* What one worker has to check, and the result. */
 enum { READAHEAD_STEPS_MAX = 8 };
+
+/* What one worker has to check, and the result. */
 struct readahead_plan {
     struct epoch_step steps[READAHEAD_STEPS_MAX];
     uint64_t samples[READAHEAD_STEPS_MAX]; /* records to check in each step while warm */

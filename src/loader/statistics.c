@@ -20,8 +20,8 @@ recmap_status recmap_loader_get_skipped(recmap_skipped *skipped, size_t capacity
     recmap_status status = loader_check_process(loader, error);
     if (status != RECMAP_OK) return status;
     pthread_mutex_lock(&loader->lock);
-    size_t have = first < loader->skipped_count ? loader->skipped_count - first : 0;
-    size_t copied = (size_t)min_u64(have, capacity);
+    size_t available = first < loader->skipped_count ? loader->skipped_count - first : 0;
+    size_t copied = (size_t)min_u64(available, capacity);
     if (copied) memcpy(skipped, loader->skipped + first, copied * sizeof *skipped);
     pthread_mutex_unlock(&loader->lock);
     *count = copied;

@@ -22,7 +22,7 @@ static bool has_room(const recmap_loader *loader) {
     return !loader->is_stuck && loader->issued - loader->taken < loader->slot_count;
 }
 
-/* Whether so few slots are free that the workers would soon run out. */
+/* Whether so few slots are free that the workers would soon have to wait. */
 static bool is_nearly_full(const recmap_loader *loader) {
     uint64_t reserve = loader->slot_count / 4, threads = loader->options.thread_count;
     if (reserve < (threads + 1) / 2) reserve = (threads + 1) / 2;
@@ -56,7 +56,7 @@ static bool wait_for_room(recmap_loader *loader) {
 }
 
 /* Takes the next step. The caller holds the lock. */
-static void take_on(struct job *job, recmap_loader *loader) {
+static void take_step(struct job *job, recmap_loader *loader) {
     job->result = (struct filled_batch){.batch = NULL};
     job->generation = loader->generation;
     job->number = loader->issued++;
@@ -79,7 +79,7 @@ static recmap_status fill(struct job *job, struct filler *filler) {
 }
 
 /* Reports missing records to the other workers right away, not only after this batch is filled. */
-static void tell_missing(recmap_loader *loader, const struct job *job) {
+static void report_missing(recmap_loader *loader, const struct job *job) {
     pthread_mutex_lock(&loader->lock);
     readahead_learn_missing(&loader->readahead, &job->plan, &loader->cursor, loader->issued);
     pthread_mutex_unlock(&loader->lock);
@@ -90,7 +90,7 @@ static void do_job(struct job *job, recmap_loader *loader, struct filler *filler
                    struct readahead_room *room) {
     if (job->plan.step_count) {
         readahead_do(&job->plan, room, loader->dataset, loader->options.rank);
-        if (job->plan.asked_count) tell_missing(loader, job);
+        if (job->plan.asked_count) report_missing(loader, job);
     }
     if (job->plan.is_measured) job->plan.before = thread_get_waits();
     job->status = fill(job, filler);
@@ -116,7 +116,7 @@ static void learn(recmap_loader *loader, const struct job *job) {
 
 /* Puts a finished job into its slot, or discards it if the loader has moved to another position
  * since the job was taken. The caller holds the lock. */
-static void put(recmap_loader *loader, struct job *job) {
+static void put_result(recmap_loader *loader, struct job *job) {
     learn(loader, job);
     if (job->generation != loader->generation) {
         if (job->result.batch) recmap_batch_clear(job->result.batch);
@@ -136,14 +136,14 @@ static void put(recmap_loader *loader, struct job *job) {
  * device has reads in flight while the worker finishes the oldest job. */
 enum { JOBS_MAX = 64 };
 struct job_queue {
-    struct job one; /* sufficient if nothing is fetched */
+    struct job one; /* used instead of an array if records are not fetched */
     struct job *jobs;
     unsigned capacity;
     unsigned first, count;
 };
 
-static struct job *job_at(struct job_queue *queue, unsigned place) {
-    return &queue->jobs[(queue->first + place) % queue->capacity];
+static struct job *job_at(struct job_queue *queue, unsigned index) {
+    return &queue->jobs[(queue->first + index) % queue->capacity];
 }
 
 static void queue_init(struct job_queue *queue, struct filler *filler,
@@ -177,7 +177,7 @@ static bool wants_more(struct job_queue *queue, const struct filler *filler,
            fetcher_wants_more(filler->fetch, oldest->batch);
 }
 
-static void begin(struct job *job, struct filler *filler) {
+static void start_fetching(struct job *job, struct filler *filler) {
     if (job->status != RECMAP_OK || job->step.is_end) return;
     if (!job->result.batch && recmap_batch_create(&job->result.batch, NULL) != RECMAP_OK) return;
     filler_start(&job->result, filler, &job->step);
@@ -188,10 +188,10 @@ static void begin(struct job *job, struct filler *filler) {
 static void begin_jobs(struct job_queue *queue, struct filler *filler, recmap_loader *loader) {
     while (wants_more(queue, filler, loader)) {
         struct job *job = job_at(queue, queue->count++);
-        take_on(job, loader);
+        take_step(job, loader);
         if (!filler->fetch) return;
         pthread_mutex_unlock(&loader->lock);
-        begin(job, filler);
+        start_fetching(job, filler);
         pthread_mutex_lock(&loader->lock);
     }
 }
@@ -214,7 +214,7 @@ void *loader_work(void *context) {
         struct job *job = job_at(&queue, 0);
         if (job->status == RECMAP_OK) do_job(job, loader, &filler, &room);
         pthread_mutex_lock(&loader->lock);
-        put(loader, job);
+        put_result(loader, job);
         if (must_wake_caller(loader, job)) pthread_cond_signal(&loader->changed_results);
         queue.first = (queue.first + 1) % queue.capacity;
         queue.count--;
