@@ -21,7 +21,7 @@ static size_t decode(uint64_t *value, const struct wire *wire, size_t max) {
     return 0;
 }
 
-/* Reads a varint of at max `max` bytes. `cut` and `longer` are the faults if it is incomplete or
+/* Reads a varint of at most `max` bytes. `cut` and `longer` are the faults if it is incomplete or
  * longer. */
 static inline bool take(uint64_t *value, struct wire *wire, size_t max, const char *cut,
                         const char *longer, struct wire_trace *trace) {

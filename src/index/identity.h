@@ -1,6 +1,6 @@
-/* The identity of a shard: a hash over its record boundaries and payload CRCs, and the CRCs of a
- * few records spread over it. The samples suffice to recognise the shard without reading all of it.
- */
+/* The identity of a shard: a hash over its record boundaries and payload CRCs; and samples, which
+ * are the CRCs of a few records spread over the shard. The samples suffice to recognise the shard
+ * without reading all of it. */
 #ifndef RECMAP_INDEX_IDENTITY_H
 #define RECMAP_INDEX_IDENTITY_H
 
@@ -12,7 +12,7 @@ enum { IDENTITY_SAMPLES_MAX = 32, IDENTITY_HASH_SIZE = 16 };
 
 struct shard_identity {
     uint8_t hash[IDENTITY_HASH_SIZE];
-    uint32_t samples[IDENTITY_SAMPLES_MAX]; /* checks of records 0, step, 2 * step, ... */
+    uint32_t samples[IDENTITY_SAMPLES_MAX]; /* payload CRC of record i * sample_step */
     size_t sample_count;
     uint64_t sample_step;
 };
@@ -20,7 +20,7 @@ struct shard_identity {
 /* Computes identities: of one shard at a time, from its records in order. */
 struct identity_builder;
 
-struct identity_builder *identity_create(void); /* NULL if memory is out */
+struct identity_builder *identity_create(void); /* returns NULL without memory */
 void identity_destroy(struct identity_builder *builder);
 
 /* Starts a shard, adds its records, and returns its identity. */

@@ -15,7 +15,8 @@ enum {
     IDS_PADDING = 8, /* so that eight bytes can be read at every pair */
 };
 
-/* The chunk number of the fences: for each chunk the hash of its first pair, as u64. */
+/* The fences are the hashes of the first pair of each chunk, as u64, by which a search chooses the
+ * chunk. They are stored under this chunk number. */
 #define IDS_FENCES_CHUNK UINT64_MAX
 
 /* Represents "no id": not a 48-bit hash. */
@@ -47,9 +48,10 @@ struct ids_chunk {
 
 struct id_pair ids_at(const struct ids_chunk *chunk, size_t i);
 
-/* The first pair whose hash is at least `hash`; pair_count if there is none. Uses interpolation:
- * hashes are uniform, so one or two probes come close. If the pairs are not sorted, the result is
- * wrong and the search may take as long as a binary search, but it never reads outside. */
+/* The index of the first pair whose hash is at least `hash`; pair_count if there is none. Uses
+ * interpolation: hashes are uniform, so one or two probes come close. If the pairs are not sorted,
+ * the result is wrong and the search may take as long as a binary search, but it never reads
+ * outside. */
 size_t ids_lower_bound(const struct ids_chunk *chunk, uint64_t hash);
 
 #endif

@@ -14,8 +14,8 @@
 
 struct index_file;
 
-/* Opens the index at `path`; `options` may be NULL. Errors: those of store_open; CORRUPT if its
- * tables contradict each other; UNSUPPORTED for an unknown format version or framing. */
+/* Opens the index at `path`; `options` may be NULL. Errors: those of store_open; CORRUPT if tables
+ * of the index contradict each other; UNSUPPORTED for an unknown format version or framing. */
 recmap_status index_open(struct index_file **index, const char *path,
                          const struct store_options *options, recmap_error *error);
 void index_close(struct index_file *index);
@@ -29,7 +29,7 @@ struct index_shard {
     uint64_t first_record; /* number of its first record */
     uint64_t first_damage; /* its first entry in the list of damage */
     const struct framing *framing;
-    size_t first_points; /* the first value of its seek points */
+    size_t first_points; /* the first of its values in the table of seek points */
     struct shard_entry entry;
 };
 
@@ -42,7 +42,7 @@ struct index_place {
     uint64_t frame_size;
 };
 
-/* The place of record `number`, which is below the manifest's record_count. Threads: any.
+/* The place of record `number`, which is below the manifest's record_count. Any thread may call it.
  * Errors: CORRUPT naming the index. */
 recmap_status index_locate(struct index_place *place, struct index_file *index, uint64_t number,
                            recmap_error *error);
@@ -68,7 +68,7 @@ struct index_candidates {
 recmap_status index_candidates_init(struct index_candidates *candidates, struct index_file *index,
                                     uint64_t hash, recmap_error *error);
 
-/* The next record whose id may be the wanted one. After the last one `is_found` is false. */
+/* The next record whose id has the hash. After the last one `is_found` is false. */
 recmap_status index_candidates_next(struct index_candidates *candidates, uint64_t *number,
                                     bool *is_found, recmap_error *error);
 

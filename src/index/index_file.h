@@ -24,14 +24,14 @@ struct index_file {
     struct manifest manifest;
     struct index_shard *shards;
     struct framing *framings; /* one for each run of shards with equal framings */
-    /* Copies of members of `shards`, so that a search touches few cache lines, with one more
-     * element each: the totals. */
+    /* Copies of the members first_record and base of `shards`, so that a search touches few cache
+     * lines. Each array has one more element, which is the total. */
     uint64_t *first_records;
     uint64_t *bases;
     struct damage_entry *damages;
     struct lazy_offsets *offsets;
     size_t offsets_count;
-    struct lazy_column *columns; /* at chunk * column_count + column */
+    struct lazy_column *columns; /* element chunk * column_count + column */
     size_t column_chunk_count;
     recmap_value *defaults;
     size_t id_chunk_count;

@@ -1,7 +1,7 @@
 /* Lifted columns: values copied from the records into the index, 65,536 to a chunk. An integer is
- * stored as its distance from the chunk's smallest, in 0, 1, 2, 4 or 8 bytes; a float in 4 bytes;
- * values of bytes one after the other, with a list of their ends.
- * docs/index-format.md specifies the bytes. Pure. */
+ * stored as its difference from the smallest in the chunk, in 0, 1, 2, 4 or 8 bytes; a float in 4
+ * bytes; values of bytes one after the other, with a list of their ends. docs/index-format.md
+ * specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_LIFTED_H
 #define RECMAP_INDEX_LIFTED_H
 

@@ -35,9 +35,9 @@ struct manifest {
     uint64_t damage_count;
     uint64_t damaged_byte_count;
     uint8_t fingerprint[16];
-    char *id_name; /* NULL: no ids */
-    bool extracted_by_caller;
-    bool skips_damage;
+    char *id_name;            /* NULL: no ids */
+    bool extracted_by_caller; /* ids and columns were read by a callback */
+    bool skips_damage;        /* indexed with RECMAP_ON_CORRUPT_SKIP */
     struct manifest_column *columns;
     size_t column_count;
 };
@@ -50,7 +50,7 @@ struct shard_entry {
     int64_t mtime_ns;
     uint64_t record_count;
     uint64_t damage_count;
-    uint64_t point_count; /* seek points, not counting its beginning */
+    uint64_t point_count; /* seek points; the start of the shard is not one */
     char *framing;
     uint64_t tail_size; /* bytes at the end that belong to no record */
     struct shard_identity identity;
@@ -72,7 +72,7 @@ typedef enum decode_verdict { DECODE_OK, DECODE_BAD, DECODE_NO_MEMORY } decode_v
 
 /* Decoders. Strings are allocated with malloc. shards_decode and damages_decode append to arrays
  * that have `count` entries, and increase `count`; the result is BAD if `capacity` does not
- * suffice. After an error, entries up to `count` are still the caller's to release. */
+ * suffice. After an error, the caller must still release the entries up to `count`. */
 decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size);
 decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t capacity,
                              const uint8_t *data, size_t size);

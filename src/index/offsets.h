@@ -20,7 +20,7 @@ enum {
     OFFSETS_CHUNK_SHIFT = 18,
     OFFSETS_CHUNK_RECORDS = 1 << OFFSETS_CHUNK_SHIFT,
     OFFSETS_ENTRY_SIZE = 24, /* of a block in the chunk's directory */
-    OFFSETS_PADDING = 8,     /* after the bits, so that eight bytes can be read at every bit */
+    OFFSETS_PADDING = 8, /* after the bits, so that eight bytes can be read from every residual */
 };
 
 /* A chunk that offsets_open has checked. */
@@ -46,8 +46,10 @@ size_t offsets_pack(uint8_t *packed, const uint64_t *offsets, const uint32_t *sh
 bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t size,
                   size_t record_count);
 
-/* A directory entry: u64 base, u64 slope << 8 | width, u32 bits (in units of 8 bytes), u32 shard.
- */
+/* The directory entry of a block has these members: u64 base; u64 slope << 8 | width; u32 start of
+ * the bits, in units of 8 bytes; u32 shard of the first record. The functions below read them. */
+
+/* The residual of record `i` of a block. */
 static inline uint64_t offsets_residual(const uint8_t *bits, size_t i, unsigned width) {
     if (width == 64) return load64(bits + 8 * i);
     size_t bit = i * width;
@@ -70,7 +72,7 @@ static inline uint64_t offsets_at(const struct offsets_chunk *chunk, size_t i) {
     return offset + offsets_residual(chunk->bits + start, in_block, width);
 }
 
-/* Whether record `i` of a chunk is the last of a full block. */
+/* Whether record `i` of a chunk has the last place in its block. */
 static inline bool offsets_ends_block(size_t i) {
     return (i & (OFFSETS_BLOCK_RECORDS - 1)) == OFFSETS_BLOCK_RECORDS - 1;
 }

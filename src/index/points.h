@@ -9,7 +9,7 @@
 
 #include "format/inflate.h"
 
-/* A shard with more points has several values. */
+/* A shard with more points has several values in the store. */
 enum { POINTS_PER_VALUE = 4096 };
 
 struct stored_point {
@@ -28,7 +28,7 @@ struct point_list {
     size_t count;
     size_t capacity;
     uint64_t packed_size;         /* of all windows */
-    bool owns;                    /* the windows; if false they are in the index */
+    bool owns;                    /* the windows are freed with the list; else the index has them */
     struct window_packer *packer; /* while points are added */
 };
 
@@ -37,7 +37,8 @@ void points_deinit(struct point_list *points);
 /* Deflates the point's window and adds it. False when memory is out. */
 bool points_add(struct point_list *points, const struct seek_point *point);
 
-/* Ends adding. Removes points at the end of the image, which lead to no bytes. */
+/* Called after the last point was added. Removes points at the end of the image, after which no
+ * bytes follow. */
 void points_finish(struct point_list *points, uint64_t image_size);
 
 /* Size of the list in the index. */

@@ -33,7 +33,7 @@ struct order_kind {
      * for orders over records. */
     recmap_status (*pieces)(recmap_pieces *pieces, const recmap_order *order, uint64_t epoch,
                             const uint64_t *positions, size_t count, recmap_error *error);
-    /* Makes what an epoch needs; NULL if that is nothing. */
+    /* Computes in advance what an epoch needs; NULL if it needs nothing. */
     recmap_status (*prepare)(const recmap_order *order, uint64_t epoch, recmap_error *error);
     /* Adds the parameters to the open JSON object. */
     void (*describe)(struct json_writer *json, const recmap_order *order);
@@ -41,8 +41,8 @@ struct order_kind {
 
 /* How deep an order is, and how long its description can be. */
 struct order_nesting {
-    unsigned level;          /* 0: a leaf, which is at level 1 */
-    size_t description_size; /* 0 in a leaf: its description is short */
+    unsigned level;          /* 0: no sources, which counts as 1; else above the deepest source */
+    size_t description_size; /* an upper bound; 0 in an order without sources */
 };
 
 /* The first member of each kind's struct. */
@@ -52,8 +52,8 @@ struct recmap_order {
     atomic_uint references;
     uint64_t count;        /* positions in an epoch */
     uint64_t limit;        /* record numbers, or row numbers, are below this */
-    uint64_t batch_count;  /* of its own batches an epoch, or 0 */
-    bool epochs_differ;    /* in which records they have, not only in their order */
+    uint64_t batch_count;  /* of own batches per epoch, or 0 */
+    bool epochs_differ;    /* epochs contain different records, not only another order of them */
     uint64_t row_width;    /* the largest number of elements of a row; 0 for orders over records */
     uint64_t record_limit; /* record numbers are below this; for a row order, those in pieces */
     double fill;           /* of a packed order */
@@ -64,7 +64,7 @@ struct recmap_order {
 void *order_allocate(size_t size, const struct order_kind *kind, uint64_t count, uint64_t limit,
                      recmap_error *error);
 
-/* The nesting of an order of these sources; `own_size` is the most that it adds to their
+/* The nesting of an order of these sources; `own_size` is an upper bound of what it adds to their
  * descriptions. Functions of orders recurse through the sources, and descriptions are part of
  * states, so both have a limit. Errors: INVALID, NO_MEMORY. */
 recmap_status order_nest(struct order_nesting *nesting, recmap_order *const *sources, size_t count,
@@ -77,7 +77,8 @@ recmap_status check_count(uint64_t count, const char *what, recmap_error *error)
 recmap_status check_positions(const recmap_order *order, const uint64_t *positions, size_t count,
                               recmap_error *error);
 
-/* NOT_FOUND: the record does not occur. INVALID: it occurs more than once. */
+/* fail_absent: NOT_FOUND, the record does not occur. fail_repeated: INVALID, it occurs more than
+ * once in an epoch. */
 recmap_status fail_absent(recmap_error *error, uint64_t number);
 recmap_status fail_repeated(recmap_error *error, uint64_t number);
 

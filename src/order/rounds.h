@@ -1,11 +1,12 @@
-/* The rounds of a permutation over blocks of halves, and their implementations. */
+/* The rounds of a permutation, applied to blocks of values that are split into halves, and their
+ * implementations. */
 #ifndef RECMAP_ORDER_ROUNDS_H
 #define RECMAP_ORDER_ROUNDS_H
 
 #include "order/permutation.h"
 
 /* Each pass of two rounds runs over a whole block, which stays in the first-level cache. Values do
- * not depend on each other, so the CPU always has enough of them in flight. */
+ * not depend on each other, so the CPU can always work on several of them at once. */
 enum { ROUNDS_BLOCK = 256 };
 
 struct halves {
@@ -13,8 +14,8 @@ struct halves {
     _Alignas(64) uint32_t low[ROUNDS_BLOCK];
 };
 
-/* Splits `count` values into halves, applies all rounds, and joins the halves again. Returns
- * whether any result may be n or greater. */
+/* Splits `count` <= ROUNDS_BLOCK values into halves, applies all rounds, and joins the halves
+ * again. Returns whether any result may be n or greater. */
 typedef bool rounds_function(const struct permutation *p, uint64_t *out, const uint64_t *source,
                              size_t count);
 

@@ -12,7 +12,7 @@ TARGET static inline __attribute__((always_inline)) vector broadcast(uint32_t x)
 
 #include "order/rounds_wide.inc"
 
-/* Products are made of the even lanes, then of the odd ones, which a shuffle brings down. */
+/* Multiplies the even lanes, then the odd ones, which a shuffle moves to even positions. */
 TARGET static inline __attribute__((always_inline)) vector multiply_high(vector a, vector b) {
     __m512i even = _mm512_mul_epu32((__m512i)a, (__m512i)b);
     __m512i odd = _mm512_mul_epu32(_mm512_shuffle_epi32((__m512i)a, 0xf5), (__m512i)b);

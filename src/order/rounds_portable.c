@@ -1,6 +1,7 @@
 #include "order/rounds.h"
 
-/* No vectors: loops over a block in plain C, which compilers turn into what the target has. */
+/* A vector of one number: the loops over a block are plain C, which compilers vectorise for the
+ * target. */
 #define TARGET
 typedef uint32_t vector;
 
