@@ -1,5 +1,5 @@
-/* The inside of element counts: what all sources of counts have in common, and the functions that a
- * source implements. Counts packed in memory are one source; an index is another. */
+/* The internals of element counts: what all sources of counts have in common, and the functions
+ * that a source implements. Counts packed in memory are one source; an index is another. */
 #ifndef RECMAP_COUNTS_COUNTS_H
 #define RECMAP_COUNTS_COUNTS_H
 
@@ -34,7 +34,7 @@ struct recmap_counts {
 };
 
 /* Completes counts whose source and record_count are set and can be read: checks every count and
- * sets the other members. One pass, 2 to 3 ns a record. Errors: INVALID, naming the record, for a
+ * sets the other members. One pass, 2 to 3 ns per record. Errors: INVALID, naming the record, for a
  * count or a sum above RECMAP_COUNTS_MAX; NO_MEMORY. */
 recmap_status counts_complete(recmap_counts *counts, recmap_error *error);
 

@@ -1,5 +1,5 @@
-/* Counts packed in memory: blocks of 128, each with its least count and the differences from it in
- * as few bits as the largest needs. */
+/* Counts packed in memory: blocks of 128, each with its smallest count and the differences from it
+ * in as few bits as the largest needs. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,7 +15,7 @@ struct grouped_order {
     struct groups groups;
     uint64_t seed;
     uint64_t batch_size, token_budget; /* as given; one of them is 0 */
-    uint32_t *sizes;                   /* records a batch of each group */
+    uint32_t *sizes;                   /* records per batch, for each group */
     uint32_t *first_batch;             /* of each group; one more than groups */
     uint8_t bounds_digest[DIGEST_SIZE];
     bool has_bounds;

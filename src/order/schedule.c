@@ -29,7 +29,7 @@ static bool make_slack(struct slack_tree *tree, const struct schedule *schedule)
         needed += numbers[d];
         numbers[d] = (int32_t)d - needed;
     }
-    numbers[0] = 1; /* no slot is before it */
+    numbers[0] = 1; /* no slot precedes it */
     bool is_made = slack_create(tree, numbers, (size_t)schedule->period + 1);
     free(numbers);
     return is_made;
@@ -44,7 +44,7 @@ static size_t choose(const struct schedule *schedule, const uint32_t *turns, uin
             release_of(schedule, source, turns[source]) <= slot &&
             deadline_of(schedule, source, turns[source]) <= tight)
             return source;
-    return 0; /* cannot be: the turns that are left always fit */
+    return 0; /* unreachable: the turns that are left always fit */
 }
 
 static void fill(struct schedule *schedule, struct slack_tree *tree, uint32_t *turns) {

@@ -10,10 +10,10 @@ struct windowed_order {
     recmap_order base;
     uint64_t block, window; /* as given */
     uint64_t seed;
-    uint64_t block_size;  /* records a block: `block`, or n where that is less */
+    uint64_t block_size;  /* records per block: `block`, or n if that is less */
     uint64_t block_count; /* the last block may be short */
     uint64_t missing;     /* records that the last block lacks */
-    uint64_t window_size; /* records a window, if none lacks any */
+    uint64_t window_size; /* records per window if all its blocks are full */
     uint64_t window_blocks;
 };
 

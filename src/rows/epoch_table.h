@@ -1,7 +1,7 @@
 /* The prefix sums of an epoch, for two epochs at a time: an even one and an odd one.
  *
- * A table takes seconds to make for very large data sets, so it is made once, by whichever thread
- * needs it first (with all cores), and other threads wait for it. Reading takes no lock: a reader
+ * Computing a table takes seconds for very large data sets. So the first thread that needs a table
+ * computes it, with all cores, and other threads wait for it. Reading takes no lock: a reader
  * notices if a table was replaced while it read, and reads again. */
 #ifndef RECMAP_ROWS_EPOCH_TABLE_H
 #define RECMAP_ROWS_EPOCH_TABLE_H
@@ -10,7 +10,7 @@
 
 #include "rows/sums.h"
 
-/* How the sums of an epoch are made; `context` is the order. */
+/* How the sums of an epoch are computed; `context` is the order. */
 struct epoch_source {
     const void *context;
     uint64_t block_count;
@@ -39,7 +39,7 @@ struct epoch_place {
     uint64_t start;
 };
 
-/* The blocks that hold these offsets. Errors: those of `compute`; NO_MEMORY. */
+/* The blocks that hold these offsets. Errors: those of source->compute; NO_MEMORY. */
 recmap_status epoch_table_find(struct epoch_place *places, struct epoch_table *table,
                                uint64_t epoch, const struct epoch_source *source,
                                const uint64_t *offsets, size_t count, recmap_error *error);
@@ -49,7 +49,7 @@ recmap_status epoch_table_start(uint64_t *start, struct epoch_table *table, uint
                                 const struct epoch_source *source, uint64_t block,
                                 recmap_error *error);
 
-/* Makes the table unless it is there. Errors: the same. */
+/* Computes the table unless that has been done. Errors: the same. */
 recmap_status epoch_table_prepare(struct epoch_table *table, uint64_t epoch,
                                   const struct epoch_source *source, recmap_error *error);
 

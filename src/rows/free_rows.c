@@ -86,9 +86,11 @@ static uint64_t children_after(const struct free_node *node, unsigned d) {
     return node->bits & (UINT64_MAX << d) << 1;
 }
 
-/* Follows the digits of `needed` down as far as there are nodes. From the level where that ends, or
- * from the nearest one above that has a larger child, the least space that is enough goes on with
- * the least of the children that are returned: as bits, none if all spaces are smaller. */
+/* The smallest space that is enough shares its first digits with `needed`, and then continues with
+ * a larger digit, unless it equals `needed`. Finds the level of that digit: follows the digits of
+ * `needed` down as far as there are nodes, and from there goes back up to the first node that has a
+ * larger child. Returns the candidates for the digit as bits, of which the smallest is the right
+ * one; 0 if all spaces are smaller than `needed`. */
 static uint64_t find_turn(struct free_path *path, unsigned *level, const struct free_rows *rows,
                           uint64_t needed) {
     const struct free_node *node = rows->nodes;
