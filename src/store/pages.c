@@ -263,10 +263,10 @@ static int compare_keys(const uint8_t *a, size_t a_size, const uint8_t *b, size_
     return order ? order : (a_size > b_size) - (a_size < b_size);
 }
 
-/* Checks the next key in the order of the whole tree. LMDB searches by keys, so they must ascend.
- * A branch's key is a lower bound of the keys below it: the first of them may be equal to it, all
- * others must be greater. Comparing each key with the previous one, in the order in which the tree
- * is traversed, covers both. */
+/* Checks the next key in the order of the whole tree. They must ascend: LMDB searches by them, and
+ * the listing is in their order. A branch's key is a lower bound of the keys below it: the first of
+ * them may be equal to it, all others must be greater. Comparing each key with the previous one, in
+ * the order in which the tree is traversed, covers both. */
 static recmap_status check_key(struct tree_check *tree, const struct page_view *page,
                                const uint8_t *node, bool is_leaf) {
     const uint8_t *key = node + NODE_HEADER;

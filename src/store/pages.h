@@ -1,8 +1,7 @@
-/* The structural check of LMDB's file.
- *
- * LMDB trusts every number in its pages: a damaged or forged page number, size or offset makes it
- * read, or follow pointers, outside of the file. So the whole structure is checked before LMDB
- * opens the file. Values are located, not read.
+/* The structural check of LMDB's file, which also locates all values. It takes the place of LMDB
+ * when an index is read: LMDB trusts every number in its pages, so a damaged or forged page number,
+ * size or offset makes it read, or follow pointers, outside of the file. Values are located, not
+ * read.
  *
  * Checked are both meta pages, and every page of the trees that the newer one names (the table of
  * tables, and the tables themselves): the page lies in the file, is part of one tree at one place,

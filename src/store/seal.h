@@ -60,8 +60,8 @@ void seal_encode(uint8_t bytes[SEAL_SIZE], const struct seal_fields *seal);
 /* Whether the bytes begin with a seal's magic. */
 bool seal_is_present(const uint8_t bytes[SEAL_SIZE]);
 
-/* Decodes the seal of a file of `file_size` bytes. On success it fits that size and this machine's
- * LMDB. Errors: CORRUPT, UNSUPPORTED, with advice but without a path. */
+/* Decodes the seal of a file of `file_size` bytes. On success it fits that size, and this machine
+ * can read the LMDB pages. Errors: CORRUPT, UNSUPPORTED, with advice but without a path. */
 recmap_status seal_decode(struct seal_fields *seal, const uint8_t bytes[SEAL_SIZE],
                           uint64_t file_size, recmap_error *error);
 

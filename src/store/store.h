@@ -2,11 +2,11 @@
  * seal over the whole file.
  *
  *   writer:  temporary file -> put values -> sync, seal, sync -> rename, sync the folder
- *   reader:  size and seal -> LMDB's page structure -> LMDB itself -> a list of all values
+ *   reader:  size and seal -> structure of LMDB's pages -> map the file -> a list of all values
  *
- * A published file never changes; it can only be replaced. Lookups do not call LMDB: the reader
- * collects a pointer to every value once, and the pointers are valid while the store is open.
- * docs/index-format.md specifies the bytes; seal.h and pages.h implement them. */
+ * A published file never changes; it can only be replaced. Reading does not call LMDB: the
+ * reader collects a pointer to every value once, and the pointers are valid while the store is
+ * open. docs/index-format.md specifies the bytes; seal.h and pages.h implement them. */
 #ifndef RECMAP_STORE_STORE_H
 #define RECMAP_STORE_STORE_H
 
