@@ -105,12 +105,13 @@ static void guard_remove(struct file_map *map) {
     process_unlock();
 }
 
-recmap_status map_watch(struct file_map **map, const void *data, size_t size, recmap_error *error) {
+/* Registers mapped pages with the guard. */
+static recmap_status watch(struct file_map **map, const void *data, size_t size,
+                           recmap_error *error) {
     struct file_map *watched = calloc(1, sizeof *watched);
     if (!watched) return fail_memory(error);
     watched->data = data;
     watched->size = size;
-    watched->is_borrowed = true;
     if (!guard_add(watched)) {
         free(watched);
         return fail_memory(error);
@@ -123,9 +124,8 @@ static recmap_status map_pages(struct file_map **map, int fd, size_t size, const
                                recmap_error *error) {
     void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) return fail_errno(error, errno, path, "map the file");
-    recmap_status status = map_watch(map, data, size, error);
+    recmap_status status = watch(map, data, size, error);
     if (status != RECMAP_OK) munmap(data, size);
-    else (*map)->is_borrowed = false;
     return status;
 }
 
@@ -142,7 +142,7 @@ void map_destroy(struct file_map *map) {
     if (!map) return;
     if (map->data) {
         guard_remove(map);
-        if (!map->is_borrowed) munmap((void *)map->data, map->size);
+        munmap((void *)map->data, map->size);
     }
     free(map);
 }

@@ -14,7 +14,6 @@ struct file_map {
     const uint8_t *data; /* NULL for an empty file */
     size_t size;
     atomic_bool was_cut; /* the guard caught a read past the end of the file */
-    bool is_borrowed;    /* another library maps and unmaps it */
     void *guard_slot;    /* private to map.c */
 };
 
@@ -23,10 +22,6 @@ struct file_map {
 recmap_status map_create(struct file_map **map, int fd, size_t size, const char *path,
                          recmap_error *error);
 void map_destroy(struct file_map *map);
-
-/* Registers a mapping owned by another library (LMDB) with the guard. Call map_destroy before it is
- * unmapped; map_destroy does not unmap it. */
-recmap_status map_watch(struct file_map **map, const void *data, size_t size, recmap_error *error);
 
 /* How a range will be read. Hints only: they never fail. */
 typedef enum map_advice {
