@@ -1,5 +1,5 @@
-/* Rows by their free space: finds the row with the least space that is enough, in a few steps
- * whatever the number of rows.
+/* Rows by their free space: finds the row with the smallest sufficient space, in a few steps for
+ * any number of rows.
  *
  * Free spaces are keys of a trie of 64-way nodes, so that a node's children are the bits of one
  * word. Rows with equal space are a stack: the one that was put last is taken first. */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct free_node {
-    uint64_t bits;      /* which children there are */
+    uint64_t bits;      /* which children exist */
     uint32_t below[64]; /* nodes; on the lowest level, the row that was put last */
 };
 
@@ -31,10 +31,11 @@ void free_rows_deinit(struct free_rows *rows);
 /* Removes all rows. */
 void free_rows_clear(struct free_rows *rows);
 
-/* Puts a row with some space, which is above 0. False if memory is out. */
+/* Adds a row that has free space, which must be above 0. False if memory is out. */
 bool free_rows_put(struct free_rows *rows, uint32_t row, uint64_t space);
 
-/* Takes the row with the least space that is at least `needed`. False if there is none. */
+/* Removes the row with the smallest space that is at least `needed`, and returns it with its space.
+ * False if there is none. */
 bool free_rows_take(uint32_t *row, uint64_t *space, struct free_rows *rows, uint64_t needed);
 
 #endif

@@ -149,7 +149,7 @@ static recmap_status packed_position_of(uint64_t *position, const recmap_order *
     return RECMAP_OK;
 }
 
-/* Exchanges the group in use for another one; NULL groups are none. */
+/* Makes `*used` the group with this number, and returns the previous one, if any, to the cache. */
 static recmap_status use_group(struct packed_group **used, struct packed_order *packed,
                                uint64_t number, recmap_error *error) {
     if (*used && (*used)->number == number) return RECMAP_OK;
@@ -204,7 +204,7 @@ static const struct order_kind packed_kind = {
     .describe = packed_describe,
 };
 
-/* ---- Making one: every group is packed once to count its rows. */
+/* ---- Creating an order: every group is packed once to count its rows. */
 
 struct counted_groups {
     const struct packing *packing;

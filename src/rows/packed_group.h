@@ -29,15 +29,15 @@ recmap_status packed_group_add_row(recmap_pieces *pieces, const struct packed_gr
                                    uint64_t row, recmap_error *error);
 
 /* Groups that were used last. A thread takes a group out while it uses it; another thread then
- * finds nothing and packs the group again. So nothing is ever waited for, and a child process that
- * was forked at any moment can use it. Zeroed when it is created. */
+ * finds nothing and packs the group again. So no thread ever waits, and a child process that was
+ * forked at any moment can use the cache. A zeroed cache is empty. */
 enum { GROUP_CACHE_PLACES = 8 };
 struct group_cache {
     _Atomic(struct packed_group *) places[GROUP_CACHE_PLACES];
-    _Atomic(uint64_t) numbers[GROUP_CACHE_PLACES]; /* what is likely in each place */
+    _Atomic(uint64_t) numbers[GROUP_CACHE_PLACES]; /* of the group that is probably in each place */
 };
 
-/* The caller owns the group then. NULL if it is not there. */
+/* Removes a group from the cache and gives it to the caller. NULL if the cache does not have it. */
 struct packed_group *group_cache_take(struct group_cache *cache, uint64_t number);
 void group_cache_put(struct group_cache *cache, struct packed_group *group);
 void group_cache_deinit(struct group_cache *cache);

@@ -89,7 +89,8 @@ static void cut_documents(struct packer *packer) {
 /* Digits of the radix sort. */
 enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
 
-/* One stable pass, by a digit of how much a part lacks to a whole row: the longest come first. */
+/* One stable pass, by a digit of the difference between a whole row and the part: the longest parts
+ * come first. */
 static void sort_pass(uint32_t *sorted, const uint32_t *unsorted, const struct packer *packer,
                       unsigned shift) {
     const uint64_t size = packer->packing->size;

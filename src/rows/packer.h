@@ -24,7 +24,7 @@ struct packed_part {
     uint64_t first;
     uint64_t count;
     uint32_t document; /* in the group */
-    uint32_t row;      /* of those that were opened */
+    uint32_t row;      /* among the rows that were opened for parts */
 };
 
 struct packer {
@@ -38,7 +38,7 @@ struct packer {
     uint64_t *whole_ends; /* rows that are one part, up to and including those of the document */
     struct packed_part *parts; /* the others, by document */
     uint32_t part_count;
-    uint32_t opened;   /* rows for them */
+    uint32_t opened;   /* rows that were opened for the parts */
     uint64_t elements; /* in all rows */
 };
 
@@ -49,10 +49,10 @@ void packer_deinit(struct packer *packer);
 
 uint64_t packing_group_count(const struct packing *packing);
 
-/* Packs a group. Errors: NO_MEMORY. Cost: 15 to 25 ns a document. */
+/* Packs a group. Errors: NO_MEMORY. Cost: 15 to 25 ns per document. */
 recmap_status packer_pack(struct packer *packer, uint64_t group, recmap_error *error);
 
-/* Rows of the group that was packed last: of one part, and all. */
+/* The numbers of rows of the group that was packed last: those of a single part, and all. */
 uint64_t packer_whole_count(const struct packer *packer);
 uint64_t packer_row_count(const struct packer *packer);
 

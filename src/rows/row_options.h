@@ -4,17 +4,18 @@
 
 #include <recmap/rows.h>
 
-/* INVALID unless the version of the options is the one of this library. */
+/* INVALID unless the version of the options is the expected one, which is that of this library. */
 recmap_status check_version(uint32_t version, uint32_t expected, recmap_error *error);
 
 /* INVALID unless `value` is from `min` to RECMAP_ROW_SIZE_MAX. `what` names it in the message. */
 recmap_status check_row_size(uint64_t value, uint64_t min, const char *what, recmap_error *error);
 
-/* INVALID unless `value`, which is `what`, is below the size of a row. */
+/* INVALID unless `value` is below `size`, the size of a row. `what` names the value in the message.
+ */
 recmap_status check_below_size(uint64_t value, uint64_t size, const char *what,
                                recmap_error *error);
 
-/* CORRUPT: counts that were checked when the order was made are different now. */
+/* CORRUPT: counts have changed since they were checked, when the order was created. */
 recmap_status fail_changed(recmap_error *error);
 
 #endif

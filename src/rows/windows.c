@@ -66,7 +66,7 @@ static size_t read_block(uint64_t counts[BLOCK], const struct windows_order *win
     return count;
 }
 
-/* A window by its number among those of its block. */
+/* Adds the pieces of a window: number `turn` among the windows of the block. */
 static recmap_status add_window(recmap_pieces *pieces, const struct windows_order *windows,
                                 uint64_t block, uint64_t turn, recmap_error *error) {
     const recmap_windows_options *options = &windows->options;
