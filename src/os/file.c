@@ -165,6 +165,8 @@ recmap_status file_read_at(int fd, void *data, size_t size, uint64_t offset, con
 }
 
 void file_will_need(int fd, uint64_t offset, uint64_t size) {
+    /* To posix_fadvise, size 0 means everything up to the end of the file. */
+    if (!size) return;
     posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
 }
 
