@@ -21,7 +21,8 @@ RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
  *
  *     FILE                an existing file: itself, in the order given;
  *     GLOB (* ? [..])     the matching files except `*.rmx` and `*.rmx.tmp-...`, in natural order
- *                         (part-2 before part-10);
+ *                         (part-2 before part-10). A component `**` means any number of folders,
+ *                         including none, but not hidden folders or links to folders;
  *     FOLDER              the regular files in it, in natural order, except hidden files, `_...`,
  *                         `*.rmx`, `*.idx`, `*.json`, `*.crc` and temporary files (`*.tmp`,
  *                         `*.tmp-...`, `*~`);

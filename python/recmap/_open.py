@@ -117,9 +117,9 @@ def open(
     it. Any other difference raises StaleIndexError, unless ``rebuild=True``.
 
     Args:
-        source: a file, a glob, a folder, ``@listfile``, a list of these, or an ``.rmx``. An
-            ``.rmx`` is opened as it is: only the ids and columns asked for are checked. Naming a
-            shard twice is an error.
+        source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a
+            list of these, or an ``.rmx``. An ``.rmx`` is opened as it is: only the ids and columns
+            asked for are checked. Naming a shard twice is an error.
         id: a bytes or int64 feature by which records can be found.
         lift: features with one value per record to copy into the index as columns;
             {name: default} if records may lack one.

@@ -25,6 +25,17 @@ def test_glob_list_folder_and_index_open_the_same_data_set(copied_digits):
     assert os.stat(first.index_path).st_ino == before
 
 
+def test_recursive_globs_search_subfolders(copied_digits):
+    (copied_digits / "a" / "b").mkdir(parents=True)
+    for i, folder in enumerate(["", "a", "a", "a/b"]):
+        name = f"digits-0000{i}-of-00004.tfrecord"
+        (copied_digits / name).rename(copied_digits / folder / name)
+    index = copied_digits / "all.rmx"
+    ds = recmap.open(copied_digits / "**" / "*.tfrecord", id="id", index=index)
+    assert len(ds) == 1797
+    assert recmap.open(f"{copied_digits}/**/d*", index=index).fingerprint == ds.fingerprint
+
+
 def test_more_shards_are_appended(copied_digits):
     paths = shards(copied_digits)
     path = copied_digits / "some.rmx"

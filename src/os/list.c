@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "os/file.h"
+#include "os/tree.h"
 
 recmap_status path_get_kind(path_kind *kind, const char *path, recmap_error *error) {
     struct stat st;
@@ -72,6 +73,7 @@ recmap_status list_folder(struct path_list *list, const char *folder, path_filte
 
 recmap_status list_matches(struct path_list *list, const char *pattern, path_filter filter,
                            recmap_error *error) {
+    if (tree_is_pattern(pattern)) return tree_list(list, pattern, filter, error);
     glob_t matches = {0};
     recmap_status status = RECMAP_OK;
     switch (glob(pattern, GLOB_ERR | GLOB_NOSORT, NULL, &matches)) {

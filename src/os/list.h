@@ -41,7 +41,7 @@ typedef bool (*path_filter)(const char *name);
 recmap_status list_folder(struct path_list *list, const char *folder, path_filter filter,
                           recmap_error *error);
 
-/* Adds the files that match a pattern (* ? [..]). No match is not an error. */
+/* Adds the files that match a pattern (* ? [..] **). No match is not an error. */
 recmap_status list_matches(struct path_list *list, const char *pattern, path_filter filter,
                            recmap_error *error);
 

@@ -45,6 +45,12 @@ class Naming(CliTest):
         self.index("part*")
         self.assertEqual(self.payloads("part.rmx"), [b"1", b"9", b"10"])
 
+    def test_a_recursive_glob_searches_subfolders(self):
+        for name in ("d/a/10", "d/a/b/1", "d/a/9", "d/0"):
+            self.write(f"{name}.tfrecord", shard(name))
+        self.index("d/**/*.tfrecord", "-o", "d.rmx")
+        self.assertEqual(self.payloads("d.rmx"), [b"d/0", b"d/a/9", b"d/a/10", b"d/a/b/1"])
+
     def test_a_folder_has_companions(self):
         for name in ("2", "10", "x.tfrecord"):
             self.write(f"d/{name}", shard(name))

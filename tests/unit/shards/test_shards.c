@@ -3,6 +3,7 @@
 #include <recmap/shards.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,6 +116,80 @@ static void test_globs_match_files_that_can_be_shards(void **state) {
     assert_int_equal(mkfifo("a.fifo", 0666), 0);
     ASSERT_LIST("a\na.json\n", "a*");
     ASSERT_LIST("a.rmx\n", "a.rmx");
+}
+
+static void make_folders(const char *const *folders) {
+    for (; *folders; folders++) assert_int_equal(mkdir(*folders, 0777), 0);
+}
+
+static void touch_all(const char *const *paths) {
+    for (; *paths; paths++) touch(*paths);
+}
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void test_recursive_globs_find_files_at_any_depth(void **state) {
+    (void)state;
+    make_folders(LIST("d", "d/10", "d/9", "d/9/x", "d/9/x/y", "d/.hidden", "d/**x"));
+    touch_all(LIST("top.t", "d/a.t", "d/10/a.t", "d/9/10.t", "d/9/9.t", "d/9/x/a.t", "d/9/x/y/a.t",
+                   "d/9/a.u", "d/.hidden/a.t", "d/9/.a.t", "d/9/a.rmx", "d/**x/a.t"));
+    ASSERT_LIST("d/**x/a.t\nd/9/9.t\nd/9/10.t\nd/9/x/a.t\nd/9/x/y/a.t\nd/10/a.t\nd/a.t\n",
+                "d/**/*.t");
+    ASSERT_LIST("d/9/x/a.t\nd/9/x/y/a.t\n", "**/x/**/a.t");
+    ASSERT_LIST("d/9/x/a.t\n", "d/**/x/*.t");
+    ASSERT_LIST("d/9/9.t\nd/9/10.t\nd/9/a.u\nd/9/x/a.t\nd/9/x/y/a.t\n", "d/9/**");
+    ASSERT_LIST("d/9/x/a.t\n", "d/[0-9]/**/x//a.t");
+    ASSERT_LIST("d/.hidden/a.t\n", "**/.h*/*");
+    ASSERT_LIST("top.t\n", "**/t*");
+    ASSERT_LIST("./top.t\n", "./**/top.t");
+    /* Only a whole component is recursive. */
+    ASSERT_LIST("d/**x/a.t\n", "d/[*]**/a.t");
+    char absolute[PATH_MAX], expected[PATH_MAX + 8];
+    snprintf(absolute, sizeof absolute, "%s/work/d/**/9.t", base);
+    snprintf(expected, sizeof expected, "%s/work/d/9/9.t\n", base);
+    ASSERT_LIST(expected, absolute);
+}
+
+/* Several ** can match a path in several ways; it is still listed once. */
+static void test_recursive_globs_list_a_file_once(void **state) {
+    (void)state;
+    make_folders(LIST("a", "a/a", "a/a/a"));
+    touch("a/a/a/x");
+    ASSERT_LIST("a/a/a/x\n", "**/**/x");
+    ASSERT_LIST("a/a/a/x\n", "**/a/**/a/**/x");
+    ASSERT_LIST("a/a/a/x\n", "**/**");
+}
+
+static void test_recursive_globs_end_in_circles_of_links(void **state) {
+    (void)state;
+    make_folders(LIST("d", "d/e", "f"));
+    touch_all(LIST("d/x", "d/e/x", "f/x"));
+    assert_int_equal(symlink("..", "d/e/up"), 0);
+    assert_int_equal(symlink(".", "d/self"), 0);
+    assert_int_equal(symlink("loop", "d/loop"), 0); /* a link to itself */
+    assert_int_equal(symlink("../f", "d/f"), 0);
+    assert_int_equal(symlink("../f/x", "d/linked-x"), 0);
+    ASSERT_LIST("d/e/x\nd/linked-x\nd/x\n", "d/**/*x");
+    /* A component with a name follows links. */
+    ASSERT_LIST("d/f/x\n", "d/**/f/x");
+    ASSERT_LIST("d/self/e/x\nd/self/x\n", "d/**/self/**/x");
+    ASSERT_LIST("d/f/x\n", "d/f/**");
+}
+
+static void test_recursive_globs_reach_deep_folders(void **state) {
+    (void)state;
+    char path[PATH_MAX] = "d", pattern[256];
+    for (int size = 1; size < 2000; size += 2) {
+        assert_int_equal(mkdir(path, 0777), 0);
+        snprintf(path + size, sizeof path - (size_t)size, "/d");
+    }
+    touch(path);
+    char expected[PATH_MAX + 1];
+    snprintf(expected, sizeof expected, "%s\n", path);
+    ASSERT_LIST(expected, "**/d");
+    for (int i = 0; i < 63; i++) memcpy(pattern + 2 * i, "*/", 2);
+    memcpy(pattern + 126, "**", 3);
+    assert_refused(pattern, RECMAP_INVALID, pattern, "the pattern has more than 63 components");
 }
 
 static void test_folders_give_their_likely_files(void **state) {
@@ -234,6 +309,7 @@ static void test_unreadable_folders_are_errors(void **state) {
     assert_refused("f", RECMAP_IO, "f", "cannot read the folder: Permission denied");
     assert_refused("f/a*", RECMAP_IO, "f/a*",
                    "cannot read a folder of the pattern: Permission denied");
+    assert_refused("f/**/a", RECMAP_IO, "f/", "cannot read the folder: Permission denied");
     assert_int_equal(chmod("f", 0), 0);
     assert_refused("f/a", RECMAP_IO, "f/a", "cannot look at the file: Permission denied");
 }
@@ -312,6 +388,10 @@ int main(void) {
         TEST(test_files_keep_the_order_given),
         TEST(test_globs_come_in_natural_order),
         TEST(test_globs_match_files_that_can_be_shards),
+        TEST(test_recursive_globs_find_files_at_any_depth),
+        TEST(test_recursive_globs_list_a_file_once),
+        TEST(test_recursive_globs_end_in_circles_of_links),
+        TEST(test_recursive_globs_reach_deep_folders),
         TEST(test_folders_give_their_likely_files),
         TEST(test_links_that_lead_nowhere),
         TEST(test_what_exists_goes_before_what_it_could_mean),
