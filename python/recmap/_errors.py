@@ -165,8 +165,36 @@ _BY_ERRNO: dict[int, type[Error]] = {
 }
 
 
+_KINDS = {
+    "FIXED_LEN": "FixedLen",
+    "VAR_LEN": "VarLen",
+    "FIXED_LEN_SEQUENCE": "FixedLenSequence",
+}
+
+
+def _feature_code(code: str) -> str:
+    """Translates members of recmap_feature, or all of one between braces, to Python."""
+    if code == ".raw":
+        return "raw=True"
+    element = re.search(r"\.element = RECMAP_ELEMENT_(\w+)", code)
+    kind = re.search(r"\.kind = RECMAP_FEATURE_(\w+)", code)
+    if not element:
+        return code
+    dtype = f'"{element[1].lower()}"'
+    if not kind:
+        return f"dtype={dtype}"
+    shape = re.search(r"\.shape = \(const uint64_t\[\]\){([^}]*)}", code)
+    sizes = shape[1] if shape else ""
+    given = [f"({sizes},)" if sizes.isdigit() else f"({sizes})", dtype, "raw=True"]
+    if kind[1] == "VAR_LEN":
+        del given[0]
+    return f"{_KINDS[kind[1]]}({', '.join(given)})"
+
+
 def _code(code: str) -> str:
     """Translates ``--on-corrupt skip`` or ``recmap index --lift label`` to Python."""
+    if code.startswith((".raw", ".element", "{.kind")):
+        return _feature_code(code)
     command, dashes, option = code.partition("--")
     if command not in ("", "recmap index", "recmap index "):
         return code  # a command to run in a shell

@@ -63,6 +63,59 @@ def test_missing_feature_is_named(copied_digits):
         recmap.open(copied_digits, progress=None).find("digit-00001")
 
 
+INT64 = 'the feature is int64: use `dtype="int64"`, and convert the column if you need another type'
+OR_BYTES = 'raw uint8 values, or `dtype="bytes"`'
+
+
+@pytest.mark.parametrize(
+    ("feature", "value", "advice"),
+    [
+        (recmap.FixedLen(2, "float32"), [3, 4], INT64),
+        (
+            recmap.FixedLen((28, 28), "uint8"),
+            bytes(784),
+            'the feature is bytes: use `FixedLen((28, 28), "uint8", raw=True)` if it holds '
+            + OR_BYTES,
+        ),
+        (
+            recmap.FixedLen(784),
+            bytes(784),
+            f'the feature is bytes: use `FixedLen((784,), "uint8", raw=True)` if it holds '
+            f"{OR_BYTES}",
+        ),
+        (
+            recmap.FixedLen((), "uint8"),
+            b"a",
+            f'the feature is bytes: use `FixedLen((), "uint8", raw=True)` if it holds {OR_BYTES}',
+        ),
+        (
+            recmap.VarLen("uint8"),
+            b"abc",
+            f'the feature is bytes: use `VarLen("uint8", raw=True)` if it holds {OR_BYTES}',
+        ),
+        (
+            recmap.FixedLenSequence(3, "uint8"),
+            b"abcdef",
+            'the feature is bytes: use `FixedLenSequence((3,), "uint8", raw=True)` if it holds '
+            + OR_BYTES,
+        ),
+        (recmap.FixedLen((8, 8), "uint8"), b"PNG", 'the feature is bytes: use `dtype="bytes"`'),
+        (recmap.VarLen("uint8", raw=True), [1], "the feature is int64: omit `raw=True`"),
+    ],
+)
+def test_features_of_another_kind_are_advised(tmp_path, feature, value, advice):
+    with recmap.Writer(tmp_path / "x.tfrecord") as writer:
+        writer.write(recmap.encode_example({"x": value}))
+    ds = recmap.open(tmp_path / "x.tfrecord", progress=None)
+    with pytest.raises(recmap.FeatureError) as raised:
+        ds.parse([0], {"x": feature})
+    assert raised.value.advice == advice
+    # What the advice says works.
+    code = re.search(r"`(\w+\(.*?\))`", advice)
+    if code:
+        ds.parse([0], {"x": eval("recmap." + code[1])})
+
+
 def test_exceptions_belong_to_the_package(digits):
     with pytest.raises(recmap.Error) as raised:
         digits.find("no such")

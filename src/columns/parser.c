@@ -59,7 +59,9 @@ size_t recmap_parser_context_count(const recmap_parser *parser) {
     return parser->context_count;
 }
 
-static const char *advice_for(recmap_status status) {
+static const char *advice_for(const struct read_fault *fault) {
+    recmap_status status = fault->status;
+    if (fault->advice[0]) return fault->advice;
     if (status == RECMAP_CORRUPT)
         return "the record is damaged or of another kind; to continue without it, collect failures";
     if (status == RECMAP_FEATURE)
@@ -73,7 +75,7 @@ static recmap_status raise(recmap_error *error, const recmap_record *record,
     fail(error, fault->status, "%s", fault->message);
     fail_at(error, NULL, record->number,
             fault->offset == SIZE_MAX ? RECMAP_NO_OFFSET : fault->offset);
-    fail_advise(error, "%s", advice_for(fault->status));
+    fail_advise(error, "%s", advice_for(fault));
     return fault->status;
 }
 

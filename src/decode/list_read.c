@@ -1,5 +1,6 @@
 /* Reads whole features into sinks and explains what is wrong with them. */
 #include "base/type_name.h"
+#include "decode/list_advice.h"
 #include "decode/list_decode.h"
 
 #include <inttypes.h>
@@ -118,8 +119,10 @@ bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint
     uint64_t found = feature->count;
     if (feature->kind != slot->list) {
         struct place here = place_of(slot, step);
-        return fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s, but %s was requested",
-                         here.text, type_name(feature->kind), type_name(slot->list));
+        fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s, but %s was requested", here.text,
+                  type_name(feature->kind), type_name(slot->list));
+        list_advise(fault, slot, feature);
+        return false;
     }
     if (slot->raw && !check_raw(&found, slot, feature, offset, step, fault)) return false;
     if (!check_count(found, slot, offset, step, fault)) return false;

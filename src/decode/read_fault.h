@@ -13,11 +13,18 @@ struct read_fault {
     size_t offset;     /* byte in the record, or SIZE_MAX */
     size_t slot;       /* the slot at fault if `offset` is not known yet, or SIZE_MAX */
     char message[512]; /* names the feature */
+    char advice[512];  /* what to request instead, or "" */
 };
 
-/* Always return false, for use in `return fault_set(...)`. */
+/* Returns false, for use in `return fault_set(...)`. */
 bool fault_set(struct read_fault *fault, recmap_status status, size_t offset, const char *format,
                ...) __attribute__((format(printf, 4, 5)));
+
+/* Adds advice to the fault that was just set. */
+void fault_advise(struct read_fault *fault, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Returns false. */
 bool fault_memory(struct read_fault *fault);
 
 /* Attributes the fault that was just set to a slot. Always returns false. */

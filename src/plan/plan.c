@@ -44,7 +44,8 @@ static size_t add_slot(struct slot_set *set, const struct slot *added) {
 static recmap_status add_values_slot(struct column_plan *column, recmap_parser *plan,
                                      recmap_error *error) {
     const recmap_feature *feature = &column->feature;
-    struct slot made = {.name = feature->key,
+    struct slot made = {.kind = feature->kind,
+                        .name = feature->key,
                         .name_size = strlen(feature->key),
                         .list = feature->raw ? RECMAP_TYPE_BYTES
                                              : convert_list_of(feature->element),

@@ -8,7 +8,8 @@
 #include "plan/buffer.h"
 
 struct slot {
-    const char *name; /* key of the feature or feature list, UTF-8 */
+    recmap_feature_kind kind; /* of the feature, for advice; 0 for partitions and indices */
+    const char *name;         /* key of the feature or feature list, UTF-8 */
     size_t name_size;
     recmap_type list;       /* the kind of list that holds the values */
     recmap_element element; /* the result type; BYTES are kept as views in any case */

@@ -76,6 +76,71 @@ static void test_failures_are_collected(void **state) {
     }
 }
 
+/* Parsing a record without what `feature` requests fails with `advice`. */
+static void expect_advice(const recmap_feature *feature, const char *text, const char *advice) {
+    const recmap_feature features[] = {*feature};
+    assert_int_equal(PARSE(features, RAISE, text), RECMAP_FEATURE);
+    assert_string_equal(p.error.advice, advice);
+    end(NULL);
+}
+
+#define USE_INT64                                                                                  \
+    "the feature is int64: use `.element = RECMAP_ELEMENT_INT64`, and convert the column if you "  \
+    "need another type"
+#define USE_BYTES "the feature is bytes: use `.element = RECMAP_ELEMENT_BYTES`"
+
+static void test_advice_for_lists_of_another_kind(void **state) {
+    (void)state;
+    recmap_feature feature = {.name = "a", .kind = VAR, .element = RECMAP_ELEMENT_FLOAT32};
+    expect_advice(&feature, "a=i:1,2", USE_INT64);
+    feature.element = RECMAP_ELEMENT_BYTES;
+    expect_advice(&feature, "a=i:1,2", USE_INT64);
+    feature.element = RECMAP_ELEMENT_INT32;
+    expect_advice(&feature, "a=f:1",
+                  "the feature is float: use `.element = RECMAP_ELEMENT_FLOAT32`, and convert the "
+                  "column if you need another type");
+    feature.raw = RECMAP_RAW_LITTLE_ENDIAN;
+    expect_advice(&feature, "a=i:1", "the feature is int64: omit `.raw`");
+    expect_advice(&feature, "a=f:1",
+                  "the feature is float: omit `.raw`, and use `.element = RECMAP_ELEMENT_FLOAT32`");
+    const recmap_feature ragged = RAGGED_OF("r", "v", I64, {RECMAP_PARTITION_ROW_SPLITS, "n", 0});
+    expect_advice(&ragged, "v=b:12345678 n=i:0,1", USE_BYTES);
+    expect_advice(&ragged, "v=i:1 n=f:0,1",
+                  "the feature is float: partitions and indices must be int64");
+}
+
+/* Bytes may be elements as tf.io.decode_raw reads them, if their size fits the shape. */
+static void test_advice_for_raw_bytes(void **state) {
+    (void)state;
+    const uint64_t shape[] = {2, 4};
+    recmap_feature feature = {.name = "a",
+                              .kind = RECMAP_FEATURE_FIXED_LEN,
+                              .element = RECMAP_ELEMENT_UINT8,
+                              .shape = shape,
+                              .dimension_count = 2};
+    const char *uint8_advice =
+        "the feature is bytes: use `{.kind = RECMAP_FEATURE_FIXED_LEN, .element = "
+        "RECMAP_ELEMENT_UINT8, .shape = (const uint64_t[]){2, 4}, .dimension_count = 2, .raw = "
+        "RECMAP_RAW_LITTLE_ENDIAN}` if it holds raw uint8 values, or `.element = "
+        "RECMAP_ELEMENT_BYTES`";
+    expect_advice(&feature, "a=b:12345678", uint8_advice);
+    expect_advice(&feature, "a=b:1234567", USE_BYTES);
+    expect_advice(&feature, "a=b:12345678,12345678", USE_BYTES);
+    feature.element = RECMAP_ELEMENT_INT64;
+    expect_advice(&feature, "a=b:12345678", uint8_advice);
+    feature.dimension_count = 0;
+    expect_advice(&feature, "a=b:12345678",
+                  "the feature is bytes: use `{.kind = RECMAP_FEATURE_FIXED_LEN, .element = "
+                  "RECMAP_ELEMENT_INT64, .raw = RECMAP_RAW_LITTLE_ENDIAN}` if it holds raw int64 "
+                  "values, or `.element = RECMAP_ELEMENT_BYTES`");
+    feature.kind = VAR;
+    feature.element = RECMAP_ELEMENT_INT16;
+    expect_advice(&feature, "a=b:123456",
+                  "the feature is bytes: use `{.kind = RECMAP_FEATURE_VAR_LEN, .element = "
+                  "RECMAP_ELEMENT_INT16, .raw = RECMAP_RAW_LITTLE_ENDIAN}` if it holds raw int16 "
+                  "values, or `.element = RECMAP_ELEMENT_BYTES`");
+}
+
 static void test_all_rows_fail(void **state) {
     (void)state;
     assert_int_equal(PARSE(mixed, COLLECT, "", "", ""), RECMAP_OK);
@@ -558,14 +623,24 @@ static void test_nothing_asked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_failures_are_collected), TEST(test_all_rows_fail),
-        TEST(test_damage_is_collected),    TEST(test_partitions_that_do_not_cut),
-        TEST(test_rows_between),           TEST(test_sparse_order),
-        TEST(test_sparse_order_of_many),   TEST(test_raw),
-        TEST(test_lists_in_pieces),        TEST(test_many_rows),
-        TEST(test_lists_that_are_none),    TEST(test_groups_in_steps),
-        TEST(test_broken_lists),           TEST(test_owner),
-        TEST(test_many_parsers),           TEST(test_documented),
+        TEST(test_advice_for_lists_of_another_kind),
+        TEST(test_advice_for_raw_bytes),
+        TEST(test_failures_are_collected),
+        TEST(test_all_rows_fail),
+        TEST(test_damage_is_collected),
+        TEST(test_partitions_that_do_not_cut),
+        TEST(test_rows_between),
+        TEST(test_sparse_order),
+        TEST(test_sparse_order_of_many),
+        TEST(test_raw),
+        TEST(test_lists_in_pieces),
+        TEST(test_many_rows),
+        TEST(test_lists_that_are_none),
+        TEST(test_groups_in_steps),
+        TEST(test_broken_lists),
+        TEST(test_owner),
+        TEST(test_many_parsers),
+        TEST(test_documented),
         TEST(test_nothing_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
