@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <recmap/dataset.h>
+#include <recmap/example.h>
 
 #include "commands.h"
 #include "message.h"
@@ -66,6 +67,50 @@ static void print_match(const char *id, uint64_t number) {
     printf("\t%llu\n", (unsigned long long)number);
 }
 
+/* Adds the first records to the schema; they show of what kind the ids are. */
+static recmap_status add_first_records(recmap_schema *schema, recmap_dataset *dataset) {
+    enum { COUNT_MAX = 100 };
+    uint64_t count = recmap_dataset_count(dataset);
+    recmap_status status = RECMAP_OK;
+    for (uint64_t i = 0; i < count && i < COUNT_MAX && status == RECMAP_OK; i++) {
+        recmap_record record;
+        status = recmap_dataset_get(&record, dataset, i, NULL);
+        if (status != RECMAP_OK) break;
+        status = recmap_schema_add(schema, record.data, record.size, NULL);
+        recmap_record_release(&record);
+    }
+    return status;
+}
+
+static bool schema_has_int64(const recmap_schema *schema, const char *name) {
+    for (size_t i = 0; name && i < recmap_schema_feature_count(schema); i++) {
+        recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
+        if (!feature.is_list && !strcmp(feature.name, name)) return !strcmp(feature.kind, "int64");
+    }
+    return false;
+}
+
+static bool has_int64_ids(recmap_dataset *dataset) {
+    recmap_schema *schema;
+    if (recmap_schema_create(&schema, NULL) != RECMAP_OK) return false;
+    bool is_int64 = add_first_records(schema, dataset) == RECMAP_OK &&
+                    schema_has_int64(schema, recmap_dataset_get_info(dataset)->id_name);
+    recmap_schema_destroy(schema);
+    return is_int64;
+}
+
+static int report_missing(recmap_dataset *dataset, const char *path, const char *id) {
+    int64_t number;
+    const char *advice = !has_int64_ids(dataset)
+                             ? "ids are compared byte for byte; 'recmap info' shows which feature "
+                               "they are from"
+                         : parse_int64(id, &number)
+                             ? "'recmap info' shows which feature the ids are from"
+                             : "the ids are int64: write a decimal number; 'recmap info' shows "
+                               "which feature they are from";
+    return message_error(RECMAP_NOT_FOUND, path, advice, "no record has the id '%s'", id);
+}
+
 /* An id without a record is reported and the search continues, so that a script gets all matches;
  * any other error ends it. */
 static int find_operands(recmap_dataset *dataset, const struct args *args) {
@@ -79,11 +124,7 @@ static int find_operands(recmap_dataset *dataset, const struct args *args) {
             break;
         }
         for (size_t k = 0; k < matches.count; k++) print_match(id, matches.numbers[k]);
-        if (!matches.count)
-            exit_status = message_error(RECMAP_NOT_FOUND, args->operands[0],
-                                        "ids are compared byte for byte; 'recmap info' shows "
-                                        "which feature they are from",
-                                        "no record has the id '%s'", id);
+        if (!matches.count) exit_status = report_missing(dataset, args->operands[0], id);
     }
     free(matches.numbers);
     return exit_status;

@@ -59,6 +59,9 @@ def test_missing_feature_is_named(copied_digits):
     with pytest.raises(recmap.FeatureError) as raised:
         recmap.open(copied_digits, lift=["weight"], progress=None)
     assert '`lift={"weight": DEFAULT}`' in str(raised.value)
+    with pytest.raises(recmap.FeatureError) as raised:
+        recmap.open(copied_digits, lift=["lable"], progress=None)
+    assert raised.value.advice == 'the record\'s features: "label", "id", "image"'
     with pytest.raises(recmap.Error, match=r"recmap\.index\(\.\.\., id="):
         recmap.open(copied_digits, progress=None).find("digit-00001")
 

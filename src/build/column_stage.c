@@ -74,12 +74,15 @@ static recmap_status set_type(struct column_stage *stage, recmap_type type, recm
 }
 
 static recmap_status check_value(struct column_stage *stage, const recmap_value *value,
-                                 recmap_error *error) {
+                                 const char *advice, recmap_error *error) {
     if (value->type == RECMAP_TYPE_NONE) {
         if (stage->default_value) return RECMAP_OK;
         fail(error, RECMAP_FEATURE, "has no value of lifted feature \"%s\"", stage->name);
-        fail_advise(error, "build the index with a default for such records: `--lift %s=DEFAULT`",
-                    stage->name);
+        if (advice[0] && stage->type == RECMAP_TYPE_NONE) fail_advise(error, "%s", advice);
+        else
+            fail_advise(error,
+                        "build the index with a default for such records: `--lift %s=DEFAULT`",
+                        stage->name);
         return RECMAP_FEATURE;
     }
     if (stage->type == RECMAP_TYPE_NONE) return set_type(stage, value->type, error);
@@ -107,9 +110,9 @@ static uint64_t append_word(struct column_stage *stage, const recmap_value *valu
 }
 
 recmap_status column_stage_add(struct column_stage *stage, const recmap_value *value,
-                               recmap_error *error) {
+                               const char *advice, recmap_error *error) {
     assert(stage->count < COLUMN_CHUNK_RECORDS);
-    recmap_status status = check_value(stage, value, error);
+    recmap_status status = check_value(stage, value, advice, error);
     if (status != RECMAP_OK) return status;
     if (!array_reserve(&stage->bytes, &stage->bytes_capacity, stage->bytes_size + COLUMN_BYTES_MAX,
                        1))

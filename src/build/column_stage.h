@@ -23,10 +23,11 @@ recmap_type column_stage_type(const struct column_stage *stage);
  * are missing. */
 uint64_t column_stage_first_value(const struct column_stage *stage);
 
-/* Adds a value; type NONE if it is missing. The stage must not be full. Errors, without a place:
+/* Adds a value; type NONE if it is missing. The stage must not be full. `advice` is for a missing
+ * value, unless it is "" or earlier records have values. Errors, without a place:
  * FEATURE; INVALID if the default is not of the column's type; NO_MEMORY. */
 recmap_status column_stage_add(struct column_stage *stage, const recmap_value *value,
-                               recmap_error *error);
+                               const char *advice, recmap_error *error);
 
 bool column_stage_is_full(const struct column_stage *stage);
 size_t column_stage_count(const struct column_stage *stage);

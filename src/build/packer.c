@@ -179,7 +179,8 @@ static recmap_status add_columns(struct packer *packer, const struct record_run 
                                  recmap_error *error) {
     for (size_t c = 0; c < packer->options.lift_count; c++) {
         recmap_value value = run_column_at(run, c, i);
-        recmap_status status = column_stage_add(packer->stages[c], &value, error);
+        recmap_status status =
+            column_stage_add(packer->stages[c], &value, run_advice_at(run, i), error);
         if (status != RECMAP_OK) return status;
     }
     if (packer->options.lift_count && column_stage_is_full(packer->stages[0]))

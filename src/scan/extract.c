@@ -9,6 +9,7 @@
 #include "example/example.h"
 #include "index/ids.h"
 #include "index/lifted.h"
+#include "scan/missing_advice.h"
 
 /* Columns of one index. The values of one record fit on the stack. */
 enum { COLUMNS_MAX = 64 };
@@ -18,7 +19,8 @@ struct extractor {
     size_t column_count;
     recmap_extract_fn extract; /* NULL: features of tf.Example */
     void *context;
-    char **names; /* of the id, if there is one, then of the columns */
+    bool *are_required; /* whether a column has no default */
+    char **names;       /* of the id, if there is one, then of the columns */
     size_t name_count;
     struct example_names *compiled;
 };
@@ -26,10 +28,13 @@ struct extractor {
 static recmap_status copy_names(struct extractor *extractor, const char *id,
                                 const recmap_lift *lifts, recmap_error *error) {
     extractor->names = calloc(extractor->column_count + 1, sizeof *extractor->names);
-    if (!extractor->names) return fail_memory(error);
+    extractor->are_required = calloc(extractor->column_count + 1, sizeof *extractor->are_required);
+    if (!extractor->names || !extractor->are_required) return fail_memory(error);
     if (id) extractor->names[extractor->name_count++] = strdup(id);
-    for (size_t i = 0; i < extractor->column_count; i++)
+    for (size_t i = 0; i < extractor->column_count; i++) {
         extractor->names[extractor->name_count++] = strdup(lifts[i].name);
+        extractor->are_required[i] = !lifts[i].default_value;
+    }
     for (size_t i = 0; i < extractor->name_count; i++)
         if (!extractor->names[i]) return fail_memory(error);
     return example_names_create(&extractor->compiled, (const char *const *)extractor->names,
@@ -85,6 +90,7 @@ void extractor_destroy(struct extractor *extractor) {
     for (size_t i = 0; extractor->names && i < extractor->name_count; i++)
         free(extractor->names[i]);
     free(extractor->names);
+    free(extractor->are_required);
     example_names_destroy(extractor->compiled);
     free(extractor);
 }
@@ -199,6 +205,20 @@ static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_
     return RECMAP_FEATURE;
 }
 
+/* The packer finds out whether a missing value is an error. As it does not have the record, the
+ * advice is written here, once per run. */
+static void advise_missing(const struct extractor *extractor, struct record_run *run,
+                           const recmap_value *columns, const uint8_t *data, size_t size) {
+    if (extractor->extract || run->advice[0]) return;
+    for (size_t i = 0; i < extractor->column_count; i++) {
+        if (columns[i].type != RECMAP_TYPE_NONE || !extractor->are_required[i]) continue;
+        missing_advice_write(run->advice, sizeof run->advice,
+                             extractor->names[i + extractor->has_ids], data, size);
+        run->advised = run->count - 1;
+        return;
+    }
+}
+
 recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
                              const uint8_t *data, size_t size, recmap_error *error) {
     if (!extractor->has_ids && !extractor->column_count) return RECMAP_OK;
@@ -212,6 +232,7 @@ recmap_status extractor_lift(const struct extractor *extractor, struct record_ru
             return fail_verdict(verdict, extractor->names[i + extractor->has_ids], columns[i].type,
                                 run->columns[i].type, error);
     }
+    advise_missing(extractor, run, columns, data, size);
     return RECMAP_OK;
 }
 

@@ -31,6 +31,7 @@ void run_deinit(struct record_run *run) {
 
 void run_clear(struct record_run *run) {
     run->count = 0;
+    run->advice[0] = 0;
     for (size_t i = 0; i < run->column_count; i++) {
         run->columns[i].type = RECMAP_TYPE_NONE;
         run->columns[i].bytes_size = 0;
@@ -103,9 +104,14 @@ run_verdict run_set_column(struct record_run *run, size_t column_index, const re
     return RUN_OK;
 }
 
+const char *run_advice_at(const struct record_run *run, size_t i) {
+    return i == run->advised ? run->advice : "";
+}
+
 void run_truncate(struct record_run *run, size_t count) {
     assert(count <= run->count);
     run->count = count;
+    if (run->advised >= count) run->advice[0] = 0;
     for (size_t i = 0; i < run->column_count; i++) {
         struct run_column *column = &run->columns[i];
         if (column->type == RECMAP_TYPE_NONE) continue;

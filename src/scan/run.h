@@ -22,6 +22,8 @@ struct run_column {
     size_t bytes_capacity;
 };
 
+enum { RUN_ADVICE_SIZE = 512 };
+
 struct record_run {
     size_t count;
     uint64_t *offsets; /* of the frames, in the shard */
@@ -35,6 +37,9 @@ struct record_run {
     size_t sizes_capacity;
     size_t checks_capacity;
     size_t ids_capacity;
+    size_t advised;               /* the record that `advice` is for */
+    char advice[RUN_ADVICE_SIZE]; /* for the first record without the value of a column that has no
+                                     default: see missing_advice.h; or "" */
 };
 
 /* Initialises an empty run; arrays are allocated as records are added. False if memory is out; then
@@ -61,6 +66,9 @@ typedef enum run_verdict {
 
 /* Sets a column of the last record; a value of type NONE is missing. */
 run_verdict run_set_column(struct record_run *run, size_t column, const recmap_value *value);
+
+/* The advice for record `i` if a value of it is missing, or "". */
+const char *run_advice_at(const struct record_run *run, size_t i);
 
 /* Removes all records but the first `count`. */
 void run_truncate(struct record_run *run, size_t count);

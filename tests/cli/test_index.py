@@ -308,8 +308,17 @@ class Ids(CliTest):
         self.assertEqual((result.out, result.status), (b"0\t1\n", 1))
         for text in (str(2**63), "07x", "0x7", " 7", "+7", ""):
             self.check("find", "a.rmx", "--", text, status=1,
-                       err=f"recmap: a.rmx: no record has the id '{text}'\n  ids are compared byte "
-                       "for byte; 'recmap info' shows which feature they are from\n")
+                       err=f"recmap: a.rmx: no record has the id '{text}'\n  the ids are int64: "
+                       "write a decimal number; 'recmap info' shows which feature they are from\n")
+        self.check("find", "a.rmx", "8", status=1,
+                   err="recmap: a.rmx: no record has the id '8'\n  'recmap info' shows which "
+                   "feature the ids are from\n")
+
+    def test_integer_ids_that_the_first_record_lacks(self):
+        self.write("a", tfrecord([example(x=1), example(key=7)]))
+        self.index("a", "--id", "key", err="recmap: 1 record without an id\n")
+        result = self.run_recmap("find", "a.rmx", "8")
+        self.assertNotIn(b"byte for byte", result.err)
 
     def test_bytes_go_before_integers(self):
         self.write("a", tfrecord([example(key=7), example(key="7")]))
@@ -342,6 +351,42 @@ class Ids(CliTest):
             f'recmap: a: record 1 at byte {start}: has no value of lifted feature "x"'
             "\n  build the index with a default for such records: `--lift x=DEFAULT`\n"))
         self.assertEqual(self.files(), ["a"])
+
+    def check_advice(self, record, name, advice):
+        self.write("a", tfrecord([record, example(weights=1)]))
+        self.check("index", "a", "--lift", "score=0", "--lift", name, status=3, err=(
+            f'recmap: a: record 0 at byte 0: has no value of lifted feature "{name}"\n'
+            f"  {advice}\n"))
+
+    def test_a_misspelt_lifted_feature(self):
+        record = example(id="a", label=1, image=b"x", weight=1.0, Labels=2)
+        everything = '"Labels", "id", "image", "label", "weight"'
+        for name, listed in {
+            "lable": '"Labels", "label", "id", "image", "weight"',
+            "labels": '"Labels", "label", "id", "image", "weight"',
+            "wieght": '"weight", "Labels", "id", "image", "label"',
+        }.items():
+            self.check_advice(record, name, f"the record's features: {listed}")
+        # Nothing is near: the feature may be optional.
+        for listed, given in {everything: record, "none": b""}.items():
+            self.check_advice(given, "quality", f"the record's features: {listed}; if other records "
+                              'have "quality", build the index with a default: '
+                              "`--lift quality=DEFAULT`")
+
+    def test_a_lifted_feature_of_a_record_with_many(self):
+        names = [f"feature-{i:02}" for i in range(12)]
+        listed = ", ".join(f'"{name}"' for name in names[:8])
+        record = example(**{name: 1 for name in names})
+        self.check_advice(record, "y", f"the record's features: {listed} and 4 more; if other "
+                          'records have "y", build the index with a default: `--lift y=DEFAULT`')
+        # Long names would hide the rest of the advice.
+        self.check_advice(example(**{"x" * 5000: 1}), "y", "the record's features: 1 more; if "
+                          'other records have "y", build the index with a default: '
+                          "`--lift y=DEFAULT`")
+
+    def test_a_lifted_feature_without_a_value(self):
+        self.check_advice(example(label=[]), "label", "build the index with a default for such "
+                          "records: `--lift label=DEFAULT`")
 
 
 class Appending(CliTest):

@@ -61,6 +61,39 @@ static void test_values(void **state) {
     extractor_destroy(lifting);
 }
 
+/* Advice is given for the first record that lacks a column without a default, as long as the run
+ * has that record. */
+static void test_advice(void **state) {
+    (void)state;
+    struct extractor *lifting = make(NULL, 3);
+    recmap_error error = RECMAP_ERROR_INIT;
+    buffer features = BUFFER_INIT, example = BUFFER_INIT;
+    struct record_run run;
+    features_add_int64(&features, "X1", 1);
+    ASSERT_OK(lift(&run, lifting, &features, &error), &error);
+    assert_string_equal(run_advice_at(&run, 0), "the record's features: \"X1\"");
+    features_add_int64(&features, "x2", 1);
+    features_end(&example, &features);
+    for (int i = 0; i < 2; i++) {
+        assert_true(run_add(&run, 0, example.size, 0));
+        ASSERT_OK(extractor_lift(lifting, &run, example.data, example.size, &error), &error);
+    }
+    assert_string_equal(run_advice_at(&run, 0), "the record's features: \"X1\"");
+    assert_string_equal(run_advice_at(&run, 1), "");
+    run_truncate(&run, 1);
+    assert_true(run_advice_at(&run, 0)[0]);
+    run_truncate(&run, 0);
+    assert_string_equal(run_advice_at(&run, 0), "");
+    assert_true(run_add(&run, 0, example.size, 0));
+    ASSERT_OK(extractor_lift(lifting, &run, example.data, example.size, &error), &error);
+    assert_string_equal(run_advice_at(&run, 0), "the record's features: \"x2\"");
+    run_clear(&run);
+    assert_string_equal(run_advice_at(&run, 0), "");
+    buffer_free(&example);
+    run_deinit(&run);
+    extractor_destroy(lifting);
+}
+
 /* Features that are not there, or hold nothing, are missing: no id, no value. */
 static void test_missing(void **state) {
     (void)state;
@@ -191,11 +224,9 @@ static void test_callback(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_values_that_do_not_do),
-        cmocka_unit_test(test_no_example),
-        cmocka_unit_test(test_callback),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_missing),    cmocka_unit_test(test_values_that_do_not_do),
+        cmocka_unit_test(test_no_example), cmocka_unit_test(test_callback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
