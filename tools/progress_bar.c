@@ -59,10 +59,19 @@ static void draw(const struct progress_bar *progress, const recmap_progress *rep
     fflush(stderr);
 }
 
+static void tell_wait(struct progress_bar *progress, const recmap_progress *report) {
+    if (progress->has_told_wait) return;
+    fputs("recmap: waiting for another append to ", stderr);
+    print_safe(stderr, report->path);
+    fputs("\n", stderr);
+    progress->has_told_wait = true;
+}
+
 int progress_bar_report(void *context, const recmap_progress *report) {
     struct progress_bar *progress = context;
     double now = progress_now();
-    if (progress->is_shown && now - progress->drawn >= 0.1) {
+    if (report->is_waiting) tell_wait(progress, report);
+    else if (progress->is_shown && now - progress->drawn >= 0.1) {
         draw(progress, report, now);
         progress->drawn = now;
     }

@@ -11,6 +11,7 @@ struct progress_bar {
     const char *label; /* for example "indexing" */
     double started;    /* seconds */
     double drawn;      /* time of the last drawing; 0: never */
+    bool has_told_wait;
 };
 
 /* Returns seconds of a monotonic clock. */
@@ -19,7 +20,8 @@ double progress_now(void);
 struct progress_bar progress_bar_start(const char *label);
 
 /* A recmap_progress_fn; the context is a struct progress_bar. Draws the bar at most ten times a
- * second, and cancels the operation after an interrupt. */
+ * second, says once that another append is awaited, and cancels the operation after an interrupt.
+ */
 int progress_bar_report(void *context, const recmap_progress *report);
 
 /* Erases the bar before other messages are printed. */

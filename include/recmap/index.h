@@ -95,9 +95,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_shard(
 
 /* Appends all shards of the index at `path` to the queue, as recorded there. Their records are not
  * read again, and are numbered after the preceding ones. To append to an index, add that index
- * itself first: its records keep their numbers. Merging parts in this way gives the same index,
- * byte for byte, as one build over all shards. Errors: MISMATCH if the parts differ in ids or
- * lifted columns; else as recmap_dataset_open. */
+ * itself first: its records keep their numbers. The call then waits while another append to that
+ * index runs (recmap_progress.is_waiting). Merging parts in this way gives the same index, byte for
+ * byte, as one build over all shards. Errors: MISMATCH if the parts differ in ids or lifted
+ * columns; CANCELLED by the progress callback; else as recmap_dataset_open. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_index(
     recmap_index_builder *builder, const char *path, recmap_error *error);
 

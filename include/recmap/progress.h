@@ -13,6 +13,8 @@ typedef struct recmap_progress {
     uint64_t bytes_total;
     uint64_t record_count; /* records processed so far */
     const char *path;      /* the shard being processed */
+    int is_waiting;        /* nothing is processed yet: another append to the index `path` runs, and
+                              this one starts when that has finished */
 } recmap_progress;
 
 /* Called about twenty times a second, on the thread that called the operation. Return a value other

@@ -42,15 +42,20 @@ void lift_list_free(lift_list *list) {
 typedef recmap_status (*add_fn)(recmap_index_builder *builder, const char *path,
                                 recmap_error *error);
 
-/* Returns false with an exception set, or with `status` and `error` set. */
+/* Returns false with an exception set, or with `status` and `error` set. Other Python threads run
+ * meanwhile, because adding an index may wait for another append to it. */
 static int add_paths(recmap_index_builder *builder, PyObject *paths, add_fn add,
-                     recmap_status *status, recmap_error *error) {
+                     progress_call *progress, recmap_status *status, recmap_error *error) {
     Py_ssize_t count = PySequence_Size(paths);
     if (count < 0) return 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *name = PySequence_GetItem(paths, i), *path = NULL;
         int taken = name && take_path(name, &path);
-        if (taken) *status = add(builder, PyBytes_AsString(path), error);
+        if (taken) {
+            progress->thread = PyEval_SaveThread();
+            *status = add(builder, PyBytes_AsString(path), error);
+            PyEval_RestoreThread(progress->thread);
+        }
         Py_XDECREF(name);
         Py_XDECREF(path);
         if (!taken || *status != RECMAP_OK) return 0;
@@ -76,9 +81,10 @@ static PyObject *build(const char *path, PyObject *indexes, PyObject *shards,
     recmap_index_summary summary;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_index_builder_create(&builder, path, options, &error);
-    int added = status == RECMAP_OK &&
-                add_paths(builder, indexes, recmap_index_builder_add_index, &status, &error) &&
-                add_paths(builder, shards, recmap_index_builder_add_shard, &status, &error);
+    int added =
+        status == RECMAP_OK &&
+        add_paths(builder, indexes, recmap_index_builder_add_index, progress, &status, &error) &&
+        add_paths(builder, shards, recmap_index_builder_add_shard, progress, &status, &error);
     progress->thread = PyEval_SaveThread();
     if (added) status = recmap_index_builder_finish(&summary, builder, &error);
     recmap_index_builder_destroy(builder);

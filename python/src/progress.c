@@ -2,7 +2,7 @@
 
 static int tell(PyObject *callable, const recmap_progress *progress) {
     if (PyErr_CheckSignals() < 0) return 1;
-    if (!callable || callable == Py_None) return 0;
+    if (!callable || callable == Py_None || progress->is_waiting) return 0;
     PyObject *path = PyUnicode_DecodeFSDefault(progress->path ? progress->path : "");
     PyObject *result =
         path ? PyObject_CallFunction(callable, "KKKN", (unsigned long long)progress->bytes_done,

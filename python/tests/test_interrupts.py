@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import fcntl
 import json
 import math
 import os
@@ -266,3 +267,23 @@ def test_signals_are_answered_during_a_gather(digits_index, threads, access, fea
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, former)
     assert ds.gather([3]).numbers.tolist() == [3]
+
+
+def _interrupt(number, frame):
+    raise Interrupt
+
+
+def test_waiting_for_another_append(copied_digits, tmp_path):
+    index, lock = tmp_path / "x.rmx", tmp_path / "x.rmx.lock"
+    recmap.index(copied_digits, index)
+    files = sorted(os.listdir(tmp_path))
+    former = signal.signal(signal.SIGALRM, _interrupt)
+    with open(lock, "wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(Interrupt):
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            recmap.merge(index, [index], progress=None)
+        assert sorted(os.listdir(tmp_path)) == sorted([*files, lock.name])
+    signal.signal(signal.SIGALRM, former)
+    recmap.merge(index, [index], progress=None)
+    assert sorted(os.listdir(tmp_path)) == files

@@ -12,6 +12,7 @@
 #include "build/target.h"
 #include "index/index.h"
 #include "os/file.h"
+#include "os/lock_file.h"
 #include "os/map.h"
 #include "scan/extract.h"
 #include "scan/scan.h"
@@ -37,7 +38,9 @@ struct recmap_index_builder {
     size_t part_count;
     size_t part_capacity;
     struct packer *packer;
-    int replaced_fd; /* the index that is appended to, locked while building; or -1 */
+    struct lock_file lock; /* held while appending */
+    int replaced_fd;       /* the index that is appended to, or -1. While it is open, no other file
+                              can get its inode number */
     struct file_stat replaced;
     recmap_progress progress;
     bool is_finished;
@@ -80,6 +83,7 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the index has no path");
     recmap_index_builder *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
+    fresh->lock = (struct lock_file)LOCK_FILE_INIT;
     fresh->replaced_fd = -1;
     status = copy_options(fresh, options, error);
     if (status == RECMAP_OK && !(fresh->path = strdup(path))) status = fail_memory(error);
@@ -119,6 +123,7 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
     free(builder->idx_folder);
     free(builder->path);
     file_close(builder->replaced_fd);
+    lock_file_release(&builder->lock);
     free(builder);
 }
 
@@ -185,26 +190,37 @@ static recmap_status is_named(bool *is, const char *path, const struct file_stat
     return status;
 }
 
-/* Appending to an index replaces it. The lock makes concurrent appends wait for each other. When
- * the lock is granted after a wait, the locked file has usually been replaced by the other append:
- * then the new file must be opened and locked, or the other append's shards would be lost. */
+static recmap_status report_wait(const recmap_index_builder *builder, recmap_error *error) {
+    recmap_progress progress = {.path = builder->path, .is_waiting = 1};
+    recmap_progress_fn report = builder->options.progress;
+    if (!report || !report(builder->options.progress_context, &progress)) return RECMAP_OK;
+    fail(error, RECMAP_CANCELLED, "cancelled while waiting for another append to the index");
+    fail_file(error, builder->path);
+    return RECMAP_CANCELLED;
+}
+
+static void unlock_replaced(recmap_index_builder *builder) {
+    file_close(builder->replaced_fd);
+    builder->replaced_fd = -1;
+    lock_file_release(&builder->lock);
+}
+
+/* Appending to an index replaces it. The lock makes concurrent appends wait for each other: two
+ * that read the same index would each publish one without the other's shards. The callback can
+ * cancel the wait, and a signal ends a pause early, so that an interrupt is answered at once. */
 static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *error) {
     for (;;) {
-        int fd = -1;
-        bool is_current = false;
-        recmap_status status = file_open(&fd, builder->path, error);
-        if (status == RECMAP_OK) status = file_lock(fd, builder->path, error);
-        if (status == RECMAP_OK)
-            status = file_get_stat(&builder->replaced, fd, builder->path, error);
-        if (status == RECMAP_OK)
-            status = is_named(&is_current, builder->path, &builder->replaced, error);
-        if (status == RECMAP_OK && is_current) {
-            builder->replaced_fd = fd;
-            return RECMAP_OK;
-        }
-        file_close(fd);
-        if (status != RECMAP_OK) return status;
+        bool is_held = false;
+        RETURN_IF_FAILED(lock_file_try(&builder->lock, &is_held, builder->path, error));
+        if (is_held) break;
+        RETURN_IF_FAILED(report_wait(builder, error));
+        lock_file_pause();
     }
+    recmap_status status = file_open(&builder->replaced_fd, builder->path, error);
+    if (status == RECMAP_OK)
+        status = file_get_stat(&builder->replaced, builder->replaced_fd, builder->path, error);
+    if (status != RECMAP_OK) unlock_replaced(builder);
+    return status;
 }
 
 static recmap_status is_same_path(bool *is, const char *a, const char *b, recmap_error *error) {
@@ -416,8 +432,7 @@ recmap_status recmap_index_builder_finish(recmap_index_summary *summary,
     builder->packer = NULL;
     /* Release the lock now, so that a waiting append need not wait for the builder to be destroyed.
      */
-    file_close(builder->replaced_fd);
-    builder->replaced_fd = -1;
+    unlock_replaced(builder);
     if (status != RECMAP_OK) restore_name(builder, error);
     if (status == RECMAP_OK && summary) *summary = result;
     return status;

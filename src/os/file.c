@@ -475,10 +475,6 @@ recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *err
     return RECMAP_OK;
 }
 
-recmap_status file_lock(int fd, const char *path, recmap_error *error) {
-    return lock_retry(fd, LOCK_EX) ? fail_errno(error, errno, path, "lock the file") : RECMAP_OK;
-}
-
 recmap_status path_resolve(char **resolved, const char *path, recmap_error *error) {
     char *result = realpath(path, NULL);
     if (!result) return fail_errno(error, errno, path, "resolve the path");

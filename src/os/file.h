@@ -106,9 +106,6 @@ void temporary_discard(struct temporary_file *file);
  * closed. */
 recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *error);
 
-/* Waits for the exclusive lock of an open file. The lock lasts as long as the descriptor. */
-recmap_status file_lock(int fd, const char *path, recmap_error *error);
-
 /* Sets `resolved` to the absolute path without symbolic links; the caller frees it. */
 recmap_status path_resolve(char **resolved, const char *path, recmap_error *error);
 

@@ -1,5 +1,6 @@
 """recmap index: arguments, the default path of the index, appending, ids, signals."""
 
+import fcntl
 import gzip
 import json
 import os
@@ -55,7 +56,7 @@ class Naming(CliTest):
         for name in ("2", "10", "x.tfrecord"):
             self.write(f"d/{name}", shard(name))
         for name in (".hidden", "_SUCCESS", "a.json", "a.idx", "a.crc", "b.rmx", "b.rmx.tmp-1",
-                     "c.tmp", "c~"):
+                     "b.rmx.lock", "c.tmp", "c~"):
             self.write(f"d/{name}", b"no shard")
         self.write("d/inner/y", b"no shard")
         os.mkfifo(self.path("d/fifo"))
@@ -429,6 +430,63 @@ class Appending(CliTest):
         self.check("index", "--append", "-o", "x.rmx", "s-0", status=2, err=(
             "recmap: s-0: the shard is named twice, or is in the index already\n"
             "  name each shard once\n"))
+        self.assertEqual(self.read("x.rmx"), before)
+
+
+class Waiting(CliTest):
+    """An append waits for another one, and for nobody else."""
+
+    def setUp(self):
+        super().setUp()
+        for name in "ab":
+            self.write(name, shard(name))
+        self.index("a", "-o", "x.rmx")
+
+    def lock(self, name, flags):
+        descriptor = os.open(self.path(name), flags, 0o200)
+        self.addCleanup(os.close, descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return descriptor
+
+    def wait(self):
+        """Starts an append, and returns its process once that has said that it waits."""
+        process = subprocess.Popen([COMMAND, "index", "--append", "-o", "x.rmx", "b"],
+                                   cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=signals_as_usual)
+        self.assertEqual(process.stderr.readline(),
+                         b"recmap: waiting for another append to x.rmx\n")
+        return process
+
+    def test_readers_are_not_awaited(self):
+        self.lock("x.rmx", os.O_RDONLY)
+        process = subprocess.run([COMMAND, "index", "--append", "-o", "x.rmx", "b"],
+                                 cwd=self.folder, capture_output=True, timeout=60, check=False)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertEqual(self.payloads("x.rmx"), [b"a", b"b"])
+        self.assertEqual(self.files(), ["a", "b", "x.rmx"])
+
+    def test_the_other_append_ends(self):
+        lock = self.lock("x.rmx.lock", os.O_WRONLY | os.O_CREAT)
+        process = self.wait()
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 0, err)
+        self.assertNotIn(b"waiting", err)
+        self.assertEqual(self.payloads("x.rmx"), [b"a", b"b"])
+        self.assertEqual(self.files(), ["a", "b", "x.rmx"])
+
+    def test_a_signal_ends_the_wait(self):
+        self.lock("x.rmx.lock", os.O_WRONLY | os.O_CREAT)
+        before = self.read("x.rmx")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.wait()
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((out, process.returncode), (b"", -number))
+            self.assertEqual(err, b"recmap: x.rmx: cancelled while waiting for another append to "
+                             b"the index\n")
+            self.assertEqual(self.files(), ["a", "b", "x.rmx", "x.rmx.lock"])
         self.assertEqual(self.read("x.rmx"), before)
 
 

@@ -174,6 +174,38 @@ static void test_impostor(void **state) {
     fixture_reset(&data);
 }
 
+/* The owner of an append's lock removes the lock file after another append has opened it and before
+ * that one locks it. */
+static void remove_lock_file(void *context, const call *made) {
+    bool *is_removed = context;
+    const char *end = made->path ? strstr(made->path, ".rmx.lock") : NULL;
+    if (*is_removed || made->kind != CALL_OPEN || made->fd < 0 || !end) return;
+    require(!unlink(made->path), "unlink");
+    *is_removed = true;
+}
+
+/* A lock on a file without a name would exclude no other append. */
+static void test_lock_file_is_removed(void **state) {
+    (void)state;
+    bool is_removed = false;
+    char lock[PATH_LIMIT + 8];
+    call_plan plan = {
+        .kinds = CALL_BIT(CALL_OPEN), .watch = remove_lock_file, .context = &is_removed};
+    recmap_index_builder *builder = NULL;
+    recmap_index_options options = fixture_options();
+    fixture_reset(&data);
+    snprintf(lock, sizeof lock, "%s.lock", data.index);
+    interpose_begin(&plan);
+    recmap_status status = recmap_index_builder_create(&builder, data.index, &options, NULL);
+    if (status == RECMAP_OK) status = recmap_index_builder_add_index(builder, data.index, NULL);
+    interpose_end();
+    assert_int_equal(status, RECMAP_OK);
+    assert_true(is_removed);
+    assert_int_equal(access(lock, F_OK), 0);
+    recmap_index_builder_destroy(builder);
+    assert_int_not_equal(access(lock, F_OK), 0);
+}
+
 /* Process `which` appends the shard behind the first `which` ones. */
 static const char *append_one(size_t which) {
     recmap_error error = RECMAP_ERROR_INIT;
@@ -324,9 +356,13 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_builders),      cmocka_unit_test(test_taken_for_dead),
-        cmocka_unit_test(test_two_appenders),     cmocka_unit_test(test_readers_beside_a_builder),
-        cmocka_unit_test(test_one_process_twice), cmocka_unit_test(test_impostor),
+        cmocka_unit_test(test_two_builders),
+        cmocka_unit_test(test_taken_for_dead),
+        cmocka_unit_test(test_two_appenders),
+        cmocka_unit_test(test_readers_beside_a_builder),
+        cmocka_unit_test(test_one_process_twice),
+        cmocka_unit_test(test_impostor),
+        cmocka_unit_test(test_lock_file_is_removed),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -1,10 +1,14 @@
 /* What others do to files while an index is built over them: a shard that changes, an index that is
  * replaced while it is appended to. Nothing is published then. */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -234,12 +238,95 @@ static void test_index_stays(void **state) {
     assert_same_file("set.rmx", "due.rmx");
 }
 
+static recmap_index_builder *begin_append(const recmap_index_options *options) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_builder *builder;
+    ASSERT_OK(recmap_index_builder_create(&builder, "set.rmx", options, &error), &error);
+    return builder;
+}
+
+static void lock_by_reader(void) {
+    int fd = open("set.rmx", O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0); /* held until the process exits */
+}
+
+/* Locks of the index itself, which every reader can take, block no append: this test ends. */
+static void test_reader_locks_index(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+    index_build("set.rmx", NULL, shard_names(3), 1);
+    index_build("due.rmx", NULL, shard_names(3), 2);
+    alarm(60);
+    ASSERT_OK(append_while(lock_by_reader, &error), &error);
+    index_build("set.rmx", NULL, shard_names(3), 1);
+    lock_by_reader();
+    ASSERT_OK(append_while(put_back, &error), &error);
+    alarm(0);
+    assert_same_file("set.rmx", "due.rmx");
+}
+
+static int cancel_third_wait(void *context, const recmap_progress *progress) {
+    int *waits = context;
+    assert_true(progress->is_waiting);
+    assert_string_equal(progress->path, "set.rmx");
+    return ++*waits == 3;
+}
+
+/* The second of two appends waits until the callback cancels it. Only writers can open what it
+ * waits for, and nothing of either append is left. */
+static void test_wait_is_cancelled(void **state) {
+    (void)state;
+    int waits = 0;
+    struct stat lock;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.progress = cancel_third_wait;
+    options.progress_context = &waits;
+    for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+    index_build("set.rmx", NULL, shard_names(3), 1);
+    size_t files = folder_count();
+    recmap_index_builder *first = begin_append(NULL), *second = begin_append(&options);
+    ASSERT_OK(recmap_index_builder_add_index(first, "set.rmx", &error), &error);
+    assert_int_equal(stat("set.rmx.lock", &lock), 0);
+    assert_int_equal(lock.st_mode & (S_IRUSR | S_IRGRP | S_IROTH), 0);
+    assert_int_equal(recmap_index_builder_add_index(second, "set.rmx", &error), RECMAP_CANCELLED);
+    assert_string_equal(error.message, "cancelled while waiting for another append to the index");
+    assert_string_equal(error.path, "set.rmx");
+    assert_int_equal(waits, 3);
+    recmap_index_builder_destroy(second);
+    assert_int_equal(folder_count(), files + 2); /* the first one's temporary file and lock */
+    recmap_index_builder_destroy(first);
+    assert_int_equal(folder_count(), files);
+}
+
+/* An append that was killed leaves an empty lock file, which the next one removes. Any other file
+ * of that name is the user's and is not touched. */
+static void test_lock_file_exists(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
+    index_build("set.rmx", NULL, shard_names(3), 1);
+    file_write("set.rmx.lock", "mine", 4);
+    recmap_index_builder *builder = begin_append(NULL);
+    assert_int_equal(recmap_index_builder_add_index(builder, "set.rmx", &error), RECMAP_IO);
+    assert_string_equal(error.path, "set.rmx.lock");
+    recmap_index_builder_destroy(builder);
+    assert_true(file_exists("set.rmx.lock"));
+    assert_int_equal(truncate("set.rmx.lock", 0), 0);
+    error = (recmap_error)RECMAP_ERROR_INIT;
+    ASSERT_OK(append_while(put_back, &error), &error);
+    assert_false(file_exists("set.rmx.lock"));
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(shard_changes),     TEST(shard_is_replaced_before_it_is_read),
         TEST(index_is_replaced), TEST(index_is_removed),
-        TEST(index_stays),
+        TEST(index_stays),       TEST(reader_locks_index),
+        TEST(wait_is_cancelled), TEST(lock_file_exists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

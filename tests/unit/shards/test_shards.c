@@ -112,6 +112,7 @@ static void test_globs_match_files_that_can_be_shards(void **state) {
     touch("a.json");
     touch("a.rmx");
     touch("a.rmx.tmp-0123");
+    touch("a.rmx.lock");
     assert_int_equal(mkdir("a.folder", 0777), 0);
     assert_int_equal(mkfifo("a.fifo", 0666), 0);
     ASSERT_LIST("a\na.json\n", "a*");
