@@ -12,8 +12,12 @@
 
 typedef enum level {
     LEVEL_EXAMPLE,
+    LEVEL_SEQUENCE,
     LEVEL_FEATURES,
+    LEVEL_LISTS,
     LEVEL_ENTRY,
+    LEVEL_LIST_ENTRY,
+    LEVEL_LIST,
     LEVEL_FEATURE,
     LEVEL_BYTES,
     LEVEL_FLOATS,
@@ -53,9 +57,13 @@ static bool take(span *out, span *s, uint64_t size) {
 /* What lies in field `field` of a message of this level. */
 static level inner_level(level outer, uint64_t field) {
     static const level lists[] = {LEVEL_NONE, LEVEL_BYTES, LEVEL_FLOATS, LEVEL_INT64S};
-    if (outer == LEVEL_EXAMPLE && field == 1) return LEVEL_FEATURES;
+    if (outer <= LEVEL_SEQUENCE && field == 1) return LEVEL_FEATURES;
+    if (outer == LEVEL_SEQUENCE && field == 2) return LEVEL_LISTS;
     if (outer == LEVEL_FEATURES && field == 1) return LEVEL_ENTRY;
+    if (outer == LEVEL_LISTS && field == 1) return LEVEL_LIST_ENTRY;
     if (outer == LEVEL_ENTRY && field == 2) return LEVEL_FEATURE;
+    if (outer == LEVEL_LIST_ENTRY && field == 2) return LEVEL_LIST;
+    if (outer == LEVEL_LIST && field == 1) return LEVEL_FEATURE;
     if (outer == LEVEL_FEATURE && field >= 1 && field <= 3) return lists[field];
     return LEVEL_NONE;
 }
@@ -97,22 +105,31 @@ static bool take_field(unsigned *flags, unsigned *seen, span *s, level outer) {
     if (!take_varint(&value, s, flags)) return false;
     if (value > INT32_MAX) *flags |= DEPARTS_LENGTH;
     if (!take(&inner, s, value)) return false;
-    if (outer == LEVEL_ENTRY && field == 1) *flags |= check_name(inner);
+    bool is_entry = outer == LEVEL_ENTRY || outer == LEVEL_LIST_ENTRY;
+    if (is_entry && field == 1) *flags |= check_name(inner);
     level next = inner_level(outer, field);
     if (next == LEVEL_NONE) return true;
-    if (next >= LEVEL_FEATURE && *seen & 1u << next) *flags |= DEPARTS_MERGE;
+    if (next >= LEVEL_LIST && outer != LEVEL_LIST && *seen & 1u << next) *flags |= DEPARTS_MERGE;
     *seen |= 1u << next;
     for (unsigned inner_seen = 0; inner.size > 0;)
         if (!take_field(flags, &inner_seen, &inner, next)) return false;
     return true;
 }
 
-unsigned find_departures(const uint8_t *data, size_t size) {
+static unsigned find_below(level outer, const uint8_t *data, size_t size) {
     span s = {data, size};
     unsigned found = 0, seen = 0;
     while (s.size > 0)
-        if (!take_field(&found, &seen, &s, LEVEL_EXAMPLE)) break;
+        if (!take_field(&found, &seen, &s, outer)) break;
     return found;
+}
+
+unsigned find_departures(const uint8_t *data, size_t size) {
+    return find_below(LEVEL_EXAMPLE, data, size);
+}
+
+unsigned find_sequence_departures(const uint8_t *data, size_t size) {
+    return find_below(LEVEL_SEQUENCE, data, size);
 }
 
 /* ---- our own ways of reading, against each other ---- */

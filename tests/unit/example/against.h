@@ -18,6 +18,9 @@ typedef enum departure {
 /* Which of these the bytes hold, as far as they are well-formed; a reader of its own. */
 unsigned find_departures(const uint8_t *data, size_t size);
 
+/* The same for a SequenceExample. */
+unsigned find_sequence_departures(const uint8_t *data, size_t size);
+
 /* NULL when all ways of reading the bytes agree: lookup by name, all features, value by value, and
  * protobuf-c outside its departures. Else what differs. */
 const char *find_difference(const uint8_t *data, size_t size);

@@ -1,0 +1,10 @@
+/* Random SequenceExamples: well-formed, and without anything that protobuf-c reads otherwise than
+ * libprotobuf. */
+#ifndef RECMAP_TESTS_UNIT_EXAMPLE_RANDOM_SEQUENCE_H
+#define RECMAP_TESTS_UNIT_EXAMPLE_RANDOM_SEQUENCE_H
+
+#include "unit/example/random_example.h"
+
+void random_sequence(message *record, random_state *random);
+
+#endif
