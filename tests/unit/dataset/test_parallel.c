@@ -284,17 +284,18 @@ static int stop(void *context) {
 
 static void test_interrupt(void **state) {
     (void)state;
+    enum { CALLS = 3000000 }; /* long enough that the calling thread asks meanwhile */
     rng random = {13};
     static struct call call;
     int calls = 0;
     struct result result;
     call.dataset = make_set(&random, false);
     ASSERT_OK(recmap_batch_create(&result.batch, NULL), NULL);
-    uint64_t *numbers = calloc(100000, sizeof *numbers);
+    uint64_t *numbers = calloc(CALLS, sizeof *numbers);
     assert_non_null(numbers);
     recmap_batch_set_interrupt(result.batch, stop, &calls);
     recmap_batch_set_threads(result.batch, 3);
-    assert_int_equal(recmap_dataset_gather(result.batch, call.dataset, numbers, 100000, NULL),
+    assert_int_equal(recmap_dataset_gather(result.batch, call.dataset, numbers, CALLS, NULL),
                      RECMAP_CANCELLED);
     assert_int_equal(calls, 1);
     assert_int_equal(recmap_batch_count(result.batch), 0);
