@@ -7,6 +7,12 @@
 #include "base/proto.h"
 #include "index.pb-c.h"
 
+/* In memory, a hash is in text order, the most significant byte first. The file holds it as a
+ * little-endian number. */
+static void reverse_hash(uint8_t out[IDENTITY_HASH_SIZE], const uint8_t hash[IDENTITY_HASH_SIZE]) {
+    for (size_t i = 0; i < IDENTITY_HASH_SIZE; i++) out[i] = hash[IDENTITY_HASH_SIZE - 1 - i];
+}
+
 static char *no_text(void) {
     return (char *)protobuf_c_empty_string;
 }
@@ -26,6 +32,8 @@ uint8_t *manifest_encode(size_t *size, const struct manifest *manifest) {
     Recmap__Column *columns = calloc(manifest->column_count + 1, sizeof *columns);
     Recmap__Column **pointers = calloc(manifest->column_count + 1, sizeof *pointers);
     uint8_t *packed = NULL;
+    uint8_t fingerprint[IDENTITY_HASH_SIZE];
+    reverse_hash(fingerprint, manifest->fingerprint);
     if (columns && pointers) {
         for (size_t i = 0; i < manifest->column_count; i++) {
             fill_column(&columns[i], &manifest->columns[i]);
@@ -38,7 +46,7 @@ uint8_t *manifest_encode(size_t *size, const struct manifest *manifest) {
         message.id_count = manifest->id_count;
         message.damage_count = manifest->damage_count;
         message.damaged_byte_count = manifest->damaged_byte_count;
-        message.fingerprint = (ProtobufCBinaryData){16, (uint8_t *)manifest->fingerprint};
+        message.fingerprint = (ProtobufCBinaryData){sizeof fingerprint, fingerprint};
         message.has_ids = manifest->id_name != NULL;
         message.id_name = manifest->id_name ? manifest->id_name : no_text();
         message.extracted_by_caller = manifest->extracted_by_caller;
@@ -52,7 +60,14 @@ uint8_t *manifest_encode(size_t *size, const struct manifest *manifest) {
     return packed;
 }
 
-static void fill_shard(Recmap__Shard *message, const struct shard_entry *shard) {
+/* A message and the bytes that it points to. */
+struct shard_message {
+    Recmap__Shard base;
+    uint8_t hash[IDENTITY_HASH_SIZE];
+};
+
+static void fill_shard(struct shard_message *out, const struct shard_entry *shard) {
+    Recmap__Shard *message = &out->base;
     recmap__shard__init(message);
     message->path = (ProtobufCBinaryData){strlen(shard->path), (uint8_t *)shard->path};
     message->file_size = shard->file_size;
@@ -61,7 +76,8 @@ static void fill_shard(Recmap__Shard *message, const struct shard_entry *shard) 
     message->mtime_ns = shard->mtime_ns;
     message->record_count = shard->record_count;
     message->framing = shard->framing;
-    message->hash = (ProtobufCBinaryData){16, (uint8_t *)shard->identity.hash};
+    reverse_hash(out->hash, shard->identity.hash);
+    message->hash = (ProtobufCBinaryData){sizeof out->hash, out->hash};
     message->n_samples = shard->identity.sample_count;
     message->samples = (uint32_t *)shard->identity.samples;
     message->sample_step = shard->identity.sample_step;
@@ -72,13 +88,13 @@ static void fill_shard(Recmap__Shard *message, const struct shard_entry *shard) 
 
 uint8_t *shards_encode(size_t *size, const struct shard_entry *shards, size_t count) {
     Recmap__ShardTable message = RECMAP__SHARD_TABLE__INIT;
-    Recmap__Shard *entries = calloc(count + 1, sizeof *entries);
+    struct shard_message *entries = calloc(count + 1, sizeof *entries);
     Recmap__Shard **pointers = calloc(count + 1, sizeof *pointers);
     uint8_t *packed = NULL;
     if (entries && pointers) {
         for (size_t i = 0; i < count; i++) {
             fill_shard(&entries[i], &shards[i]);
-            pointers[i] = &entries[i];
+            pointers[i] = &entries[i].base;
         }
         message.n_shards = count;
         message.shards = pointers;
@@ -164,8 +180,9 @@ decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, s
         .extracted_by_caller = message->extracted_by_caller,
         .skips_damage = message->skips_damage,
     };
-    decode_verdict verdict = message->fingerprint.len == 16 ? DECODE_OK : DECODE_BAD;
-    if (verdict == DECODE_OK) memcpy(decoded.fingerprint, message->fingerprint.data, 16);
+    decode_verdict verdict = message->fingerprint.len == IDENTITY_HASH_SIZE ? DECODE_OK
+                                                                            : DECODE_BAD;
+    if (verdict == DECODE_OK) reverse_hash(decoded.fingerprint, message->fingerprint.data);
     if (verdict == DECODE_OK && message->has_ids && !is_utf8(message->id_name))
         verdict = DECODE_BAD;
     if (verdict == DECODE_OK && message->has_ids) {
@@ -191,7 +208,7 @@ void manifest_deinit(struct manifest *manifest) {
 
 static bool shard_is_valid(const Recmap__Shard *message) {
     return message->path.len && !memchr(message->path.data, 0, message->path.len) &&
-           message->hash.len == 16 && message->n_samples <= IDENTITY_SAMPLES_MAX &&
+           message->hash.len == IDENTITY_HASH_SIZE && message->n_samples <= IDENTITY_SAMPLES_MAX &&
            message->sample_step > 0 && message->compression <= RECMAP__COMPRESSION__ZLIB &&
            (message->compression || (message->size == message->file_size && !message->point_count));
 }
@@ -216,7 +233,7 @@ static decode_verdict copy_shard(struct shard_entry *entry, const Recmap__Shard 
         shard_entry_deinit(&decoded);
         return DECODE_NO_MEMORY;
     }
-    memcpy(decoded.identity.hash, message->hash.data, 16);
+    reverse_hash(decoded.identity.hash, message->hash.data);
     if (message->n_samples)
         memcpy(decoded.identity.samples, message->samples,
                message->n_samples * sizeof *message->samples);
