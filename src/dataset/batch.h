@@ -52,7 +52,7 @@ struct recmap_batch {
     size_t submitted_count;  /* reads given to the kernel */
     size_t done_count;       /* reads completed */
     bool has_failed;         /* a read or a check failed */
-    recmap_batch *next;      /* in the fetcher's list of batches with unsubmitted reads */
+    recmap_batch *next;      /* in the reader's list of batches with unsubmitted reads */
     recmap_columns *columns; /* NULL until something was parsed */
     bool is_parsed;          /* the columns hold these records */
     struct interrupt interrupt;

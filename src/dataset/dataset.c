@@ -58,8 +58,9 @@ static recmap_status open_parts(recmap_dataset *dataset, const char *path,
 }
 
 /* Records of a data set above this size are prefetched into the first-level cache only (see
- * fetch_level), so that the second level keeps the index. Measured for random reads with a second
- * level of 2 MiB: for a data set of 20 MB it makes no difference, one of 75 MB is read faster. */
+ * prefetch_level), so that the second level keeps the index. Measured for random reads with a
+ * second level of 2 MiB: for a data set of 20 MB it makes no difference, one of 75 MB is read
+ * faster. */
 enum { CACHES_MAX = 64 << 20 };
 
 /* Opens the index first and the cache of shards after it; shards are opened on first use. */

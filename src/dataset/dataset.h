@@ -28,43 +28,46 @@ struct recmap_dataset {
 recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first, uint64_t count,
                                   recmap_error *error);
 
-/* The cache level that a frame is prefetched into. (In this header, to fetch is to prefetch into a
- * CPU cache. dataset/fetch.h reads from the device.) Prefetching into the second level delays other
+/* The cache level that a frame is prefetched into. Prefetching into the second level delays other
  * requests less; prefetching into the first level only does not evict the index from the second. */
-typedef enum fetch_level { FETCH_SECOND_LEVEL, FETCH_FIRST_LEVEL, FETCH_FIRST_ALONE } fetch_level;
+typedef enum prefetch_level {
+    PREFETCH_SECOND_LEVEL,
+    PREFETCH_FIRST_LEVEL,
+    PREFETCH_FIRST_ALONE
+} prefetch_level;
 
 /* At most this many bytes of a frame are prefetched: a CPU has few outstanding requests, and its
  * hardware prefetcher loads the rest. */
-enum { FETCH_MAX = 512 };
+enum { PREFETCH_MAX = 512 };
 
 /* gcc 12 treats a function that only prefetches as one without effect, and removes calls to it that
  * were not inlined early. */
 #define ALWAYS_INLINE __attribute__((always_inline)) static inline
 
-ALWAYS_INLINE void fetch_line(const uint8_t *line, fetch_level level) {
-    if (level == FETCH_FIRST_ALONE) __builtin_prefetch(line, 0, 0);
-    else if (level == FETCH_FIRST_LEVEL) __builtin_prefetch(line, 0, 3);
+ALWAYS_INLINE void prefetch_line(const uint8_t *line, prefetch_level level) {
+    if (level == PREFETCH_FIRST_ALONE) __builtin_prefetch(line, 0, 0);
+    else if (level == PREFETCH_FIRST_LEVEL) __builtin_prefetch(line, 0, 3);
     else __builtin_prefetch(line, 0, 2);
 }
 
-/* Prefetches the part of a frame that will be checked, up to FETCH_MAX bytes. All cache lines are
- * requested at once, because the index knows the frame's size before its header is loaded. */
-ALWAYS_INLINE void dataset_fetch_frame(const recmap_dataset *dataset, const uint8_t *frame_bytes,
-                                       uint64_t size, fetch_level level) {
+/* Prefetches the part of a frame that will be checked, up to PREFETCH_MAX bytes. All cache lines
+ * are requested at once, because the index knows the frame's size before its header is loaded. */
+ALWAYS_INLINE void dataset_prefetch_frame(const recmap_dataset *dataset, const uint8_t *frame_bytes,
+                                          uint64_t size, prefetch_level level) {
     enum { LINE = 64 };
-    uint64_t wanted = dataset->check == FRAME_CHECK_HEADER ? 1 : min_u64(size, FETCH_MAX);
-    for (uint64_t at = 0; at < wanted; at += LINE) fetch_line(frame_bytes + at, level);
-    fetch_line(frame_bytes + wanted - 1, level);
+    uint64_t wanted = dataset->check == FRAME_CHECK_HEADER ? 1 : min_u64(size, PREFETCH_MAX);
+    for (uint64_t at = 0; at < wanted; at += LINE) prefetch_line(frame_bytes + at, level);
+    prefetch_line(frame_bytes + wanted - 1, level);
 }
 
-/* As dataset_fetch_frame, for a single record that is checked next. Its last line is prefetched as
- * well: it often lies in another page, and translating that address takes as long as loading the
+/* As dataset_prefetch_frame, for a single record that is checked next. Its last line is prefetched
+ * as well: it often lies in another page, and translating that address takes as long as loading the
  * bytes. */
-ALWAYS_INLINE void dataset_fetch_one(const recmap_dataset *dataset, const uint8_t *frame_bytes,
-                                     uint64_t size) {
-    fetch_level level = dataset->outgrows_caches ? FETCH_FIRST_ALONE : FETCH_FIRST_LEVEL;
-    dataset_fetch_frame(dataset, frame_bytes, size, level);
-    if (dataset->check != FRAME_CHECK_HEADER) fetch_line(frame_bytes + size - 1, level);
+ALWAYS_INLINE void dataset_prefetch_one(const recmap_dataset *dataset, const uint8_t *frame_bytes,
+                                        uint64_t size) {
+    prefetch_level level = dataset->outgrows_caches ? PREFETCH_FIRST_ALONE : PREFETCH_FIRST_LEVEL;
+    dataset_prefetch_frame(dataset, frame_bytes, size, level);
+    if (dataset->check != FRAME_CHECK_HEADER) prefetch_line(frame_bytes + size - 1, level);
 }
 
 /* Called before a record is located: prefetches near the place that the index can estimate without

@@ -17,7 +17,7 @@ enum {
      * bytes into the first-level cache, and checking it. */
     LAG_OFFSET = 6,
     LAG_LOCATE = 24,
-    LAG_FETCH = 40,
+    LAG_PREFETCH = 40,
     LAG_CHECK = 46,
     LOCATED_AT_ONCE = 8, /* records whose pages' addresses are translated together */
     READ_GAP = 4096,     /* records this close to each other share a pread */
@@ -87,11 +87,11 @@ static void prefetch_frames(const struct gather *gather, size_t first, size_t en
         frames[count] = open_shard_bytes(batch->shards[i]) + batch->places[i].offset;
         sizes[count++] = batch->places[i].frame_size;
     }
-    for (size_t i = 0; i < count; i++) fetch_line(frames[i], FETCH_SECOND_LEVEL);
-    /* Longer frames take so long to check that LAG_FETCH is early enough for them. */
+    for (size_t i = 0; i < count; i++) prefetch_line(frames[i], PREFETCH_SECOND_LEVEL);
+    /* Longer frames take so long to check that LAG_PREFETCH is early enough for them. */
     for (size_t i = 0; i < count; i++)
-        if (sizes[i] <= FETCH_MAX)
-            dataset_fetch_frame(gather->dataset, frames[i], sizes[i], FETCH_SECOND_LEVEL);
+        if (sizes[i] <= PREFETCH_MAX)
+            dataset_prefetch_frame(gather->dataset, frames[i], sizes[i], PREFETCH_SECOND_LEVEL);
 }
 
 /* Locates a group of records when the last of them is due, and starts to prefetch their bytes. */
@@ -108,12 +108,12 @@ static recmap_status locate_some(struct gather *gather, size_t last, size_t coun
 }
 
 /* Prefetches record `i`, which was located, into the first-level cache. */
-static void fetch(const struct gather *gather, size_t i) {
+static void prefetch_record(const struct gather *gather, size_t i) {
     const recmap_batch *batch = gather->batch;
     if (!batch->shards[i]) return;
-    dataset_fetch_frame(gather->dataset,
-                        open_shard_bytes(batch->shards[i]) + batch->places[i].offset,
-                        batch->places[i].frame_size, FETCH_FIRST_LEVEL);
+    dataset_prefetch_frame(gather->dataset,
+                           open_shard_bytes(batch->shards[i]) + batch->places[i].offset,
+                           batch->places[i].frame_size, PREFETCH_FIRST_LEVEL);
 }
 
 static recmap_status check(struct gather *gather, size_t i, const struct shard_window *window,
@@ -223,7 +223,7 @@ static recmap_status turn_stages(struct gather *gather, size_t turn, size_t coun
     if (is_due(&i, turn, 0, count)) index_prefetch(index, batch->requests[i].number);
     if (is_due(&i, turn, LAG_OFFSET, count)) index_prefetch_bits(index, batch->requests[i].number);
     if (is_due(&i, turn, LAG_LOCATE, count)) status = locate_some(gather, i, count, error);
-    if (status == RECMAP_OK && is_due(&i, turn, LAG_FETCH, count)) fetch(gather, i);
+    if (status == RECMAP_OK && is_due(&i, turn, LAG_PREFETCH, count)) prefetch_record(gather, i);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i]) {
         struct shard_window window = open_shard_window(batch->shards[i]);
         status = check(gather, i, &window, error);

@@ -24,7 +24,7 @@ int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t num
         return 0;
     const uint8_t *bytes = bytes_of(&shard, dataset, place.shard_index);
     if (!bytes) return 0;
-    dataset_fetch_one(dataset, bytes + place.offset, place.frame_size);
+    dataset_prefetch_one(dataset, bytes + place.offset, place.frame_size);
     *peek = (recmap_peek){
         .data = bytes + place.offset + TFRECORD_HEADER_SIZE,
         .size = (size_t)(place.frame_size - TFRECORD_OVERHEAD),

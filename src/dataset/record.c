@@ -170,7 +170,7 @@ void dataset_prefetch_page(const recmap_dataset *dataset, uint64_t number) {
         shard_cache_pin(&shard, dataset->shards, shard_index, NULL) != RECMAP_OK)
         return;
     const uint8_t *bytes = open_shard_bytes(shard);
-    if (bytes) fetch_line(bytes + offset, FETCH_FIRST_ALONE);
+    if (bytes) prefetch_line(bytes + offset, PREFETCH_FIRST_ALONE);
     shard_cache_unpin(shard);
 }
 
@@ -196,7 +196,7 @@ recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
         status = read_record(&found, dataset, shard, &place, number, error);
         shard_cache_unpin(shard);
     } else {
-        dataset_fetch_one(dataset, window.data + place.offset, place.frame_size);
+        dataset_prefetch_one(dataset, window.data + place.offset, place.frame_size);
         found.pin = open_shard_record_pin(shard);
         status = dataset_check_frame(&found, dataset, &window, &place, number, error);
         if (status != RECMAP_OK) shard_cache_unpin(shard);

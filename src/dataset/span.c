@@ -96,7 +96,7 @@ static bool grow(struct span *span, size_t *capacity, uint64_t piece_size) {
 
 static void fail_without_memory(struct span *span) {
     fail_memory(&span->error);
-    span->is_passing = true;
+    span->is_transient = true;
 }
 
 static void fail_point(struct span *span, const struct span_source *source) {
@@ -179,7 +179,7 @@ void span_inflate(struct span *span, const struct span_source *source, struct sp
         waypoints_add(source->waypoints, in);
     if (span->size < piece_size && span->error.status == RECMAP_OK) {
         recmap_status status = fail_span(source, verdict, inflater_fault(in), &span->error);
-        span->is_passing = status != RECMAP_CORRUPT;
+        span->is_transient = status != RECMAP_CORRUPT;
     }
     inflater_destroy(in);
 }

@@ -162,7 +162,7 @@ void span_cache_unpin(struct span_cache *cache, const struct span *pinned) {
     struct cached_span *entry = (struct cached_span *)pinned, *freed = NULL;
     process_lock();
     if (--entry->pins == 0) {
-        if (entry->span.is_passing) take_out(cache, entry, &freed);
+        if (entry->span.is_transient) take_out(cache, entry, &freed);
         else list_add_newest(cache, entry);
     }
     while (cache->size > cache->keep_size && cache->oldest) {

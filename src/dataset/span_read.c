@@ -6,9 +6,9 @@
 #include "base/error.h"
 
 enum {
-    AHEAD = 8,                  /* frames whose bytes are prefetched before they are copied */
-    LINE = 64,                  /* bytes of a cache line */
-    COPY_FETCH_MAX = 16 * LINE, /* the hardware prefetcher loads the rest of a longer frame */
+    AHEAD = 8,                     /* frames whose bytes are prefetched before they are copied */
+    LINE = 64,                     /* bytes of a cache line */
+    COPY_PREFETCH_MAX = 16 * LINE, /* the hardware prefetcher loads the rest of a longer frame */
 };
 
 /* Larger spans are not pinned in advance: they would hold too much memory. */
@@ -85,7 +85,7 @@ static void begin_frame(struct upcoming_frame *upcoming, struct upcoming_frame *
     }
     upcoming->owns_pin = upcoming->pinned != NULL;
     if (!is_whole(upcoming, place)) return;
-    uint64_t end = upcoming->within + min_u64(place->frame_size, COPY_FETCH_MAX);
+    uint64_t end = upcoming->within + min_u64(place->frame_size, COPY_PREFETCH_MAX);
     for (uint64_t at = upcoming->within; at < end; at += LINE)
         __builtin_prefetch(upcoming->pinned->data + at);
 }

@@ -17,8 +17,8 @@ void filled_batch_clear(struct filled_batch *filled) {
 }
 
 void filler_deinit(struct filler *filler) {
-    fetcher_destroy(filler->fetch);
-    filler->fetch = NULL;
+    direct_reader_destroy(filler->reader);
+    filler->reader = NULL;
     recmap_batch_destroy(filler->single);
     filler->single = NULL;
     free(filler->numbers);
@@ -151,21 +151,21 @@ void filler_start(struct filled_batch *filled, struct filler *filler,
     recmap_share share;
     filled->is_started =
         list_numbers(&share, filler, step, NULL) == RECMAP_OK &&
-        fetcher_start(filler->fetch, filled->batch, filler->numbers, (size_t)share.count);
+        direct_reader_start(filler->reader, filled->batch, filler->numbers, (size_t)share.count);
 }
 
-/* Parses the step's records if they were fetched, else gathers and parses them. If one of them is
+/* Parses the step's records if they were read, else gathers and parses them. If one of them is
  * bad, the loader's policy decides: the error is returned, or the batch is gathered again without
  * the bad records. */
 static recmap_status fill(struct filled_batch *filled, struct filler *filler,
-                          const struct epoch_step *step, bool was_fetched, recmap_error *error) {
+                          const struct epoch_step *step, bool was_read, recmap_error *error) {
     recmap_error found;
     recmap_share share;
-    recmap_status status = was_fetched ? parse(filled, filler, &found) : RECMAP_OK;
-    if (was_fetched && status == RECMAP_OK) return RECMAP_OK;
+    recmap_status status = was_read ? parse(filled, filler, &found) : RECMAP_OK;
+    if (was_read && status == RECMAP_OK) return RECMAP_OK;
     recmap_status listed = list_numbers(&share, filler, step, error);
     if (listed != RECMAP_OK) return listed;
-    if (!was_fetched) status = gather_and_parse(filled, filler, (size_t)share.count, &found);
+    if (!was_read) status = gather_and_parse(filled, filler, (size_t)share.count, &found);
     bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
     if (is_bad_record && filler->policy != RECMAP_BAD_RECORD_RAISE)
         return gather_good(filled, filler, &step->deal, &share, error);
@@ -175,9 +175,9 @@ static recmap_status fill(struct filled_batch *filled, struct filler *filler,
 
 recmap_status filler_fill(struct filled_batch *filled, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error) {
-    bool was_fetched = filled->is_started && fetcher_finish(filler->fetch, filled->batch);
+    bool was_read = filled->is_started && direct_reader_finish(filler->reader, filled->batch);
     filled->is_started = false;
-    recmap_status status = fill(filled, filler, step, was_fetched, error);
+    recmap_status status = fill(filled, filler, step, was_read, error);
     if (status == RECMAP_OK)
         status = epoch_step_state(&filled->epoch, &filled->position, step, error);
     if (status == RECMAP_OK) filled->byte_count = sum_sizes(filled->batch);

@@ -5,13 +5,13 @@
 
 #include <recmap/loader.h>
 
-#include "dataset/fetch.h"
+#include "dataset/direct_reader.h"
 #include "loader/epoch_cursor.h"
 
 /* The result of filling a step. */
 struct filled_batch {
     recmap_batch *batch; /* NULL at the end of an epoch */
-    bool is_started;     /* its records are being fetched */
+    bool is_started;     /* its records are being read directly */
     uint64_t epoch;      /* where a run resumes once the caller has this batch */
     uint64_t position;
     uint64_t byte_count;
@@ -27,16 +27,16 @@ struct filler {
     recmap_dataset *dataset;
     uint32_t rank; /* whose share of each step is read */
     recmap_bad_record policy;
-    const recmap_parser *parser; /* NULL: records are not parsed */
-    struct fetcher *fetch;       /* NULL: batches are gathered */
-    recmap_batch *single;        /* for checking one record; created on first use */
+    const recmap_parser *parser;  /* NULL: records are not parsed */
+    struct direct_reader *reader; /* NULL: batches are gathered */
+    recmap_batch *single;         /* for checking one record; created on first use */
     uint64_t *numbers;
     size_t capacity;
 };
 
 void filler_deinit(struct filler *filler);
 
-/* Starts fetching the step's records into `filled->batch`, if the data set supports fetching. */
+/* Starts reading the step's records into `filled->batch`, if there is a direct reader. */
 void filler_start(struct filled_batch *filled, struct filler *filler,
                   const struct epoch_step *step);
 

@@ -168,7 +168,7 @@ void recmap_loader_destroy(recmap_loader *loader) {
  * megabytes, but for small records not much more than the length of the device's queue (85 was
  * measured on a virtual disk), because further reads would only wait for the queue. The best depth
  * was not determined: differences between 64 and 512 reads in total were within the noise. */
-static unsigned fetch_depth(const recmap_loader *loader) {
+static unsigned direct_depth(const recmap_loader *loader) {
     enum { BYTES = 4 << 20, MIN = 32, ENOUGH = 64, MAX_PER_THREAD = 32, MIN_PER_THREAD = 4 };
     const recmap_dataset_info *info = recmap_dataset_get_info(loader->dataset);
     uint64_t threads = loader->options.thread_count, max = threads * MAX_PER_THREAD;
@@ -179,13 +179,14 @@ static unsigned fetch_depth(const recmap_loader *loader) {
     return depth < MIN_PER_THREAD ? MIN_PER_THREAD : (unsigned)depth;
 }
 
-/* Chooses between fetching records (io_uring) and asking the kernel for them ahead of use. With
- * RECMAP_READAHEAD_OFF neither happens. */
+/* Chooses between reading past the page cache (io_uring) and asking the kernel for records ahead of
+ * use. With RECMAP_READAHEAD_OFF neither happens. */
 static void choose_reading(recmap_loader *loader) {
-    if (loader->options.readahead == RECMAP_READAHEAD_OFF || !fetch_is_possible(loader->dataset))
+    if (loader->options.readahead == RECMAP_READAHEAD_OFF ||
+        !direct_reader_is_possible(loader->dataset))
         return;
     pthread_mutex_lock(&loader->lock);
-    loader->fetch_depth = fetch_depth(loader);
+    loader->direct_depth = direct_depth(loader);
     loader->readahead.mode = RECMAP_READAHEAD_OFF;
     loader->readahead.is_cold = false;
     pthread_mutex_unlock(&loader->lock);

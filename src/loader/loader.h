@@ -32,8 +32,8 @@ struct recmap_loader {
     recmap_text order_text; /* its description */
     recmap_loader_options options;
     recmap_deal_options deal;
-    unsigned fetch_depth; /* reads that each worker keeps in flight; 0: records are gathered */
-    atomic_long owner;    /* the process that started the workers; 0 before that */
+    unsigned direct_depth; /* reads that each worker keeps in flight; 0: records are gathered */
+    atomic_long owner;     /* the process that started the workers; 0 before that */
     struct worker_group workers;
 
     /* Used by the calling thread only. */

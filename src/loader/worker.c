@@ -39,7 +39,7 @@ static bool must_wake_caller(const recmap_loader *loader, const struct job *job)
     const struct loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
     if (!loader->is_awaited || !awaited->is_ready) return false;
     if (!loader->taken || awaited->status != RECMAP_OK || loader->is_stuck) return true;
-    if (loader->fetch_depth || loader->readahead.is_cold || is_nearly_full(loader)) return true;
+    if (loader->direct_depth || loader->readahead.is_cold || is_nearly_full(loader)) return true;
     uint64_t now_ns = clock_ns();
     return now_ns - job->started_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MAX_NS;
 }
@@ -132,11 +132,11 @@ static void put_result(recmap_loader *loader, struct job *job) {
     loader->statistics.batches_ready++;
 }
 
-/* The jobs of one worker, oldest first. There are several if records are fetched, so that the
+/* The jobs of one worker, oldest first. There are several with a direct reader, so that the
  * device has reads in flight while the worker finishes the oldest job. */
 enum { JOBS_MAX = 64 };
 struct job_queue {
-    struct job one; /* used instead of an array if records are not fetched */
+    struct job one; /* used instead of an array without a direct reader */
     struct job *jobs;
     unsigned capacity;
     unsigned first, count;
@@ -149,8 +149,9 @@ static struct job *job_at(struct job_queue *queue, unsigned index) {
 static void queue_init(struct job_queue *queue, struct filler *filler,
                        const recmap_loader *loader) {
     *queue = (struct job_queue){.jobs = &queue->one, .capacity = 1};
-    if (loader->fetch_depth) filler->fetch = fetcher_create(loader->dataset, loader->fetch_depth);
-    struct job *more = filler->fetch ? calloc(JOBS_MAX, sizeof *more) : NULL;
+    if (loader->direct_depth)
+        filler->reader = direct_reader_create(loader->dataset, loader->direct_depth);
+    struct job *more = filler->reader ? calloc(JOBS_MAX, sizeof *more) : NULL;
     if (!more) return;
     queue->jobs = more;
     queue->capacity = JOBS_MAX;
@@ -158,10 +159,10 @@ static void queue_init(struct job_queue *queue, struct filler *filler,
 
 /* Called when the loader closes: waits for the reads in flight and discards their batches. */
 static void queue_deinit(struct job_queue *queue, struct filler *filler) {
-    if (filler->fetch) fetcher_stop(filler->fetch);
+    if (filler->reader) direct_reader_stop(filler->reader);
     for (unsigned i = 0; i < queue->count; i++) {
         struct filled_batch *result = &job_at(queue, i)->result;
-        if (result->is_started) fetcher_finish(filler->fetch, result->batch);
+        if (result->is_started) direct_reader_finish(filler->reader, result->batch);
         recmap_batch_destroy(result->batch);
         filled_batch_clear(result);
     }
@@ -174,24 +175,24 @@ static bool wants_more(struct job_queue *queue, const struct filler *filler,
     if (!queue->count) return true;
     const struct filled_batch *oldest = &job_at(queue, 0)->result;
     return queue->count < queue->capacity && has_room(loader) && oldest->is_started &&
-           fetcher_wants_more(filler->fetch, oldest->batch);
+           direct_reader_wants_more(filler->reader, oldest->batch);
 }
 
-static void start_fetching(struct job *job, struct filler *filler) {
+static void start_reading(struct job *job, struct filler *filler) {
     if (job->status != RECMAP_OK || job->step.is_end) return;
     if (!job->result.batch && recmap_batch_create(&job->result.batch, NULL) != RECMAP_OK) return;
     filler_start(&job->result, filler, &job->step);
 }
 
-/* Takes steps while there is capacity and starts fetching them. The caller holds the lock; it is
+/* Takes steps while there is capacity and starts reading them. The caller holds the lock; it is
  * released while reads are started. */
 static void begin_jobs(struct job_queue *queue, struct filler *filler, recmap_loader *loader) {
     while (wants_more(queue, filler, loader)) {
         struct job *job = job_at(queue, queue->count++);
         take_step(job, loader);
-        if (!filler->fetch) return;
+        if (!filler->reader) return;
         pthread_mutex_unlock(&loader->lock);
-        start_fetching(job, filler);
+        start_reading(job, filler);
         pthread_mutex_lock(&loader->lock);
     }
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "dataset/dataset.h"
-#include "dataset/fetch.h"
+#include "dataset/direct_reader.h"
 #include "index/offsets.h"
 #include "support/build.h"
 #include "support/folder.h"
@@ -98,7 +98,7 @@ static void test_descending_are_gathered(void **state) {
 }
 
 /* The same past the page cache, if the kernel and the file system can do that. */
-static void test_descending_are_fetched(void **state) {
+static void test_descending_are_read_directly(void **state) {
     (void)state;
     uint64_t numbers[ASKED];
     for (size_t i = 0; i < ASKED; i++) numbers[i] = 2 * i;
@@ -107,18 +107,18 @@ static void test_descending_are_fetched(void **state) {
         recmap_batch *batch;
         forge(seed);
         recmap_dataset *dataset = open_forged(RECMAP_ACCESS_DIRECT);
-        if (!fetch_is_possible(dataset)) {
+        if (!direct_reader_is_possible(dataset)) {
             recmap_dataset_close(dataset);
             skip();
         }
-        struct fetcher *fetcher = fetcher_create(dataset, 8);
-        assert_non_null(fetcher);
+        struct direct_reader *reader = direct_reader_create(dataset, 8);
+        assert_non_null(reader);
         ASSERT_OK(recmap_batch_create(&batch, &error), &error);
-        assert_true(fetcher_start(fetcher, batch, numbers, ASKED));
-        assert_true(fetcher_finish(fetcher, batch));
+        assert_true(direct_reader_start(reader, batch, numbers, ASKED));
+        assert_true(direct_reader_finish(reader, batch));
         assert_int_equal(recmap_batch_count(batch), ASKED);
         for (size_t i = 0; i < ASKED; i++) assert_chosen(&recmap_batch_records(batch)[i]);
-        fetcher_destroy(fetcher);
+        direct_reader_destroy(reader);
         recmap_batch_destroy(batch);
         recmap_dataset_close(dataset);
     }
@@ -166,7 +166,7 @@ static void test_outside_of_what_was_read(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_descending_are_gathered),
-        cmocka_unit_test(test_descending_are_fetched),
+        cmocka_unit_test(test_descending_are_read_directly),
         cmocka_unit_test(test_outside_of_what_was_read),
     };
     return cmocka_run_group_tests(tests, enter, leave);

@@ -1,4 +1,4 @@
-/* Records fetched past the page cache: the same streams as mapped, the same errors, nothing left in
+/* Records read past the page cache: the same streams as mapped, the same errors, nothing left in
  * the cache. If the kernel has no ring, or takes no reads, the streams are the same without it. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "dataset/advise.h"
-#include "dataset/fetch.h"
+#include "dataset/direct_reader.h"
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/random.h"
@@ -134,7 +134,7 @@ static void test_cache_stays_cold(void **unused) {
     }
     recmap_dataset *dataset = open_direct(0);
     size_t before = resident_count();
-    if (before > RECORDS / 10 || !fetch_is_possible(dataset)) {
+    if (before > RECORDS / 10 || !direct_reader_is_possible(dataset)) {
         print_message("nothing can be dropped from the cache, or read past it: skipped\n");
         recmap_dataset_close(dataset);
         skip();
@@ -153,13 +153,13 @@ static void test_batches_used_again(void **unused) {
     enum { DEPTH_MAX = 8, ROUNDS = 24, STEP = RECORDS / DEPTH_MAX - 1 };
     write_shards();
     recmap_dataset *dataset = open_direct(0);
-    if (!fetch_is_possible(dataset)) {
+    if (!direct_reader_is_possible(dataset)) {
         print_message("nothing can be read past the cache: skipped\n");
         recmap_dataset_close(dataset);
         skip();
     }
     for (unsigned depth = 1; depth < DEPTH_MAX; depth++) {
-        struct fetcher *with = fetcher_create(dataset, depth);
+        struct direct_reader *with = direct_reader_create(dataset, depth);
         recmap_batch *batch = NULL;
         recmap_error error = RECMAP_ERROR_INIT;
         for (size_t round = 0; round < ROUNDS; round++) {
@@ -167,8 +167,8 @@ static void test_batches_used_again(void **unused) {
             size_t count = 1 + round % DEPTH_MAX;
             for (size_t i = 0; i < count; i++) numbers[i] = i * STEP + round; /* far apart */
             if (!batch) ASSERT_OK(recmap_batch_create(&batch, &error), &error);
-            assert_true(fetcher_start(with, batch, numbers, count));
-            assert_true(fetcher_finish(with, batch));
+            assert_true(direct_reader_start(with, batch, numbers, count));
+            assert_true(direct_reader_finish(with, batch));
             for (size_t i = 0; i < count; i++)
                 assert_true(holds(&recmap_batch_records(batch)[i], numbers[i]));
             if (round % 3) continue;
@@ -176,7 +176,7 @@ static void test_batches_used_again(void **unused) {
             batch = NULL;
         }
         recmap_batch_destroy(batch);
-        fetcher_destroy(with);
+        direct_reader_destroy(with);
     }
     recmap_dataset_close(dataset);
 }
@@ -270,11 +270,11 @@ static bool forbid(unsigned call, unsigned code) {
            !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-static int walk_forbidden(unsigned call, unsigned code, bool may_fetch) {
+static int walk_forbidden(unsigned call, unsigned code, bool may_read) {
     if (!forbid(call, code)) return 2;
     recmap_dataset *dataset = open_direct(0);
     recmap_order *order = order_of_kind(0, RECORDS, 9);
-    bool is_right = fetch_is_possible(dataset) == may_fetch;
+    bool is_right = direct_reader_is_possible(dataset) == may_read;
     recmap_loader *loader = make(dataset, order, 13, 2);
     is_right &= rest_is_right(loader, order, 0, 0);
     loader_end(loader, order, dataset);
@@ -293,10 +293,10 @@ static void test_forbidden(void **unused) {
                  {__NR_io_uring_enter, EAGAIN}};
     write_shards();
     recmap_dataset *dataset = open_direct(0);
-    bool may_fetch = fetch_is_possible(dataset);
+    bool may_read = direct_reader_is_possible(dataset);
     recmap_dataset_close(dataset);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool has_ring = cases[i].call == __NR_io_uring_enter && may_fetch;
+        bool has_ring = cases[i].call == __NR_io_uring_enter && may_read;
         pid_t child = fork();
         if (!child) _exit(walk_forbidden(cases[i].call, cases[i].code, has_ring));
         int status;

@@ -1,4 +1,4 @@
-#include "dataset/fetch.h"
+#include "dataset/direct_reader.h"
 
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ enum {
 
 #define RECORD_MAX ((uint64_t)1 << 30)
 
-struct fetcher {
+struct direct_reader {
     recmap_dataset *dataset;
     struct read_ring *ring;
     unsigned depth;
@@ -46,26 +46,26 @@ static bool shards_allow(recmap_dataset *dataset) {
     return false;
 }
 
-bool fetch_is_possible(recmap_dataset *dataset) {
+bool direct_reader_is_possible(recmap_dataset *dataset) {
     if (dataset->access != RECMAP_ACCESS_DIRECT) return false;
     struct read_ring *tried = ring_create(1);
     ring_destroy(tried);
     return tried && shards_allow(dataset);
 }
 
-struct fetcher *fetcher_create(recmap_dataset *dataset, unsigned depth) {
-    struct fetcher *fresh = calloc(1, sizeof *fresh);
+struct direct_reader *direct_reader_create(recmap_dataset *dataset, unsigned depth) {
+    struct direct_reader *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return NULL;
-    *fresh = (struct fetcher){.dataset = dataset, .depth = depth, .ring = ring_create(depth)};
+    *fresh = (struct direct_reader){.dataset = dataset, .depth = depth, .ring = ring_create(depth)};
     if (fresh->ring) return fresh;
     free(fresh);
     return NULL;
 }
 
-void fetcher_destroy(struct fetcher *fetcher) {
-    if (!fetcher) return;
-    ring_destroy(fetcher->ring);
-    free(fetcher);
+void direct_reader_destroy(struct direct_reader *reader) {
+    if (!reader) return;
+    ring_destroy(reader->ring);
+    free(reader);
 }
 
 static bool locate(recmap_batch *batch, const recmap_dataset *dataset, size_t count) {
@@ -168,8 +168,8 @@ static bool prepare(recmap_batch *batch, recmap_dataset *dataset, const uint64_t
 }
 
 /* Cancels the reads of a batch that were not submitted. */
-static void cancel_reads(struct fetcher *fetcher, recmap_batch *batch) {
-    fetcher->open_count -= batch->read_count - batch->submitted_count;
+static void cancel_reads(struct direct_reader *reader, recmap_batch *batch) {
+    reader->open_count -= batch->read_count - batch->submitted_count;
     batch->read_count = batch->submitted_count;
     batch->has_failed = true;
 }
@@ -192,12 +192,12 @@ static bool check_read(const struct batch_read *read, const recmap_dataset *data
 }
 
 /* Handles the result of one read. Its records are checked now, while the bytes are in the cache. */
-static void end_read(struct fetcher *fetcher, const struct batch_read *read, int32_t result) {
+static void end_read(struct direct_reader *reader, const struct batch_read *read, int32_t result) {
     recmap_batch *batch = read->batch;
     batch->done_count++;
-    fetcher->open_count--;
-    fetcher->in_flight--;
-    if (!batch->has_failed && !check_read(read, fetcher->dataset, result)) batch->has_failed = true;
+    reader->open_count--;
+    reader->in_flight--;
+    if (!batch->has_failed && !check_read(read, reader->dataset, result)) batch->has_failed = true;
 }
 
 /* The next read to submit, or NULL. Batches whose reads are all submitted leave the list here.
@@ -206,90 +206,90 @@ static void end_read(struct fetcher *fetcher, const struct batch_read *read, int
  * This holds because reads are submitted in the order of the list. When the last read of a batch is
  * done, either a read of a later batch is in flight, so this function has already passed the batch,
  * or nothing is in flight; then keep_busy calls this function, which removes the batch. */
-static struct batch_read *next_read(struct fetcher *fetcher) {
-    while (fetcher->oldest && fetcher->oldest->submitted_count == fetcher->oldest->read_count)
-        fetcher->oldest = fetcher->oldest->next;
-    return fetcher->oldest ? &fetcher->oldest->reads[fetcher->oldest->submitted_count] : NULL;
+static struct batch_read *next_read(struct direct_reader *reader) {
+    while (reader->oldest && reader->oldest->submitted_count == reader->oldest->read_count)
+        reader->oldest = reader->oldest->next;
+    return reader->oldest ? &reader->oldest->reads[reader->oldest->submitted_count] : NULL;
 }
 
 /* Submits some reads with one system call. Their shards are pinned until the kernel has its own
  * references to the files. Reads that the kernel refuses count as failed. */
-static void submit_reads(struct fetcher *fetcher) {
+static void submit_reads(struct direct_reader *reader) {
     struct batch_read *submitted[SUBMITTED_AT_ONCE], *read;
     struct open_shard *pins[SUBMITTED_AT_ONCE];
     unsigned count = 0;
-    while (count < SUBMITTED_AT_ONCE && fetcher->in_flight < fetcher->depth &&
-           (read = next_read(fetcher))) {
+    while (count < SUBMITTED_AT_ONCE && reader->in_flight < reader->depth &&
+           (read = next_read(reader))) {
         uint32_t alignment, shard_index = read->batch->places[read->first].shard_index;
-        if (shard_cache_pin(&pins[count], fetcher->dataset->shards, shard_index, NULL) !=
+        if (shard_cache_pin(&pins[count], reader->dataset->shards, shard_index, NULL) !=
             RECMAP_OK) {
-            cancel_reads(fetcher, read->batch);
+            cancel_reads(reader, read->batch);
             continue;
         }
-        ring_add(fetcher->ring, open_shard_direct(&alignment, pins[count]),
+        ring_add(reader->ring, open_shard_direct(&alignment, pins[count]),
                  read->batch->memory + read->memory_offset, read->size, read->offset, read);
         submitted[count++] = read;
         read->batch->submitted_count++;
-        fetcher->in_flight++;
+        reader->in_flight++;
     }
-    unsigned refused = ring_submit(fetcher->ring);
-    if (refused) fetcher_stop(fetcher);
-    for (unsigned i = count - refused; i < count; i++) end_read(fetcher, submitted[i], -1);
+    unsigned refused = ring_submit(reader->ring);
+    if (refused) direct_reader_stop(reader);
+    for (unsigned i = count - refused; i < count; i++) end_read(reader, submitted[i], -1);
     for (unsigned i = 0; i < count; i++) shard_cache_unpin(pins[i]);
 }
 
 /* Refills the ring. Does nothing until a quarter of it is free, so that not every read costs a
  * system call. */
-static void keep_busy(struct fetcher *fetcher) {
-    unsigned refill_limit = fetcher->depth - fetcher->depth / 4;
-    if (fetcher->in_flight > refill_limit) return;
-    while (!fetcher->is_stopped && fetcher->in_flight < fetcher->depth && next_read(fetcher))
-        submit_reads(fetcher);
+static void keep_busy(struct direct_reader *reader) {
+    unsigned refill_limit = reader->depth - reader->depth / 4;
+    if (reader->in_flight > refill_limit) return;
+    while (!reader->is_stopped && reader->in_flight < reader->depth && next_read(reader))
+        submit_reads(reader);
 }
 
-static void end_some(struct fetcher *fetcher) {
+static void end_some(struct direct_reader *reader) {
     void *tag;
     int32_t result;
-    for (bool waits = true; ring_take(&tag, &result, fetcher->ring, waits); waits = false) {
-        end_read(fetcher, tag, result);
-        keep_busy(fetcher);
+    for (bool waits = true; ring_take(&tag, &result, reader->ring, waits); waits = false) {
+        end_read(reader, tag, result);
+        keep_busy(reader);
     }
 }
 
-bool fetcher_start(struct fetcher *fetcher, recmap_batch *batch, const uint64_t *numbers,
-                   size_t count) {
+bool direct_reader_start(struct direct_reader *reader, recmap_batch *batch, const uint64_t *numbers,
+                         size_t count) {
     recmap_batch_clear(batch);
-    if (fetcher->is_stopped || !prepare(batch, fetcher->dataset, numbers, count)) return false;
+    if (reader->is_stopped || !prepare(batch, reader->dataset, numbers, count)) return false;
     batch->submitted_count = batch->done_count = 0;
     batch->request_count = count;
     batch->has_failed = false;
     batch->next = NULL;
-    if (next_read(fetcher)) fetcher->newest->next = batch;
-    else fetcher->oldest = batch;
-    fetcher->newest = batch;
-    fetcher->open_count += batch->read_count;
-    keep_busy(fetcher);
+    if (next_read(reader)) reader->newest->next = batch;
+    else reader->oldest = batch;
+    reader->newest = batch;
+    reader->open_count += batch->read_count;
+    keep_busy(reader);
     return true;
 }
 
-bool fetcher_wants_more(const struct fetcher *fetcher, const recmap_batch *batch) {
-    if (fetcher->is_stopped) return false;
-    return fetcher->open_count - (batch->read_count - batch->done_count) < fetcher->depth;
+bool direct_reader_wants_more(const struct direct_reader *reader, const recmap_batch *batch) {
+    if (reader->is_stopped) return false;
+    return reader->open_count - (batch->read_count - batch->done_count) < reader->depth;
 }
 
-bool fetcher_finish(struct fetcher *fetcher, recmap_batch *batch) {
+bool direct_reader_finish(struct direct_reader *reader, recmap_batch *batch) {
     while (batch->done_count < batch->read_count) {
-        keep_busy(fetcher);
-        if (fetcher->in_flight) end_some(fetcher);
+        keep_busy(reader);
+        if (reader->in_flight) end_some(reader);
     }
     batch->count = batch->request_count;
     if (batch->has_failed) recmap_batch_clear(batch);
     return !batch->has_failed;
 }
 
-void fetcher_stop(struct fetcher *fetcher) {
-    fetcher->is_stopped = true;
-    for (recmap_batch *batch = fetcher->oldest; batch; batch = batch->next)
-        cancel_reads(fetcher, batch);
-    fetcher->oldest = NULL;
+void direct_reader_stop(struct direct_reader *reader) {
+    reader->is_stopped = true;
+    for (recmap_batch *batch = reader->oldest; batch; batch = batch->next)
+        cancel_reads(reader, batch);
+    reader->oldest = NULL;
 }
