@@ -12,6 +12,7 @@
 #include "message.h"
 #include "output.h"
 #include "progress_bar.h"
+#include "same_file.h"
 
 enum { OPTION_FORMAT = ARGS_LONG };
 
@@ -166,14 +167,13 @@ static int run_import(struct import_job *job) {
 /* Rejects a terminal as output, and an output that is one of the inputs. Returns 0, or the exit
  * status after printing the error. */
 static int check_output(const struct import_job *job) {
-    struct stat output, input;
+    struct stat output;
     if (!job->path && isatty(STDOUT_FILENO) == 1)
         return args_usage_error(&job->args,
                                 "refusing to write a TFRecord file to a terminal: use -o FILE");
     if (!job->path || stat(job->path, &output) || !S_ISREG(output.st_mode)) return 0;
     for (int i = 0; i < job->args.operand_count; i++)
-        if (!is_stdin(job->args.operands[i]) && !stat(job->args.operands[i], &input) &&
-            output.st_dev == input.st_dev && output.st_ino == input.st_ino)
+        if (!is_stdin(job->args.operands[i]) && same_file(job->args.operands[i], &output))
             return message_error(RECMAP_INVALID, job->path, "name another file with -o",
                                  "is one of the inputs and would be overwritten");
     return 0;

@@ -12,6 +12,7 @@
 #include "interrupt.h"
 #include "message.h"
 #include "progress_bar.h"
+#include "same_file.h"
 
 enum {
     OPTION_ID = ARGS_LONG,
@@ -137,7 +138,7 @@ static int choose_path(struct index_job *job) {
 
 /* The index replaces the file at its path, so that file must not be one of the shards. */
 static int check_path(const struct index_job *job) {
-    struct stat target, shard;
+    struct stat target;
     const char *advice = "name the index with -o";
     if (stat(job->path, &target)) {
         if (!job->appends) return 0;
@@ -146,8 +147,7 @@ static int check_path(const struct index_job *job) {
     if (S_ISDIR(target.st_mode))
         return message_error(RECMAP_INVALID, job->path, advice, "is a folder");
     for (size_t i = 0; i < recmap_shards_count(job->shards); i++)
-        if (!stat(recmap_shards_path(job->shards, i), &shard) && shard.st_dev == target.st_dev &&
-            shard.st_ino == target.st_ino)
+        if (same_file(recmap_shards_path(job->shards, i), &target))
             return message_error(RECMAP_INVALID, job->path, advice,
                                  "is one of the shards and would be overwritten");
     return 0;

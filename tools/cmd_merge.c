@@ -8,6 +8,7 @@
 #include "interrupt.h"
 #include "message.h"
 #include "progress_bar.h"
+#include "same_file.h"
 
 struct merge_job {
     struct args args;
@@ -23,14 +24,13 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
 
 /* The merged index replaces the file at its path, so that file must not be one of the parts. */
 static int check_path(const struct merge_job *job) {
-    struct stat target, part;
+    struct stat target;
     const char *advice = "name another file with -o";
     if (stat(job->path, &target)) return 0;
     if (S_ISDIR(target.st_mode))
         return message_error(RECMAP_INVALID, job->path, advice, "is a folder");
     for (int i = 0; i < job->args.operand_count; i++)
-        if (!stat(job->args.operands[i], &part) && part.st_dev == target.st_dev &&
-            part.st_ino == target.st_ino)
+        if (same_file(job->args.operands[i], &target))
             return message_error(RECMAP_INVALID, job->path, advice,
                                  "is one of the parts and would be overwritten");
     return 0;

@@ -14,6 +14,7 @@
 #include "message.h"
 #include "partial.h"
 #include "preview.h"
+#include "same_file.h"
 
 static const char stdout_name[] = "standard output";
 
@@ -71,25 +72,20 @@ static recmap_status open_path(struct output *output, recmap_error *error) {
     return message_fail_errno(error, output->path, "open the file");
 }
 
-static bool is_same_file(const struct stat *one, const struct stat *other) {
-    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
-}
-
 /* Returns true if `file` is the shard `name`. A relative name is relative to the index's folder. */
 static bool is_shard(const struct stat *file, const char *name, const char *index_path) {
     const char *slash = strrchr(index_path, '/');
     int folder_size = name[0] == '/' || !slash ? 0 : (int)(slash - index_path) + 1;
     char path[PATH_MAX];
-    struct stat shard;
     int size = snprintf(path, sizeof path, "%.*s%s", folder_size, index_path, name);
-    return size > 0 && size < PATH_MAX && !stat(path, &shard) && is_same_file(file, &shard);
+    return size > 0 && size < PATH_MAX && same_file(path, file);
 }
 
 int output_check(const char *path, const char *index_path, const recmap_dataset *dataset) {
-    struct stat file, index;
+    struct stat file;
     if (!path || stat(path, &file)) return 0;
     const char *advice = "name another file with -o";
-    if (!stat(index_path, &index) && is_same_file(&file, &index))
+    if (same_file(index_path, &file))
         return message_error(RECMAP_INVALID, path, advice,
                              "is the index itself and would be overwritten");
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;

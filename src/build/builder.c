@@ -179,14 +179,13 @@ static recmap_status check_fits(const recmap_index_builder *builder, const struc
     return RECMAP_MISMATCH;
 }
 
-/* Whether `path` is the path of `file`: by device and inode. */
+/* Whether `path` is a path of `file`. */
 static recmap_status is_named(bool *is, const char *path, const struct file_stat *file,
                               recmap_error *error) {
     struct file_stat now;
     bool is_there;
     recmap_status status = file_find_stat(&now, &is_there, path, error);
-    if (status == RECMAP_OK)
-        *is = is_there && now.device == file->device && now.inode == file->inode;
+    if (status == RECMAP_OK) *is = is_there && file_is_same(&now, file);
     return status;
 }
 

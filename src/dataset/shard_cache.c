@@ -311,8 +311,8 @@ static void open_direct(struct open_shard *shard, const char *path, const struct
     struct file_stat second;
     int fd;
     if (shard_cache_open_file(&fd, shard->cache, path, NULL) != RECMAP_OK) return;
-    if (file_get_stat(&second, fd, path, NULL) == RECMAP_OK && second.device == first->device &&
-        second.inode == first->inode && file_pass_cache(&shard->direct_alignment, fd))
+    if (file_get_stat(&second, fd, path, NULL) == RECMAP_OK && file_is_same(&second, first) &&
+        file_pass_cache(&shard->direct_alignment, fd))
         shard->direct_fd = fd;
     else file_close(fd);
 }

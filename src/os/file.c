@@ -121,6 +121,22 @@ bool file_is_same(const struct file_stat *a, const struct file_stat *b) {
     return a->device == b->device && a->inode == b->inode;
 }
 
+bool file_is_unchanged(const struct file_stat *a, const struct file_stat *b) {
+    return file_is_same(a, b) && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+int file_has_name(bool *is_named, int fd, const char *path) {
+    struct stat st;
+    struct file_stat ours, named;
+    if (fstat(fd, &st)) return errno;
+    stat_to_file_stat(&ours, &st);
+    *is_named = false;
+    if (lstat(path, &st)) return errno == ENOENT ? 0 : errno;
+    stat_to_file_stat(&named, &st);
+    *is_named = file_is_same(&ours, &named);
+    return 0;
+}
+
 bool file_stat_path(struct file_stat *out, const char *path) {
     struct stat st;
     if (stat(path, &st)) return false;
@@ -409,10 +425,8 @@ recmap_status temporary_fail_replaced(const char *target, recmap_error *error) {
 
 /* Returns true if the path is known to name another file, or none, or a symbolic link. */
 static bool has_lost_name(const struct temporary_file *file) {
-    struct stat ours, named;
-    if (fstat(file->fd, &ours)) return false;
-    if (lstat(file->path, &named)) return errno == ENOENT;
-    return ours.st_dev != named.st_dev || ours.st_ino != named.st_ino;
+    bool is_named;
+    return file_has_name(&is_named, file->fd, file->path) == 0 && !is_named;
 }
 
 /* A file that replaces another gets its permissions. */

@@ -29,6 +29,13 @@ recmap_status file_get_stat(struct file_stat *stat, int fd, const char *path, re
 /* Returns whether both describe the same file, in any state. */
 bool file_is_same(const struct file_stat *a, const struct file_stat *b);
 
+/* Returns whether both describe the same file in the same state: nothing was written in between. */
+bool file_is_unchanged(const struct file_stat *a, const struct file_stat *b);
+
+/* Sets `is_named` to whether `path` names the open file, rather than another file, a symbolic link
+ * or nothing. Returns 0, or an errno if either cannot be examined. */
+int file_has_name(bool *is_named, int fd, const char *path);
+
 /* Returns false if the file does not exist or cannot be examined. */
 bool file_stat_path(struct file_stat *stat, const char *path);
 

@@ -62,7 +62,7 @@ static recmap_status require_empty(const struct stat *st, const char *path, recm
  * locked file still has its name. */
 static recmap_status lock_open_file(bool *is_held, bool *is_named, int fd, const char *path,
                                     recmap_error *error) {
-    struct stat ours, named;
+    struct stat ours;
     *is_held = false;
     *is_named = true;
     if (fstat(fd, &ours)) return fail_errno(error, errno, path, "look at the lock file");
@@ -72,12 +72,8 @@ static recmap_status lock_open_file(bool *is_held, bool *is_named, int fd, const
     while (result && errno == EINTR);
     if (result && errno == EWOULDBLOCK) return RECMAP_OK;
     if (result) return fail_errno(error, errno, path, "lock the file");
-    if (!lstat(path, &named)) {
-        *is_named = ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
-    } else {
-        if (errno != ENOENT) return fail_errno(error, errno, path, "look at the lock file");
-        *is_named = false;
-    }
+    int error_number = file_has_name(is_named, fd, path);
+    if (error_number) return fail_errno(error, error_number, path, "look at the lock file");
     *is_held = *is_named;
     return RECMAP_OK;
 }

@@ -12,10 +12,6 @@ static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *
     return RECMAP_STALE;
 }
 
-static bool is_same_file(const struct file_stat *a, const struct file_stat *b) {
-    return a->size == b->size && a->mtime_ns == b->mtime_ns && a->inode == b->inode;
-}
-
 static recmap_status open_file(int *fd, struct file_stat *stat, const char *path,
                                const struct scan_options *options, recmap_error *error) {
     recmap_status status = options->open ? options->open(fd, options->open_context, path, error)
@@ -30,7 +26,7 @@ static recmap_status open_detected(int *fd, const struct scan_shard *shard,
     struct file_stat now;
     recmap_status status = open_file(fd, &now, shard->path, options, error);
     if (status != RECMAP_OK) return status;
-    return is_same_file(&now, &shard->stat) ? RECMAP_OK : fail_changed(shard, error);
+    return file_is_unchanged(&now, &shard->stat) ? RECMAP_OK : fail_changed(shard, error);
 }
 
 /* The first bytes of a TFRecord file tell whether it is compressed. Files of other framings may

@@ -238,8 +238,7 @@ static recmap_status read_lines(struct side_index *side, recmap_error *error) {
 static recmap_status end_shard(const struct side_index *side, recmap_error *error) {
     const struct mapped_file *shard = &side->shard;
     struct file_stat now;
-    if (!file_stat_path(&now, shard->path) || now.size != shard->stat.size ||
-        now.mtime_ns != shard->stat.mtime_ns || now.inode != shard->stat.inode) {
+    if (!file_stat_path(&now, shard->path) || !file_is_unchanged(&now, &shard->stat)) {
         fail(error, RECMAP_STALE, "the file changed while it was being indexed");
         fail_file(error, shard->path);
         return RECMAP_STALE;
