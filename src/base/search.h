@@ -1,4 +1,4 @@
-/* Binary search. */
+/* Binary search. Searches whose keys are computed or may fail are written out where they occur. */
 #ifndef RECMAP_BASE_SEARCH_H
 #define RECMAP_BASE_SEARCH_H
 
@@ -16,6 +16,18 @@ static inline size_t search_below(const uint64_t *first_key, size_t stride, size
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (*(const uint64_t *)(const void *)(keys + middle * stride) < limit) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* The same for an array of 32-bit keys. The limit has 64 bits, so that it can lie above all keys.
+ */
+static inline uint32_t search_below32(const uint32_t *keys, uint32_t count, uint64_t limit) {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (keys[middle] < limit) low = middle + 1;
         else high = middle;
     }
     return low;

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "columns/bulk_copy.h"
 
 static void copy_range(const struct bytes_copy *copy, uint64_t first, uint64_t end) {
@@ -23,15 +24,10 @@ void bytes_copy_do(const struct bytes_copy *copy) {
 
 /* The first value that belongs to the share or a later one: the one whose bytes start there. */
 static uint64_t share_begin(const struct bytes_copy *copy, size_t share, size_t share_count) {
-    uint64_t total = (uint64_t)copy->offsets[copy->count], low = 0, high = copy->count;
-    uint64_t begin = total / share_count * share;
+    uint64_t total = (uint64_t)copy->offsets[copy->count], begin = total / share_count * share;
     if (share == share_count) return copy->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if ((uint64_t)copy->offsets[middle] < begin) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    /* No offset is negative, so they ascend as unsigned numbers too. */
+    return search_below((const uint64_t *)copy->offsets, sizeof *copy->offsets, copy->count, begin);
 }
 
 void bytes_copy_do_share(const struct bytes_copy *copy, size_t share, size_t share_count) {

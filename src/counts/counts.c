@@ -1,13 +1,12 @@
 #include "counts/counts.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
-
-typedef unsigned long long ull; /* for printf */
 
 recmap_counts *recmap_counts_retain(recmap_counts *counts) {
     atomic_fetch_add_explicit(&counts->references, 1, memory_order_relaxed);
@@ -35,8 +34,9 @@ uint64_t recmap_counts_longest(const recmap_counts *counts) {
 recmap_status recmap_counts_run(uint64_t *values, const recmap_counts *counts, uint64_t first,
                                 size_t count, recmap_error *error) {
     if (!bytes_fit(first, count, counts->record_count))
-        return fail(error, RECMAP_INVALID, "%zu counts from record %llu: there are %llu records",
-                    count, (ull)first, (ull)counts->record_count);
+        return fail(error, RECMAP_INVALID,
+                    "%zu counts from record %" PRIu64 ": there are %" PRIu64 " records", count,
+                    first, counts->record_count);
     counts->source->run(values, counts, first, count);
     return RECMAP_OK;
 }
@@ -48,9 +48,10 @@ static recmap_status add_count(recmap_counts *counts, uint64_t record, uint64_t 
                                recmap_error *error) {
     if (count > RECMAP_COUNTS_MAX || counts->total > RECMAP_COUNTS_MAX - count) {
         fail(error, RECMAP_INVALID,
-             "the count of record %llu is %llu: a count, and the sum of all counts, is at most "
+             "the count of record %" PRIu64 " is %" PRIu64
+             ": a count, and the sum of all counts, is at most "
              "2^62",
-             (ull)record, (ull)count);
+             record, count);
         fail_at(error, NULL, record, RECMAP_NO_OFFSET);
         return RECMAP_INVALID;
     }

@@ -1,4 +1,5 @@
 /* Records by id: candidates by hash from the index, then the id is compared in the record. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -75,7 +76,7 @@ recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t
 static recmap_status fail_not_found(const recmap_dataset *dataset, const recmap_value *id,
                                     recmap_error *error) {
     if (id->type == RECMAP_TYPE_INT64) {
-        fail(error, RECMAP_NOT_FOUND, "no record has the id %lld", (long long)id->as.int64);
+        fail(error, RECMAP_NOT_FOUND, "no record has the id %" PRId64, id->as.int64);
     } else {
         int shown = id->as.bytes.size < 200 ? (int)id->as.bytes.size : 200;
         fail(error, RECMAP_NOT_FOUND, "no record has the id \"%.*s\"%s", shown,

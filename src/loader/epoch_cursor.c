@@ -1,5 +1,7 @@
 #include "loader/epoch_cursor.h"
 
+#include <inttypes.h>
+
 #include <recmap/state.h>
 
 #include "base/error.h"
@@ -8,7 +10,7 @@ recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order 
                                 uint64_t epoch, uint64_t position,
                                 const recmap_deal_options *options, recmap_error *error) {
     if (epoch > RECMAP_STATE_NUMBER_MAX)
-        return fail(error, RECMAP_INVALID, "epoch %llu is above 2^62", (unsigned long long)epoch);
+        return fail(error, RECMAP_INVALID, "epoch %" PRIu64 " is above 2^62", epoch);
     struct epoch_cursor fresh = {.step = 0};
     recmap_status status = recmap_deal_init(&fresh.deal, order, epoch, position, options, error);
     if (status == RECMAP_OK) *cursor = fresh;

@@ -1,5 +1,6 @@
 #include "loader/loader.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,6 @@
 #include "base/error.h"
 #include "dataset/dataset.h"
 #include "os/process.h"
-
-typedef unsigned long long ull; /* for printf */
 
 recmap_status loader_check_process(const recmap_loader *loader, recmap_error *error) {
     if (!loader->owner || loader->owner == process_id()) return RECMAP_OK;
@@ -66,8 +65,8 @@ static recmap_status check_order(const recmap_dataset *dataset, const recmap_ord
     }
     uint64_t limit = recmap_order_number_limit(order), have = recmap_dataset_count(dataset);
     if (limit <= have) return RECMAP_OK;
-    fail(error, RECMAP_INVALID, "the order covers %llu records, but the data set has %llu",
-         (ull)limit, (ull)have);
+    fail(error, RECMAP_INVALID,
+         "the order covers %" PRIu64 " records, but the data set has %" PRIu64, limit, have);
     fail_advise(error, "create the order with recmap_dataset_count(dataset) records");
     return RECMAP_INVALID;
 }

@@ -1,9 +1,9 @@
 /* Dividing an epoch among ranks, step by step. */
+#include <inttypes.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
 #include "order/order.h"
-
-typedef unsigned long long ull; /* for printf */
 
 /* What is divided: positions, or whole batches if the order forms its own batches. Units
  * [first, end) remain. */
@@ -34,8 +34,9 @@ static recmap_status check_options(const recmap_deal_options *options, bool has_
     if (!options->batch_size)
         return fail(error, RECMAP_INVALID, "a batch must hold at least 1 record");
     if (options->batch_size > RECMAP_ORDER_COUNT_MAX / options->world_size)
-        return fail(error, RECMAP_INVALID, "batches of %llu records on %u ranks are too large",
-                    (ull)options->batch_size, options->world_size);
+        return fail(error, RECMAP_INVALID,
+                    "batches of %" PRIu64 " records on %u ranks are too large", options->batch_size,
+                    options->world_size);
     return RECMAP_OK;
 }
 
@@ -57,8 +58,8 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
     if (status != RECMAP_OK) return status;
     if (position > order->count)
         return fail(error, RECMAP_INVALID,
-                    "position %llu is out of range: an epoch has %llu positions", (ull)position,
-                    (ull)order->count);
+                    "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " positions",
+                    position, order->count);
     recmap_deal made = {order, epoch, position, *options, 0, order->batch_count};
     if (order->batch_count && position < order->count) {
         status = recmap_order_batch_of(&made.first_batch, order, epoch, position, error);
@@ -103,8 +104,8 @@ recmap_status recmap_deal_share(recmap_share *share, const recmap_deal *deal, ui
                                 uint32_t rank, recmap_error *error) {
     if (step >= deal->step_count)
         return fail(error, RECMAP_INVALID,
-                    "step %llu is out of range: the epoch has %llu steps left", (ull)step,
-                    (ull)deal->step_count);
+                    "step %" PRIu64 " is out of range: the epoch has %" PRIu64 " steps left", step,
+                    deal->step_count);
     if (rank >= deal->options.world_size)
         return fail(error, RECMAP_INVALID, "rank %u is out of range: the world size is %u", rank,
                     deal->options.world_size);
@@ -133,8 +134,9 @@ recmap_status recmap_deal_numbers(uint64_t *numbers, const recmap_deal *deal,
 recmap_status recmap_deal_state(uint64_t *epoch, uint64_t *position, const recmap_deal *deal,
                                 uint64_t steps, recmap_error *error) {
     if (steps > deal->step_count)
-        return fail(error, RECMAP_INVALID, "%llu steps are too many: the epoch has %llu left",
-                    (ull)steps, (ull)deal->step_count);
+        return fail(error, RECMAP_INVALID,
+                    "%" PRIu64 " steps are too many: the epoch has %" PRIu64 " left", steps,
+                    deal->step_count);
     if (steps == deal->step_count) {
         *epoch = deal->epoch + 1;
         *position = 0;

@@ -1,9 +1,11 @@
 /* Grouped orders: each batch holds records of one group. Records are shuffled within their group,
  * each group is cut into batches, and the list of all batches is shuffled. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "order/epoch_cache.h"
 #include "order/groups.h"
 #include "order/order.h"
@@ -45,13 +47,7 @@ static void grouped_destroy(recmap_order *order) {
 }
 
 static uint32_t group_of_batch(const struct grouped_order *grouped, uint32_t batch) {
-    uint32_t low = 0, high = grouped->groups.count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (grouped->first_batch[middle] <= batch) low = middle;
-        else high = middle;
-    }
-    return low;
+    return search_below32(grouped->first_batch, grouped->groups.count, (uint64_t)batch + 1) - 1;
 }
 
 /* A batch by its number in the unshuffled list; `start` is not set. */
@@ -103,13 +99,7 @@ static void end_epoch(const recmap_order *order, struct grouped_epoch *epoch) {
 
 static uint32_t place_of(const recmap_order *order, const struct grouped_epoch *epoch,
                          uint64_t position) {
-    uint32_t low = 0, high = (uint32_t)order->batch_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (epoch->starts[middle] <= position) low = middle;
-        else high = middle;
-    }
-    return low;
+    return search_below32(epoch->starts, (uint32_t)order->batch_count, position + 1) - 1;
 }
 
 static struct batch_view open_batch(const struct grouped_order *grouped,
@@ -280,12 +270,12 @@ static recmap_status check_lengths(const int64_t *lengths, size_t n, recmap_buck
                     "buckets need either a batch size or a token budget above 0");
     for (size_t i = 0; i < n; i++) {
         if (lengths[i] < 0)
-            return fail(error, RECMAP_INVALID, "invalid length of record %zu: %lld", i,
-                        (long long)lengths[i]);
+            return fail(error, RECMAP_INVALID, "invalid length of record %zu: %" PRId64, i,
+                        lengths[i]);
         if (size.token_budget && (uint64_t)lengths[i] > size.token_budget)
             return fail(error, RECMAP_INVALID,
-                        "record %zu has %lld tokens, more than the budget of %llu", i,
-                        (long long)lengths[i], (unsigned long long)size.token_budget);
+                        "record %zu has %" PRId64 " tokens, more than the budget of %" PRIu64, i,
+                        lengths[i], size.token_budget);
     }
     return RECMAP_OK;
 }

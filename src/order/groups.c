@@ -1,8 +1,10 @@
 #include "order/groups.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/search.h"
 
 static int compare_int64(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -108,10 +110,10 @@ recmap_status groups_by_bounds(struct groups *groups, const int64_t *values, siz
                                const int64_t *bounds, size_t bound_count, recmap_error *error) {
     for (size_t i = 1; i < bound_count; i++)
         if (bounds[i] <= bounds[i - 1])
-            return fail(
-                error, RECMAP_INVALID,
-                "bounds must ascend, but bound %zu (%lld) is not greater than the previous one", i,
-                (long long)bounds[i]);
+            return fail(error, RECMAP_INVALID,
+                        "bounds must ascend, but bound %zu (%" PRId64
+                        ") is not greater than the previous one",
+                        i, bounds[i]);
     return sort_records(groups, values, n, bounds, bound_count, error);
 }
 
@@ -123,11 +125,5 @@ void groups_destroy(struct groups *groups) {
 }
 
 uint32_t groups_of_place(const struct groups *groups, uint32_t place) {
-    uint32_t low = 0, high = groups->count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (groups->first[middle] <= place) low = middle;
-        else high = middle;
-    }
-    return low;
+    return search_below32(groups->first, groups->count, (uint64_t)place + 1) - 1;
 }

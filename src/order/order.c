@@ -1,11 +1,10 @@
 #include "order/order.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
-
-typedef unsigned long long ull; /* for printf */
 
 void *order_allocate(size_t size, const struct order_kind *kind, uint64_t count, uint64_t limit,
                      recmap_error *error) {
@@ -75,17 +74,17 @@ void recmap_order_release(recmap_order *order) {
 
 recmap_status check_count(uint64_t count, const char *what, recmap_error *error) {
     if (count <= RECMAP_ORDER_COUNT_MAX) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID, "%llu %s are too many: an order has at most 2^62",
-                (ull)count, what);
+    return fail(error, RECMAP_INVALID, "%" PRIu64 " %s are too many: an order has at most 2^62",
+                count, what);
 }
 
 recmap_status fail_absent(recmap_error *error, uint64_t number) {
-    return fail(error, RECMAP_NOT_FOUND, "record %llu does not occur in this epoch", (ull)number);
+    return fail(error, RECMAP_NOT_FOUND, "record %" PRIu64 " does not occur in this epoch", number);
 }
 
 recmap_status fail_repeated(recmap_error *error, uint64_t number) {
-    return fail(error, RECMAP_INVALID, "record %llu occurs more than once in this epoch",
-                (ull)number);
+    return fail(error, RECMAP_INVALID, "record %" PRIu64 " occurs more than once in this epoch",
+                number);
 }
 
 uint64_t recmap_order_count(const recmap_order *order) {
@@ -102,8 +101,9 @@ uint64_t recmap_order_batch_count(const recmap_order *order) {
 
 static recmap_status fail_position(recmap_error *error, const recmap_order *order,
                                    uint64_t position) {
-    fail(error, RECMAP_INVALID, "position %llu is out of range: an epoch has %llu positions",
-         (ull)position, (ull)order->count);
+    fail(error, RECMAP_INVALID,
+         "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " positions", position,
+         order->count);
     if (!order->count && order->row_width)
         fail_advise(error, "this %s order has no rows: no record has enough elements for one",
                     order->kind->name);
@@ -164,8 +164,9 @@ recmap_status recmap_order_batch(uint64_t *first, uint64_t *count, const recmap_
     recmap_status status = check_batches(order, error);
     if (status != RECMAP_OK) return status;
     if (batch_index >= order->batch_count)
-        return fail(error, RECMAP_INVALID, "batch %llu is out of range: an epoch has %llu batches",
-                    (ull)batch_index, (ull)order->batch_count);
+        return fail(error, RECMAP_INVALID,
+                    "batch %" PRIu64 " is out of range: an epoch has %" PRIu64 " batches",
+                    batch_index, order->batch_count);
     return order->kind->batch(first, count, order, epoch, batch_index, error);
 }
 

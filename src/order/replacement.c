@@ -1,4 +1,6 @@
 /* Orders that draw with replacement: each position draws independently, uniformly or by weight. */
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "order/alias.h"
 #include "order/order.h"
@@ -64,8 +66,8 @@ static recmap_status check_draws(uint64_t n, uint64_t size, recmap_error *error)
     recmap_status status = check_count(n, "records", error);
     if (status == RECMAP_OK) status = check_count(size, "draws", error);
     if (status != RECMAP_OK || n || !size) return status;
-    return fail(error, RECMAP_INVALID, "cannot draw %llu records from an empty data set",
-                (unsigned long long)size);
+    return fail(error, RECMAP_INVALID, "cannot draw %" PRIu64 " records from an empty data set",
+                size);
 }
 
 recmap_status recmap_order_with_replacement(recmap_order **order, uint64_t n, uint64_t seed,

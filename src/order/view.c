@@ -1,7 +1,9 @@
 /* Views: an order of positions in a range or a list, mapped to the record numbers there. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "order/order.h"
 
 struct view_order {
@@ -94,16 +96,13 @@ static recmap_status range_position_of(uint64_t *position, const recmap_order *o
 
 /* The index of the first item at or after `from` that is `number`, or `size`. */
 static uint64_t find_from(const struct view_order *view, uint64_t from, uint64_t number) {
-    uint64_t low = from, high = view->size;
+    uint64_t low = from;
     if (!view->is_ascending) {
-        while (low < high && view->numbers[low] != number) low++;
+        while (low < view->size && view->numbers[low] != number) low++;
         return low;
     }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (view->numbers[middle] < number) low = middle + 1;
-        else high = middle;
-    }
+    low += search_below(view->numbers + from, sizeof *view->numbers, (size_t)(view->size - from),
+                        number);
     return low < view->size && view->numbers[low] == number ? low : view->size;
 }
 
@@ -202,8 +201,9 @@ static recmap_status check_base(struct order_nesting *nesting, recmap_order *bas
                                 recmap_error *error) {
     enum { OWN_SIZE = 200 }; /* four numbers or a digest, their keys, the name */
     if (base->record_limit <= size) return order_nest(nesting, &base, 1, OWN_SIZE, error);
-    return fail(error, RECMAP_INVALID, "the order has %llu numbers, but the view only %llu",
-                (unsigned long long)base->record_limit, (unsigned long long)size);
+    return fail(error, RECMAP_INVALID,
+                "the order has %" PRIu64 " numbers, but the view only %" PRIu64, base->record_limit,
+                size);
 }
 
 /* Allocates a view; the caller sets the remaining members. */
@@ -239,8 +239,9 @@ recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, 
     uint64_t limit = count ? range_limit(first, count, step) : 0;
     if (count && !limit)
         return fail(error, RECMAP_INVALID,
-                    "the range of %llu numbers from %llu in steps of %lld leaves [0, 2^62)",
-                    (unsigned long long)count, (unsigned long long)first, (long long)step);
+                    "the range of %" PRIu64 " numbers from %" PRIu64 " in steps of %" PRId64
+                    " leaves [0, 2^62)",
+                    count, first, step);
     struct order_nesting nesting;
     recmap_status status = check_base(&nesting, base, count, error);
     if (status != RECMAP_OK) return status;
@@ -293,8 +294,8 @@ recmap_status recmap_order_view_list(recmap_order **order, recmap_order *base,
     for (size_t i = 0; i < count; i++)
         if (numbers[i] >= RECMAP_ORDER_COUNT_MAX)
             return fail(error, RECMAP_INVALID,
-                        "number %llu of the list, item %zu, is 2^62 or above",
-                        (unsigned long long)numbers[i], i);
+                        "number %" PRIu64 " of the list, item %zu, is 2^62 or above", numbers[i],
+                        i);
     uint64_t *copy = allocate_numbers(count, error);
     if (!copy) return RECMAP_NO_MEMORY;
     for (size_t i = 0; i < count; i++) copy[i] = numbers[i];

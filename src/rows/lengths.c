@@ -1,5 +1,7 @@
 #include "rows/lengths.h"
 
+#include <inttypes.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
 
@@ -8,8 +10,9 @@ recmap_status lengths_total(uint64_t *total, const struct lengths *lengths, recm
     uint64_t room = RECMAP_COUNTS_MAX - counts->total;
     if (lengths->add && counts->filled > room / lengths->add)
         return fail(error, RECMAP_INVALID,
-                    "%llu documents with %llu added elements each have more than 2^62 elements",
-                    (unsigned long long)counts->filled, (unsigned long long)lengths->add);
+                    "%" PRIu64 " documents with %" PRIu64
+                    " added elements each have more than 2^62 elements",
+                    counts->filled, lengths->add);
     *total = counts->total + counts->filled * lengths->add;
     return RECMAP_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "order/pieces.h"
 
 /* Sorts the parts by row. They are by document, and stay so in each row. */
@@ -68,13 +69,8 @@ uint64_t packed_group_row_count(const struct packed_group *group) {
 
 /* The document that a row of one part is cut from. */
 static uint32_t document_of(const struct packed_group *group, uint64_t row) {
-    uint32_t low = 0, high = group->document_count - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (group->whole_ends[middle] <= row) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return (uint32_t)search_below(group->whole_ends, sizeof *group->whole_ends,
+                                  group->document_count - 1, row + 1);
 }
 
 static recmap_status add_whole(recmap_pieces *pieces, const struct packed_group *group,

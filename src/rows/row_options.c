@@ -1,8 +1,8 @@
 #include "rows/row_options.h"
 
-#include "base/error.h"
+#include <inttypes.h>
 
-typedef unsigned long long ull; /* for printf */
+#include "base/error.h"
 
 recmap_status check_version(uint32_t version, uint32_t expected, recmap_error *error) {
     if (version == expected) return RECMAP_OK;
@@ -12,15 +12,16 @@ recmap_status check_version(uint32_t version, uint32_t expected, recmap_error *e
 
 recmap_status check_row_size(uint64_t value, uint64_t min, const char *what, recmap_error *error) {
     if (value >= min && value <= RECMAP_ROW_SIZE_MAX) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID, "invalid %s of rows: %llu is not from %llu to 2^40", what,
-                (ull)value, (ull)min);
+    return fail(error, RECMAP_INVALID,
+                "invalid %s of rows: %" PRIu64 " is not from %" PRIu64 " to 2^40", what, value,
+                min);
 }
 
 recmap_status check_below_size(uint64_t value, uint64_t size, const char *what,
                                recmap_error *error) {
     if (value < size) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID, "%s of %llu is not below %llu, the size of a row", what,
-                (ull)value, (ull)size);
+    return fail(error, RECMAP_INVALID,
+                "%s of %" PRIu64 " is not below %" PRIu64 ", the size of a row", what, value, size);
 }
 
 recmap_status fail_changed(recmap_error *error) {

@@ -1,4 +1,5 @@
 /* Windows: every stretch of `size` elements of each sequence. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -144,8 +145,8 @@ static recmap_status check_total(const recmap_windows_options *options, const re
     uint64_t padding = options->pad_before + options->pad_after;
     uint64_t room = RECMAP_COUNTS_MAX - counts->total;
     if (!padding || counts->filled <= room / padding) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID, "%llu records, padded, have more than 2^62 elements",
-                (unsigned long long)counts->filled);
+    return fail(error, RECMAP_INVALID, "%" PRIu64 " records, padded, have more than 2^62 elements",
+                counts->filled);
 }
 
 static recmap_status check_options(const recmap_windows_options *options, recmap_error *error) {

@@ -1,5 +1,6 @@
 #include "scan/extract.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,8 +108,8 @@ size_t extractor_column_count(const struct extractor *extractor) {
 static recmap_status single_value(recmap_value *value, const struct example_feature *feature,
                                   const char *name, const char *use, recmap_error *error) {
     if (feature->count > 1) {
-        fail(error, RECMAP_FEATURE, "feature \"%s\" has %llu values; %s takes exactly one", name,
-             (unsigned long long)feature->count, use);
+        fail(error, RECMAP_FEATURE, "feature \"%s\" has %" PRIu64 " values; %s takes exactly one",
+             name, feature->count, use);
         fail_advise(error, "choose another feature");
         return RECMAP_FEATURE;
     }
@@ -130,8 +131,8 @@ static recmap_status read_example(recmap_value *id, recmap_value *columns,
     struct example_feature features[COLUMNS_MAX + 1];
     struct example_fault fault;
     if (!example_lookup(features, extractor->compiled, data, size, &fault)) {
-        fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %llu of its data",
-             fault.reason, (unsigned long long)fault.offset);
+        fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %" PRIu64 " of its data",
+             fault.reason, fault.offset);
         fail_advise(error, "index such records without --id and --lift, or with a callback in C");
         return RECMAP_FEATURE;
     }

@@ -1,6 +1,7 @@
 #include "scan/inflate_scan.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,8 +300,8 @@ static bool pass_damage(struct stream_scan *stream) {
     const struct framing *framing = framing_of(stream);
     uint64_t end = image_end(stream), verified_end = inflater_unverified_from(stream->inflater);
     char reason[REASON_MAX];
-    snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %llu: %s",
-             compression_name(stream->scan->kind), (unsigned long long)fault.at, fault.reason);
+    snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %" PRIu64 ": %s",
+             compression_name(stream->scan->kind), fault.at, fault.reason);
     if (!framing->check_payload) {
         lose_unverified(stream, is_truncated(stream, &fault) ? end : verified_end, reason);
         return false;
@@ -327,8 +328,7 @@ static bool pass_damage(struct stream_scan *stream) {
 }
 
 static void format_wrong_sum(char reason[REASON_MAX], uint64_t offset) {
-    snprintf(reason, REASON_MAX, "%s (byte %llu of the file)", wrong_sum,
-             (unsigned long long)offset);
+    snprintf(reason, REASON_MAX, "%s (byte %" PRIu64 " of the file)", wrong_sum, offset);
 }
 
 /* Continues at the known point that the image has reached.

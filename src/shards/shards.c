@@ -1,6 +1,7 @@
 #include <recmap/shards.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,8 +239,7 @@ static void place_error(recmap_error *error, struct list_expansion *expansion,
                         const char *list_path, uint64_t number) {
     if (!error || expansion->is_placed || error->status == RECMAP_NO_MEMORY) return;
     recmap_error inner = *error;
-    fail(error, inner.status, "line %llu: %s: %s", (unsigned long long)number, inner.path,
-         inner.message);
+    fail(error, inner.status, "line %" PRIu64 ": %s: %s", number, inner.path, inner.message);
     fail_at(error, list_path, inner.record, inner.offset);
     fail_advise(error, "%s", inner.advice);
     if (inner.status == RECMAP_IO && inner.system_errno == ENOENT)

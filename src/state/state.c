@@ -1,5 +1,6 @@
 #include "state/state.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +59,9 @@ recmap_status state_fail(recmap_error *error, const char *reason) {
 }
 
 recmap_status state_fail_newer(recmap_error *error, uint64_t version) {
-    fail(error, RECMAP_UNSUPPORTED, "the state has format version %llu; this recmap reads %d",
-         (unsigned long long)version, RECMAP_STATE_FORMAT_VERSION);
+    fail(error, RECMAP_UNSUPPORTED,
+         "the state has format version %" PRIu64 "; this recmap reads %d", version,
+         RECMAP_STATE_FORMAT_VERSION);
     fail_advise(error, "load it with the version of recmap that wrote it, or a later one");
     return RECMAP_UNSUPPORTED;
 }

@@ -1,5 +1,6 @@
 /* Comparing a state with a data set and an order: lists the fields that differ, with both values.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,8 +8,6 @@
 
 #include "base/error.h"
 #include "state/state.h"
-
-typedef unsigned long long ull; /* for printf */
 
 /* A list of differences as text; those that do not fit are omitted. */
 struct difference_list {
@@ -32,7 +31,7 @@ add(struct difference_list *list, const char *format, ...) {
 
 static void add_number(struct difference_list *list, const char *field, uint64_t theirs,
                        uint64_t ours) {
-    if (theirs != ours) add(list, "%s is %llu, here %llu", field, (ull)theirs, (ull)ours);
+    if (theirs != ours) add(list, "%s is %" PRIu64 ", here %" PRIu64, field, theirs, ours);
 }
 
 static void add_fingerprint(struct difference_list *list, const recmap_fingerprint *theirs,

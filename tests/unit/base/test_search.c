@@ -39,8 +39,24 @@ static void test_unsorted(void **state) {
         assert_in_range(search_below(keys, sizeof *keys, COUNT, limit), 0, COUNT);
 }
 
+/* 32-bit keys with a limit above all of them, and keys that do not ascend. */
+static void test_below32(void **state) {
+    (void)state;
+    const uint32_t keys[] = {0, 3, 3, 8, UINT32_MAX}, unsorted[] = {9, 1, 8, 2, 7};
+    enum { COUNT = sizeof keys / sizeof *keys };
+    for (uint32_t count = 0; count <= COUNT; count++) {
+        for (uint64_t limit = 0; limit < 12; limit++) {
+            uint32_t below = 0;
+            while (below < count && keys[below] < limit) below++;
+            assert_int_equal(search_below32(keys, count, limit), below);
+            assert_in_range(search_below32(unsorted, count, limit), 0, count);
+        }
+        assert_int_equal(search_below32(keys, count, (uint64_t)UINT32_MAX + 1), count);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_below),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_below), cmocka_unit_test(test_below32),
                                        cmocka_unit_test(test_unsorted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
