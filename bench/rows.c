@@ -97,6 +97,8 @@ static void measure_epochs(const recmap_order *order, const char *name, uint64_t
 
 /* ---- Rows. */
 
+/* The first row after a seek costs the most, because the rows before it in its group must be
+ * packed. The slowest of a series is printed too. */
 static void measure_seeks(const recmap_order *order, const char *name, int repeats) {
     samples medians = {.count = 0}, slowest = {.count = 0};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -156,6 +158,8 @@ static void measure_chunked(recmap_counts *counts, uint64_t size, int repeats) {
     recmap_order_release(order);
 }
 
+/* Everything about one packed order: how long it takes to create, how full its rows are, and the
+ * costs of reading it. */
 static void measure_packed(recmap_counts *counts, uint64_t size, double fill, int repeats) {
     char name[64];
     samples times = {.count = 0}, fills = {.count = 0};

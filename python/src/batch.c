@@ -92,6 +92,8 @@ static int check_signals(void *context) {
     return raised;
 }
 
+/* Gathers or parses without the GIL. Another thread may close the data set meanwhile, so the handle
+ * is retained; signals are answered through the batch's interrupt. */
 PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count,
                        recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count) {
     recmap_batch *batch = handle_take_batch(handle);

@@ -110,6 +110,8 @@ static PyObject *list_of(const uint64_t *numbers, size_t count) {
     return list;
 }
 
+/* Most ids belong to few records, so a small buffer on the stack is tried first. The first call
+ * also returns how many there are. */
 static PyObject *find_all(PyObject *object, PyObject *arguments) {
     recmap_value id = {0};
     if (!PyArg_ParseTuple(arguments, "O&:_find_all", take_value, &id)) return NULL;

@@ -105,6 +105,8 @@ static int check_sizes(const struct search *search, PyObject *ids, const array_v
     return 0;
 }
 
+/* The ids are looked up in groups, without the GIL in between. `table` maps record numbers to
+ * positions in a view, if a list or mask selected its records. */
 PyObject *dataset_find_many(PyObject *object, PyObject *arguments) {
     dataset_object *self = (dataset_object *)object;
     PyObject *ids, *table;

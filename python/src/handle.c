@@ -158,6 +158,8 @@ static int open_dataset(handle_object *handle, const char *path,
     return status == RECMAP_OK ? 0 : raise_error_int(&error);
 }
 
+/* `path` and `shards` own the bytes that the options borrow, so they are released after the data
+ * set is open. */
 static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {
         "path",  "access",      "header_only",          "check_index",    "index_in_memory",

@@ -21,6 +21,8 @@ static void unlock(struct loader_object *self) {
     PyThread_release_lock(self->lock);
 }
 
+/* The object owns all that the loader borrows. After an error, its deallocation releases whatever
+ * was set. */
 static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"handle",  "order", "batch_size", "rank",      "world_size", "last",
                             "threads", "ahead", "on_error",   "readahead", "parser",     NULL};

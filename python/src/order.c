@@ -112,6 +112,8 @@ static PyObject *stratified(PyObject *unused, PyObject *arguments) {
     return of_labels(arguments, recmap_order_stratified);
 }
 
+/* The GIL is released while the order is created, which sorts all lengths. The arrays stay valid
+ * meanwhile, because their views are held. */
 static PyObject *bucketed(PyObject *unused, PyObject *arguments) {
     (void)unused;
     array_view lengths = ARRAY_VIEW_INIT, bounds = ARRAY_VIEW_INIT;

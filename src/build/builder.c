@@ -104,6 +104,8 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
     return status;
 }
 
+/* A builder may be destroyed at any stage, finished or not: members that were never set are NULL,
+ * -1 or empty. */
 void recmap_index_builder_destroy(recmap_index_builder *builder) {
     if (!builder) return;
     packer_destroy(builder->packer);

@@ -73,6 +73,8 @@ static recmap_status set_type(struct column_stage *stage, recmap_type type, recm
     return RECMAP_OK;
 }
 
+/* The first value sets the column's type if no default did. A record without a value needs a
+ * default. */
 static recmap_status check_value(struct column_stage *stage, const recmap_value *value,
                                  const char *advice, recmap_error *error) {
     if (value->type == RECMAP_TYPE_NONE) {

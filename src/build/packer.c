@@ -82,6 +82,7 @@ static void drop_damages(struct packer *packer, size_t count) {
             packer->damage_count * sizeof *packer->damages);
 }
 
+/* A packer may be destroyed at any stage: members that were never set are NULL or empty. */
 void packer_destroy(struct packer *packer) {
     if (!packer) return;
     store_writer_destroy(packer->store);

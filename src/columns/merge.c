@@ -78,6 +78,8 @@ static void merge_nulls(const struct columns_merge *merge, size_t index) {
     }
 }
 
+/* Copies one column of a part to its place in the whole. Rows, values and steps of the preceding
+ * parts tell where that is; offsets are shifted by what precedes them. */
 static void copy_sink(const struct columns_merge *merge, size_t part_index, size_t index) {
     const struct batch_memory *part = merge->parts[part_index]->batch;
     const struct sink *sink = &part->sinks[index];

@@ -49,8 +49,7 @@ static recmap_status add_count(recmap_counts *counts, uint64_t record, uint64_t 
     if (count > RECMAP_COUNTS_MAX || counts->total > RECMAP_COUNTS_MAX - count) {
         fail(error, RECMAP_INVALID,
              "the count of record %" PRIu64 " is %" PRIu64
-             ": a count, and the sum of all counts, is at most "
-             "2^62",
+             ": a count, and the sum of all counts, is at most 2^62",
              record, count);
         fail_at(error, NULL, record, RECMAP_NO_OFFSET);
         return RECMAP_INVALID;

@@ -161,6 +161,8 @@ static recmap_status pack(struct packed_counts *packed, struct packing *packing,
     return RECMAP_OK;
 }
 
+/* Packing accepts any values: counts_complete checks their limits afterwards, as for every source
+ * of counts. */
 recmap_status recmap_counts_create(recmap_counts **counts, const void *values, size_t value_size,
                                    size_t record_count, recmap_error *error) {
     if (value_size != 1 && value_size != 2 && value_size != 4 && value_size != 8)

@@ -53,6 +53,7 @@ static void write_damage(struct json_writer *json, recmap_dataset *dataset) {
     json_close(json, ']');
 }
 
+/* null if no shard is compressed. */
 static void write_compressed(struct json_writer *json, const recmap_span_info *spans) {
     const struct {
         const char *key;
@@ -117,6 +118,8 @@ static void write_totals(struct json_writer *json, const recmap_dataset_info *in
     json_hex(json, info->fingerprint.bytes, sizeof info->fingerprint.bytes);
 }
 
+/* Span information is read first, because only it can fail: a JSON text that was begun is always
+ * finished. */
 recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dataset,
                                           int with_shards, recmap_error *error) {
     recmap_span_info spans;

@@ -14,6 +14,8 @@ static const uint8_t *bytes_of(struct open_shard **shard, const recmap_dataset *
     return bytes;
 }
 
+/* Reports no errors: whenever the bytes cannot be given at once, the caller gets the record with
+ * recmap_dataset_get, which says what is wrong. */
 int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t number) {
     struct index_place place;
     struct open_shard *shard;

@@ -112,6 +112,8 @@ static bool tell_trouble(const struct list_decoder *decoder, size_t offset, cons
                      at.text, index, element);
 }
 
+/* All that the feature's header tells is checked before the first value is decoded, so that a fault
+ * names the cause and not a value. */
 bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint64_t at,
                const struct example_feature *feature, const uint8_t *data, size_t step,
                struct read_fault *fault) {

@@ -55,6 +55,8 @@ static void fill_columns(struct alias_table *table, uint64_t *heights) {
     }
 }
 
+/* Weights become integers whose sum is known exactly, and the integers, not the floats, are
+ * digested: weights that give the same draws have the same digest. */
 recmap_status alias_create(struct alias_table *table, const double *weights, size_t count,
                            recmap_error *error) {
     uint64_t *integers = calloc(count ? count : 1, sizeof *integers), sum;

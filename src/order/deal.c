@@ -131,6 +131,9 @@ recmap_status recmap_deal_numbers(uint64_t *numbers, const recmap_deal *deal,
     return RECMAP_OK;
 }
 
+/* A position in the order, not a number of steps, so that a run can resume with another batch size
+ * or number of ranks. If the order forms batches, steps are converted through its batches, whose
+ * sizes differ. */
 recmap_status recmap_deal_state(uint64_t *epoch, uint64_t *position, const recmap_deal *deal,
                                 uint64_t steps, recmap_error *error) {
     if (steps > deal->step_count)

@@ -296,6 +296,8 @@ static void set_budget(struct grouped_order *grouped, const int64_t *lengths,
     }
 }
 
+/* Bounds are digested as given, because two lists of bounds may group these lengths alike but
+ * others differently. */
 recmap_status recmap_order_bucketed(recmap_order **order, const int64_t *lengths, size_t n,
                                     const int64_t *bounds, size_t bound_count,
                                     recmap_bucket_size size, uint64_t seed, recmap_error *error) {

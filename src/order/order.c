@@ -33,6 +33,8 @@ static recmap_status description_size(size_t *size, const recmap_order *order,
     return status;
 }
 
+/* Adding up stops as soon as the description is too long, so that the sum of very many sources
+ * cannot overflow. An order without sources has level 0 but counts as one level. */
 recmap_status order_nest(struct order_nesting *nesting, recmap_order *const *sources, size_t count,
                          size_t own_size, recmap_error *error) {
     const size_t size_max = RECMAP_ORDER_DESCRIPTION_MAX;

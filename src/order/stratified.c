@@ -162,6 +162,8 @@ static recmap_status make_template(struct stratified_order *stratified, recmap_e
     return template_create(stratified->places, stratified->positions, &stratified->groups, error);
 }
 
+/* The template, which assigns a group to each position, is the same in all epochs: it is computed
+ * once, here. */
 recmap_status recmap_order_stratified(recmap_order **order, const int64_t *labels, size_t n,
                                       uint64_t batch_size, uint64_t seed, recmap_error *error) {
     if (!batch_size) return fail(error, RECMAP_INVALID, "a batch must hold at least 1 record");

@@ -110,6 +110,8 @@ static void round_proportions(uint32_t *proportions, struct multiple *multiples,
     correct_total(proportions, multiples, count, lacking);
 }
 
+/* Tries all totals in ascending order: the first one whose rounded proportions are near enough to
+ * the weights gives the shortest period. If there is none, the largest is rounded. */
 recmap_status weights_to_proportions(uint32_t *proportions, uint32_t *total,
                                      const uint64_t *integers, uint64_t sum, size_t count,
                                      recmap_error *error) {

@@ -135,6 +135,8 @@ static const struct order_kind windowed_kind = {
     .describe = windowed_describe,
 };
 
+/* The last block may be short. `missing` is what it lacks, so that positions can be computed as if
+ * all blocks were whole. */
 recmap_status recmap_order_windowed(recmap_order **order, uint64_t n, uint64_t block,
                                     uint64_t window_blocks, uint64_t seed, recmap_error *error) {
     recmap_status status = check_count(n, "records", error);

@@ -190,6 +190,7 @@ static uint64_t count_rows(const recmap_chunked_options *options, uint64_t total
     return starts / options->size + has_tail;
 }
 
+/* From the retain on, the order owns the counts: destroying it releases them. */
 recmap_status recmap_order_chunked(recmap_order **order, recmap_counts *counts,
                                    const recmap_chunked_options *options, recmap_error *error) {
     struct lengths lengths = {counts, options->add};

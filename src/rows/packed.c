@@ -274,6 +274,8 @@ static void init_packing(struct packed_order *packed, recmap_counts *counts) {
     packed->group_count = packing_group_count(packing);
 }
 
+/* How many rows there are is only known after all documents were packed, so the order is created
+ * with none and they are counted afterwards. */
 recmap_status recmap_order_packed(recmap_order **order, recmap_counts *counts,
                                   const recmap_packed_options *options, recmap_error *error) {
     struct lengths lengths = {counts, options->add};

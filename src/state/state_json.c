@@ -13,6 +13,7 @@ static void store_digits(uint8_t bytes[8], uint64_t value) {
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> (56 - 8 * i));
 }
 
+/* The members have a fixed order, so that equal states are equal texts. */
 static void write_members(struct json_writer *json, const recmap_state_info *info,
                           uint64_t checksum) {
     uint8_t digits[8];
@@ -139,6 +140,8 @@ static recmap_status check_members(struct reading *reading, recmap_error *error)
     return reading->is_other ? state_fail(error, "it has other members") : RECMAP_OK;
 }
 
+/* The fields are checked first: they say what is wrong. A checksum that differs then means that one
+ * of them was changed. */
 static recmap_status create_from(recmap_state **state, const struct reading *reading,
                                  recmap_error *error) {
     uint64_t due;

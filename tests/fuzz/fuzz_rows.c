@@ -71,6 +71,8 @@ static void check_order(const recmap_order *order, uint64_t epoch) {
     check(recmap_order_fill(order) >= 0 && recmap_order_fill(order) <= 1);
 }
 
+/* The input chooses the kind of order, all of its options and the counts of the documents. Options
+ * that are refused end the run; every order that is created must keep its promises. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct input input = {data, size};
     recmap_chunked_options chunks = RECMAP_CHUNKED_OPTIONS_INIT;

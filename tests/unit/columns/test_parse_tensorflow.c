@@ -14,6 +14,8 @@ static void expect_error(recmap_status status, recmap_status expected, uint64_t 
     assert_int_equal(recmap_columns_row_count(p.columns), 0);
 }
 
+/* Records without any feature: every fixed feature takes its default, and one default value fills a
+ * whole shape. */
 static void test_12_empty_records_take_defaults(void **state) {
     (void)state;
     const recmap_feature features[] = {
@@ -184,6 +186,8 @@ static void test_24_index_is_a_feature_too(void **state) {
 static const char *const sequences[] = {"c=f:2", "a=f:1,1 b=b:b0_str,b1_str",
                                         "a=f:-1,-1,2,2 b=b:b1", "a=f: c=f:3", NULL};
 
+/* Feature lists of four records, each list present, empty or absent: rows are padded to the longest
+ * one unless the feature is unpadded. */
 static void test_25_sequences(void **state) {
     (void)state;
     const recmap_feature features[] = {
@@ -296,6 +300,7 @@ static void test_30_ragged_without_partitions(void **state) {
     assert_true(((const float *)c->values)[5 * 63 + 4] == -1.0f);
 }
 
+/* One ragged column, described by each kind of partition. All must split the values alike. */
 static void test_31_partition_kinds(void **state) {
     (void)state;
     const recmap_feature features[] = {
@@ -441,6 +446,8 @@ static void test_38_errors_of_steps(void **state) {
     expect_column(&p, "a", "[~[]] lengths [0]");
 }
 
+/* A batch of SequenceExamples with context features: lists of different lengths are padded, and the
+ * column counts separate context from lists. */
 static void test_39_batch_of_sequences(void **state) {
     (void)state;
     const recmap_feature context[] = {

@@ -113,6 +113,8 @@ static recmap_status record_part(void *context, const recmap_example_part *part)
 
 /* ---- theirs ---- */
 
+/* Writes what the visitor should report for a feature that protobuf-c decoded: the part, then its
+ * values in order. */
 static void put_feature(recmap_text *text, recmap_example_part_kind kind, const char *name,
                         const feature *f) {
     size_t name_size = strlen(name);

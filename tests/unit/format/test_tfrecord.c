@@ -291,6 +291,9 @@ static size_t named_lengths(uint64_t *lengths, uint64_t left) {
     return count;
 }
 
+/* Headers whose CRC is right but whose length is extreme. The scan must neither read past the bytes
+ * nor allocate the named length: the process may only use 4 GiB, except under sanitizers, which
+ * need more. */
 static void test_named_lengths(void **state) {
     (void)state;
     enum { BEFORE = 19, PAYLOAD = 40 };

@@ -38,6 +38,7 @@ static void expect_ok(recmap_status status, const recmap_error *error) {
         fail_msg("%s: %s: %s", recmap_status_name(status), error->path, error->message);
 }
 
+/* Both directions: each payload is framed as the vector says, and the frame parses back to it. */
 static void test_frames(void **state) {
     (void)state;
     vector_file file = vectors_load("tfrecord.txt");
@@ -61,6 +62,8 @@ static void test_frames(void **state) {
     vectors_free(&file);
 }
 
+/* The seal of each vector is encoded from its fields and decoded back, and the hash of the content
+ * is the specified one. */
 static void test_seals(void **state) {
     (void)state;
     vector_file file = vectors_load("seal.txt");
@@ -92,6 +95,7 @@ static struct store_key key_of(const vector_case *vector) {
                               (uint32_t)vector_number(vector, "series")};
 }
 
+/* Keys and prefixes of stored values: encoded as the vectors say, and decoded back. */
 static void test_values(void **state) {
     (void)state;
     vector_file file = vectors_load("values.txt");
@@ -130,6 +134,8 @@ static void expect_offsets(const vector_case *vector, const uint64_t *offsets,
     free(packed);
 }
 
+/* Each list of offsets packs to the vector's bytes, and those bytes give every offset and shard
+ * back. */
 static void test_offsets(void **state) {
     (void)state;
     vector_file file = vectors_load("offsets.txt");
@@ -166,6 +172,8 @@ static void expect_hash(const vector_case *vector) {
     free(bytes);
 }
 
+/* The vector's pairs pack to its bytes. The bytes are then read on their own: every pair is at its
+ * index, and a search for its hash finds one with that hash. */
 static void expect_pairs(const vector_case *vector) {
     size_t count, size;
     unsigned number_size = ids_number_size(vector_number(vector, "record_count"));
@@ -221,6 +229,8 @@ static uint64_t *parse_byte_values(const vector_case *vector, uint8_t *bytes, si
     return ends;
 }
 
+/* The vector holds integers and the bits of floats as words; for bytes the words are the ends of
+ * the values. Floats are compared as bits, because NaN equals nothing. */
 static void expect_column_value(const struct column_values *values,
                                 const struct column_chunk *chunk, size_t i) {
     recmap_value value = column_at(chunk, i);
@@ -277,6 +287,8 @@ static void test_columns(void **state) {
     vectors_free(&file);
 }
 
+/* Adds the vector's records, which follow each other without gaps, and compares the identity that
+ * results: hash, samples and the step between them. */
 static void expect_identity(const vector_case *vector, struct identity_builder *builder) {
     size_t count, check_count, sample_count;
     uint64_t *sizes = vector_numbers(vector, "sizes", &count);
@@ -300,6 +312,8 @@ static void expect_identity(const vector_case *vector, struct identity_builder *
     free(sizes);
 }
 
+/* The file has vectors of two kinds: identities of shards, and fingerprints, which are computed
+ * from the hashes of several identities. */
 static void test_identities(void **state) {
     (void)state;
     vector_file file = vectors_load("identity.txt");

@@ -61,6 +61,8 @@ static void assert_other(const struct shard_identity *a, const struct shard_iden
     assert_memory_not_equal(a->hash, b->hash, IDENTITY_HASH_SIZE);
 }
 
+/* Changes one property at a time: the shard's size, the number of records, and the offset, size or
+ * check of a random record. Each change must change the hash. */
 static void test_hash_knows_all(void **state) {
     (void)state;
     static entry entries[LIMIT];

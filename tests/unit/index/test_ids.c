@@ -49,6 +49,8 @@ static void check_search(const struct ids_chunk *chunk, const struct id_pair *pa
     assert_int_equal(ids_lower_bound(chunk, hash), due);
 }
 
+/* Packs random pairs, whose hashes are distributed as `kind` says, reads them all back, and
+ * searches for hashes that are there, next to one that is, and anywhere in the range. */
 static void check_chunk(size_t count, int kind, unsigned number_size, rng *random) {
     struct id_pair *pairs = must_realloc(NULL, count * sizeof *pairs);
     for (size_t i = 0; i < count; i++)
@@ -102,6 +104,7 @@ static void test_search_without_order(void **state) {
     }
 }
 
+/* The last count that still fits into a number of bytes, and the first that does not. */
 static void test_number_sizes(void **state) {
     (void)state;
     static const struct {

@@ -59,6 +59,8 @@ static void test_integers(void **state) {
     check_integers((int64_t[]){INT64_MIN, 0, INT64_MAX, -1, 1}, 5, 8);
 }
 
+/* Random ranges of every width around a random base. The expected number of bytes is computed from
+ * the largest distance between two values. */
 static void test_random_integers(void **state) {
     (void)state;
     rng random = {1};
@@ -105,6 +107,7 @@ static void test_floats(void **state) {
     free(packed);
 }
 
+/* Random texts, many of them empty, read back after packing. */
 static void test_bytes(void **state) {
     (void)state;
     rng random = {2};
@@ -152,6 +155,9 @@ static uint64_t read_all(const struct column_chunk *chunk) {
     return sum;
 }
 
+/* Random bytes with small numbers, and a prefix that is plausible, so that a good part of the
+ * chunks can be opened. Reading all values of those must stay within the bytes, which the
+ * sanitizers watch. */
 static void test_forged_bytes(void **state) {
     (void)state;
     rng random = {3};
@@ -185,6 +191,8 @@ static void assert_default(recmap_type asked, const char *text, recmap_type due)
     assert_int_equal(value.type, fits ? due : (recmap_type)99);
 }
 
+/* Which texts are defaults of which type. Without a type, the text decides: an integer if it fits,
+ * else a float, else bytes. Bytes longer than a stored value can be are refused. */
 static void test_defaults(void **state) {
     (void)state;
     assert_default(RECMAP_TYPE_INT64, "12", RECMAP_TYPE_INT64);

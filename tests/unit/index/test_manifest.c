@@ -44,6 +44,7 @@ static void assert_same_text(const char *a, const char *b) {
     if (a) assert_string_equal(a, b);
 }
 
+/* Compares all fields, but for the shards and damages, which are values of their own. */
 static void assert_same(const struct manifest *a, const struct manifest *b) {
     assert_int_equal(a->format_version, b->format_version);
     assert_int_equal(a->record_count, b->record_count);
@@ -91,6 +92,8 @@ static void test_manifest(void **state) {
 
 enum { ENTRIES = 50 };
 
+/* Random shards with numbers of all magnitudes. The file and the image of an uncompressed shard
+ * have one size, so that one field is left out of its message. */
 static void make_shards(struct shard_entry *shards, rng *random) {
     for (size_t i = 0; i < ENTRIES; i++) {
         char path[40];
@@ -118,6 +121,8 @@ static void free_shards(struct shard_entry *shards, size_t count) {
     for (size_t i = 0; i < count; i++) shard_entry_deinit(&shards[i]);
 }
 
+/* Encoded shards decode to the same fields, and are refused where fewer shards are expected than
+ * there are. */
 static void test_shards(void **state) {
     (void)state;
     rng random = {1};
@@ -179,6 +184,8 @@ static void test_unsound_shards(void **state) {
     assert_int_equal(decode_changed(&shard), DECODE_BAD);
 }
 
+/* Encoded damages decode to the same fields, and are refused if more follow than the manifest
+ * counts. */
 static void test_damages(void **state) {
     (void)state;
     struct damage_entry given[ENTRIES], decoded[ENTRIES];
@@ -217,6 +224,8 @@ static void decode_all(const uint8_t *bytes, size_t size) {
     free(exact);
 }
 
+/* Every prefix of valid messages, then messages with up to five changed bytes: decoding may refuse
+ * or accept them, but must not read outside of them or leak. */
 static void test_forged_bytes(void **state) {
     (void)state;
     rng random = {2};

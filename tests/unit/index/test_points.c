@@ -38,6 +38,8 @@ static struct point_list make_points(rng *random) {
     return made;
 }
 
+/* Points decode to the same positions and windows, and a search for a byte finds the last point at
+ * or before it. */
 static void test_round_trip(void **state) {
     (void)state;
     rng random = {1};
@@ -90,6 +92,8 @@ static void check_forged(const struct point_list *points, size_t at, size_t widt
     free(bytes);
 }
 
+/* Replaces one number at a time by one that contradicts its neighbours or the sizes of the file and
+ * the image. Each must be refused, because inflating would start from it. */
 static void test_forged_numbers(void **state) {
     (void)state;
     rng random = {2};

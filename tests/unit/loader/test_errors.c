@@ -95,6 +95,8 @@ static uint64_t substitute_of(const recmap_order *order, uint64_t epoch, uint64_
     return number_at(order, epoch, position);
 }
 
+/* Computes from the order alone which records each batch must contain when bad ones are skipped or
+ * substituted, and compares batches, counters and the list of skipped records, over two epochs. */
 static void walk_policy(recmap_dataset *dataset, recmap_order *order, bool substitutes) {
     recmap_error error = RECMAP_ERROR_INIT;
     bool bad[RECORDS] = {false};

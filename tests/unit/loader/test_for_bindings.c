@@ -19,6 +19,8 @@
 
 enum { RECORDS = 500, SHARDS = 7 };
 
+/* peek followed by check returns the very bytes that get returns, for every record, and peek
+ * refuses numbers that are out of range. */
 static void test_peek_is_get_in_two_halves(void **state) {
     (void)state;
     recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);

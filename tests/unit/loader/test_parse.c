@@ -158,6 +158,8 @@ static void test_raise(void **unused) {
     }
 }
 
+/* One record has damaged bytes and another a feature of the wrong type. Both are handled by the
+ * same policy, and both are listed. */
 static void check_policy(recmap_bad_record policy, uint64_t kept) {
     enum { BAD = 41, BROKEN = 86 };
     write_set(BAD, BROKEN);

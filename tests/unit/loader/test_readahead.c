@@ -64,6 +64,8 @@ static void skip_unless_dropped(recmap_dataset *dataset) {
         }
 }
 
+/* Reads an epoch. `is_cold` tells whether readahead checked or requested any record at any time:
+ * the statistics at the end alone could have been reset. */
 static recmap_loader_statistics walk_epoch(recmap_dataset *dataset, recmap_order *order,
                                            recmap_readahead readahead, bool *is_cold) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;

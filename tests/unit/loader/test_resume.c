@@ -241,6 +241,8 @@ static void test_no_drift(void **unused) {
     recmap_dataset_close(dataset);
 }
 
+/* Runs some steps on one number of ranks, saves, and resumes on another number of ranks with
+ * another batch size. The two parts together must be the epoch, each record once. */
 static void grow(recmap_dataset *dataset, recmap_order *order, unsigned before, uint64_t batch,
                  size_t steps, unsigned after, uint64_t batch_after) {
     number_list stream = {NULL, 0, 0};
@@ -327,6 +329,8 @@ static void test_refused(void **unused) {
     free(list.numbers);
 }
 
+/* Seeks to random positions and records, and reads a batch after most of them, so that seeks also
+ * meet workers that have not filled anything yet. Refused seeks leave the position as it was. */
 static void test_seek(void **unused) {
     (void)unused;
     recmap_error error = RECMAP_ERROR_INIT;

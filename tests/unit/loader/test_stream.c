@@ -184,6 +184,8 @@ static void assert_invalid(recmap_dataset *dataset, recmap_order *order,
     assert_non_null(strstr(error.message, due));
 }
 
+/* Each option out of range by itself, with the message that names it. Afterwards the defaults must
+ * still work. */
 static void test_options(void **state) {
     (void)state;
     recmap_dataset *dataset = numbered_make(20, 1, NULL);

@@ -167,6 +167,8 @@ static void *watch(void *context) {
     return NULL;
 }
 
+/* One thread reads the statistics all the time while another one reads batches, with bad records in
+ * between that change them. */
 static void test_statistics_of_another_thread(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_make(3000, 4, NULL);

@@ -106,6 +106,8 @@ static uint64_t take_step(tally *seen, const recmap_deal *deal, uint64_t step) {
     return total;
 }
 
+/* Takes all steps of an epoch and counts how often each record occurs: once, but for the last step,
+ * which `last` leaves out, shortens or fills with records from the epoch's start. */
 static void check_whole_epoch(recmap_order *order, uint64_t epoch, recmap_deal_options options) {
     uint64_t n = recmap_order_count(order), next_epoch, next;
     uint64_t step_size = options.world_size * options.batch_size;

@@ -14,6 +14,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* Counts above the limits, and zeros where at least one is needed, for each kind of order. Labels
+ * are not read if there are too many, so NULL is enough. */
 static void test_hostile_counts(void **state) {
     (void)state;
     const uint64_t large = RECMAP_ORDER_COUNT_MAX + 1;
@@ -62,6 +64,8 @@ static void test_largest(void **state) {
     }
 }
 
+/* Weights that are not numbers, negative, infinite or all zero, and mixtures that are empty, too
+ * large or too uneven. The message names the first offender. */
 static void test_hostile_weights(void **state) {
     (void)state;
     const double bad[] = {NAN, -1, INFINITY, -INFINITY, -5e-324};
@@ -114,6 +118,8 @@ static recmap_status mix_alike(recmap_order **order, recmap_order *source, size_
     return status;
 }
 
+/* Nests views, then mixtures, as deep as allowed. Every kind of order over the deepest one is
+ * refused, and the deepest one still works. */
 static void test_nesting_has_a_limit(void **state) {
     (void)state;
     for (int is_view = 0; is_view < 2; is_view++) {
@@ -192,6 +198,8 @@ static void test_nested_mixtures_on_a_small_stack(void **state) {
     recmap_order_release(order);
 }
 
+/* Bounds that do not ascend, lengths that are negative or above the budget, and sizes that
+ * contradict each other. Labels at both ends of int64 are fine, and form groups like others. */
 static void test_hostile_groups(void **state) {
     (void)state;
     const int64_t lengths[] = {5, -1, 7}, fine[] = {5, 1, 7}, bounds[] = {3, 3}, down[] = {3, 2};
@@ -219,6 +227,8 @@ static void test_hostile_groups(void **state) {
     check_once(order);
 }
 
+/* Ranges that leave [0, 2^62) in either direction, also by overflow, and lists and masks whose
+ * length or numbers do not fit. The last range that fits is accepted. */
 static void test_hostile_views(void **state) {
     (void)state;
     const uint64_t most = RECMAP_ORDER_COUNT_MAX, list[] = {1, most, 3};
@@ -247,6 +257,8 @@ static void test_hostile_views(void **state) {
     recmap_order_release(base);
 }
 
+/* Positions, records, batches and epochs that are out of range. Outputs must be left alone then,
+ * which the value 77 shows. */
 static void test_hostile_positions(void **state) {
     (void)state;
     recmap_order *order = shuffled(300, 1), *draws = NULL, *groups = grouped(30, 3, 4, 1);
@@ -287,6 +299,8 @@ static void test_hostile_positions(void **state) {
     recmap_order_release(mixture);
 }
 
+/* Orders of no records: nothing is at any position, nothing can be found, and a run of zero
+ * positions succeeds. */
 static void test_empty(void **state) {
     (void)state;
     recmap_order *orders[] = {sequential(0),

@@ -144,6 +144,8 @@ static void check_draws(recmap_order *order, const double *weights, size_t n) {
     recmap_order_release(order);
 }
 
+/* Draws from equal and from rising weights, and from weights that are mostly zero: the frequencies
+ * must match the weights, and a weight of zero is never drawn. */
 static void test_draws(void **state) {
     (void)state;
     enum { DRAWS = 40000 };
@@ -375,6 +377,8 @@ static void test_positions_in_nested_mixtures(void **state) {
 
 /* ---- Groups. */
 
+/* Each batch has one label, at most one batch per label is short, and another epoch has another
+ * order. */
 static void check_grouped(const recmap_order *order, const int64_t *labels, size_t n,
                           uint64_t batch_size) {
     uint64_t short_batches = 0, groups = 0, moved = 0;
@@ -440,6 +444,9 @@ static void test_batches_are_shuffled(void **state) {
     recmap_order_release(order);
 }
 
+/* Lengths that differ by orders of magnitude. Each batch must stay within its budget when padded to
+ * its longest record, and all its records must be from one bucket, so that less than half is
+ * padding. */
 static void test_token_budgets(void **state) {
     (void)state;
     enum { N = 5000 };
@@ -471,6 +478,7 @@ static void test_token_budgets(void **state) {
     check_once(order);
 }
 
+/* In each batch, the count of every class differs from its exact share by less than 2. */
 static void check_strata(uint64_t classes, uint64_t batch) {
     enum { N = 3000 };
     int64_t *labels = make_labels(N, classes, batch);
@@ -502,6 +510,8 @@ static void test_strata(void **state) {
 
 /* ---- Views and what is made of them. */
 
+/* Views of views, of grouped and windowed orders and of mixtures: random access must equal the
+ * whole epoch, and positions must be found again. */
 static void test_views_compose(void **state) {
     (void)state;
     for (uint64_t round = 0; round < 20; round++) {
@@ -605,6 +615,8 @@ static recmap_order *weighted(double first) {
     return made;
 }
 
+/* A state refuses another order by its description. So orders that differ in any parameter must
+ * have different descriptions, and equal ones equal descriptions. */
 static void test_descriptions(void **state) {
     (void)state;
     recmap_order *order = shuffled((uint64_t)1 << 62, UINT64_MAX);

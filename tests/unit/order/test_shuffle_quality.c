@@ -158,6 +158,9 @@ static void relation_check(const relation *r, const char *what, uint64_t n) {
     }
 }
 
+/* Looks for affine relations: of a random permutation, the xor (or sum) of the results for x, y, z
+ * and x^y^z is uniform. A weak one gives 0, or a constant, too often, so the xor is checked as a
+ * whole and in halves. */
 static void check_affine(unsigned bits, uint64_t seed, size_t triples) {
     const uint64_t n = (uint64_t)1 << bits, mask = n - 1;
     const unsigned k = bits / 2;
@@ -203,6 +206,8 @@ static size_t count_cycles(const uint64_t *p, size_t n, bool *seen) {
     return cycles;
 }
 
+/* Fixed points, cycles and parity of random permutations have known means and variances. Over many
+ * keys, none may deviate by more than 5 standard deviations. */
 static void check_cycles(uint64_t n, unsigned keys) {
     double fixed = 0, cycles = 0, even = 0, mean = 0, variance = 0;
     bool *seen = make_array(n, sizeof *seen);
@@ -247,6 +252,8 @@ static size_t rank_of(const uint64_t *p, size_t n) {
     return rank;
 }
 
+/* For 2 to 6 records, counts how often each of the n! orders occurs, over seeds and over epochs.
+ * All must be equally frequent. */
 static void test_tiny(void **state) {
     (void)state;
     enum { ORDERS_MAX = 720 };
@@ -366,6 +373,9 @@ static void test_close_neighbours(void **state) {
     free(p);
 }
 
+/* Divides the records into classes by number and counts them in each batch. The chi squared of
+ * batches must have not only the right mean but also the right deviation: batches that are too even
+ * are as suspicious as uneven ones. */
 static void check_classes(uint64_t n, size_t classes, size_t batch, size_t batches) {
     double sum = 0, squares = 0, freedom = (double)classes - 1;
     uint32_t *bins = make_array(classes, sizeof *bins);

@@ -14,6 +14,8 @@
 
 enum { WEIGHTS_MAX = 64 };
 
+/* The vector's numbers are at its positions, and its positions are those of its numbers: in
+ * batches, which may use vector instructions, and one at a time, which does not. */
 static void check_permutation(const vector_case *c) {
     struct permutation p;
     permutation_init(&p, vector_number(c, "n"), vector_number(c, "seed"), vector_number(c, "epoch"),
@@ -76,6 +78,7 @@ static size_t read_weights(double weights[WEIGHTS_MAX], const vector_case *c) {
     return count;
 }
 
+/* From weights to whole numbers to shares per period, as the vectors specify. */
 static void test_shares(void **state) {
     (void)state;
     vector_file file = vectors_load("order-shares.txt");
@@ -185,6 +188,8 @@ static recmap_order *make_order(const vector_case *c) {
     return made;
 }
 
+/* Compares an epoch with the vector, position by position, and the sizes of its batches if it has
+ * batches. Random access must agree with the epoch. */
 static void check_epoch(const vector_case *c, const recmap_order *order, unsigned epoch) {
     char epoch_key[16], sizes_key[16];
     snprintf(epoch_key, sizeof epoch_key, "epoch-%u", epoch);

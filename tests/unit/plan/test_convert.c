@@ -60,6 +60,8 @@ static int64_t within(int kind, random_state *random) {
     }
 }
 
+/* Each element type and each count around the vector width, converted to new memory and in place.
+ * Both must give the values that were put in. */
 static void test_integers_that_fit(void **state) {
     (void)state;
     random_state random = {1};
@@ -178,6 +180,8 @@ static void test_short_floats(void **state) {
     }
 }
 
+/* Floats that all types represent exactly, in runs of every length, and then one that overflows at
+ * each place: the result names that place. Infinity is not an overflow. */
 static void test_runs_of_floats(void **state) {
     (void)state;
     float values[LIMIT], same[LIMIT];
@@ -209,6 +213,8 @@ static void test_runs_of_floats(void **state) {
     }
 }
 
+/* Raw elements at an odd address, in both byte orders. The expected numbers are put together byte
+ * by byte. */
 static void test_raw(void **state) {
     (void)state;
     uint8_t data[1 + 8 * 16];

@@ -18,6 +18,7 @@ static void expect_refused(recmap_feature feature, const char *message) {
     assert_string_equal(error.message, message);
 }
 
+/* One mistake per specification, with the message that names the feature and the mistake. */
 static void test_features_that_cannot_be(void **state) {
     (void)state;
     const recmap_feature a = {.name = "a", .kind = FIXED, .element = I64};
@@ -50,6 +51,8 @@ static void test_features_that_cannot_be(void **state) {
                    "feature 'a': SPARSE needs index keys and sizes");
 }
 
+/* Defaults of another type, number or range than the feature has, or for a kind without defaults.
+ * */
 static void test_defaults_that_cannot_be(void **state) {
     (void)state;
     expect_refused((recmap_feature){.name = "a", .kind = FIXED, .element = I64, DEFAULTS(FLOAT(1))},
@@ -85,6 +88,8 @@ static void test_defaults_that_are_too_large(void **state) {
         "feature 'a': the defaults have more than 2 GiB");
 }
 
+/* Partitions and indices that lack a part, have an impossible size, or belong to another kind of
+ * feature. */
 static void test_partitions_that_cannot_be(void **state) {
     (void)state;
     recmap_feature f = {.name = "a",

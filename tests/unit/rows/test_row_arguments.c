@@ -15,6 +15,7 @@ static recmap_counts *three(void) {
     return make_counts(values, 3);
 }
 
+/* Each option out of range by itself, with the message that names it. */
 static void test_chunked(void **state) {
     (void)state;
     recmap_counts *counts = three();
@@ -43,6 +44,7 @@ static void test_chunked(void **state) {
     recmap_counts_release(counts);
 }
 
+/* Each option out of range by itself, with the message that names it. */
 static void test_packed(void **state) {
     (void)state;
     recmap_counts *counts = three();
@@ -67,6 +69,7 @@ static void test_packed(void **state) {
     recmap_counts_release(counts);
 }
 
+/* Each option out of range by itself, with the message that names it. */
 static void test_windows(void **state) {
     (void)state;
     recmap_counts *counts = three();
@@ -139,6 +142,8 @@ static void check_empty(recmap_order *order) {
     recmap_order_release(order);
 }
 
+/* Without elements there are no rows, whether there are no records, records of length zero, or too
+ * few elements for one row where the rest is dropped. */
 static void test_empty(void **state) {
     (void)state;
     const uint64_t none[] = {0, 0, 0};
@@ -178,6 +183,8 @@ static void test_sizes(void **state) {
     }
 }
 
+/* Orders of records have no pieces, and a mixture refuses sources of both kinds or with rows of
+ * different widths. */
 static void test_not_rows(void **state) {
     (void)state;
     recmap_pieces pieces = RECMAP_PIECES_INIT;
@@ -261,6 +268,8 @@ static void check_changed(recmap_order *order, struct changing_counts *counts, u
     recmap_order_release(order);
 }
 
+/* Rows of each kind from counts that change after the order was created, to smaller and to larger
+ * values. */
 static void test_changed(void **state) {
     (void)state;
     const uint64_t values[] = {0, 1, 7, UINT64_MAX};

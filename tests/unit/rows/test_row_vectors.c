@@ -71,6 +71,7 @@ static void check_numbers(const vector_case *c, const recmap_order *order, unsig
     free(expected);
 }
 
+/* The vector lists the number of pieces of each row, and then four numbers for each piece. */
 static void check_pieces(const vector_case *c, const recmap_order *order, unsigned epoch,
                          const uint64_t *positions, size_t count) {
     char key[32];

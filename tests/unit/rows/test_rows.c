@@ -108,6 +108,8 @@ static void check_chunked_row(const recmap_order *order, const recmap_piece *ite
     if (is_full) assert_int_equal(place, recmap_order_row_width(order));
 }
 
+/* Counts in how many rows each element occurs. Elements in overlaps occur once more, and only a
+ * dropped last row may leave elements out. */
 static void check_chunked(const struct sample *sample, const recmap_chunked_options *options,
                           const recmap_order *order, uint64_t epoch) {
     recmap_pieces pieces = all_pieces(order, epoch);
@@ -312,6 +314,8 @@ static void test_windows(void **state) {
 
 /* ---- Mixtures, views, ranks. */
 
+/* An order of rows of the given width, of any kind, for mixtures: their sources must have one
+ * width. The options are random, but for those that affect the width or may leave no rows. */
 static recmap_order *random_order(uint64_t width) {
     struct sample sample;
     do sample = make_sample();

@@ -37,6 +37,8 @@ static recmap_status lift(struct record_run *run, const struct extractor *liftin
     return status;
 }
 
+/* One feature of each type is lifted. The columns are in the order of the options, not of the
+ * record, and features that nobody asked for are ignored. */
 static void test_values(void **state) {
     (void)state;
     struct extractor *lifting = make("id", 3);
@@ -122,6 +124,8 @@ static void assert_feature_error(buffer *features, const char *message) {
     extractor_destroy(lifting);
 }
 
+/* Two values where one is needed, an id of type float, and bytes that are one longer than a column
+ * stores. The longest that fits is stored. */
 static void test_values_that_do_not_do(void **state) {
     (void)state;
     buffer features = BUFFER_INIT;
@@ -167,6 +171,8 @@ static void test_no_example(void **state) {
 /* What the callback does is told by its context. */
 typedef enum deed { GIVE, GIVE_FLOAT_ID, FAIL, FAIL_IN_SILENCE, FILL_MESSAGE } deed;
 
+/* The callback under test. It checks that it gets a record without a number and empty outputs, and
+ * then does what its context says. */
 static recmap_status act(void *context, const recmap_record *record, recmap_value *id,
                          recmap_value *columns, size_t column_count, char *message,
                          size_t message_capacity) {
@@ -189,6 +195,8 @@ static recmap_status act(void *context, const recmap_record *record, recmap_valu
     return RECMAP_NO_MEMORY;
 }
 
+/* What the callback returns, says and sets arrives unchanged, both while an index is built and when
+ * the id of one record is read. */
 static void test_callback(void **state) {
     (void)state;
     static const struct {

@@ -131,6 +131,8 @@ typedef struct setting {
     bool callback_fails;
 } setting;
 
+/* Scans the files with the given threads and segments, and records all that the sink is told, so
+ * that two scans can be compared. */
 static story scan_story(const char *const *paths, size_t count, setting *how) {
     story told = {.shard = 0};
     recmap_error error = RECMAP_ERROR_INIT;

@@ -32,6 +32,8 @@ static void build(const vector_case *vector) {
     recmap_index_builder_destroy(builder);
 }
 
+/* Compares what the index says of the shard with the vector: framing, tail, identity and damages.
+ * */
 static void expect_index(const vector_case *vector) {
     struct index_file *index = NULL;
     assert_int_equal(index_open(&index, "x.rmx", NULL, NULL), RECMAP_OK);
@@ -54,6 +56,7 @@ static void expect_index(const vector_case *vector) {
     index_close(index);
 }
 
+/* Compares places and bytes of all records with the vector, whose payloads follow each other. */
 static void expect_records(const vector_case *vector) {
     recmap_dataset *dataset = NULL;
     size_t count, size_count, payload_size;

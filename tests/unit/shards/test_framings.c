@@ -82,6 +82,8 @@ static size_t make(uint8_t *data, unsigned kind, rng *random) {
     return size;
 }
 
+/* Random files of each framing, damaged or not, scanned in small segments by up to three threads.
+ * The result must be that of a plain reader which goes through the bytes once. */
 static void test_scan_is_a_plain_walk(void **state) {
     (void)state;
     rng random = {11};
@@ -202,6 +204,9 @@ static recmap_frame_verdict parse_nothing(recmap_frame_place *frame, const uint8
     return size ? RECMAP_FRAME_GOOD : RECMAP_FRAME_END;
 }
 
+/* A framing may be registered twice if both are equal. Names that are reserved, too long or not
+ * plain are refused, and so are unknown versions, a missing parser, and another framing with a
+ * registered name. */
 static void test_registering(void **state) {
     (void)state;
     recmap_frame_place place = {1, 0, 1};

@@ -266,6 +266,9 @@ static void test_list_files(void **state) {
     ASSERT_LIST(expected, "@list");
 }
 
+/* Patterns, folders and list files that name nothing, or name what is not there. Errors in list
+ * files name the file and the line, also in nested ones, and files that are not lists are
+ * recognised before they are read whole. */
 static void test_refusals(void **state) {
     (void)state;
     assert_refused("nothing", RECMAP_INVALID, "nothing", "there is no such file or folder");

@@ -131,6 +131,8 @@ static void assert_refused_bytes(const void *data, size_t size, recmap_status du
     assert_true(error.message[0] && error.advice[0]);
 }
 
+/* Every bit flipped, every truncation, a byte appended, and random bytes: a state is accepted whole
+ * or not at all. */
 static void test_mutated_bytes(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();

@@ -269,6 +269,8 @@ static void flip(uint64_t offset) {
     file_free(&file);
 }
 
+/* Flips each byte of a value and its prefix in the file, one at a time. Reading that value reports
+ * it, again and again; other values stay readable; and a complete check finds it too. */
 static void every_byte_of_a_value_counts(void **state) {
     (void)state;
     sample_write(path);
@@ -429,6 +431,8 @@ static void remove_file(void) {
 
 typedef void (*harm_fn)(void);
 
+/* Changes the file while it is open. A store that was read into memory does not notice; otherwise
+ * every value is refused, and truncation is told apart from changed bytes. */
 static void harm_while_open(harm_fn harm, bool in_memory, bool expect_harm) {
     recmap_error error = RECMAP_ERROR_INIT;
     sample_write(path);

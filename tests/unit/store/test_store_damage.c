@@ -116,6 +116,8 @@ static void look_at_value(outcome *seen, struct store *opened, store_table table
     if (!is_true(table, value)) seen->wrong_count++;
 }
 
+/* Opens the file and reads everything in it. A store must either be refused with a complete error,
+ * or give values each of which is right or refused. */
 static outcome look(bool in_memory) {
     outcome seen = {0};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -349,6 +351,7 @@ static uint8_t *tree_page(store_file *file, uint64_t *random) {
     }
 }
 
+/* Changes one field of one of the two meta pages, which LMDB itself would trust. */
 static void forge_meta(store_file *file, uint64_t *random) {
     static const struct {
         int at, width;
