@@ -27,7 +27,8 @@ typedef struct recmap_writer_options {
 typedef struct recmap_writer recmap_writer;
 
 /* Creates a writer, which the caller destroys. NULL options are the defaults. Errors: INVALID for
- * invalid options; IO if the folder cannot be written to. */
+ * invalid options, and for names that end in .gz or the like, because the file is not compressed;
+ * IO if the folder cannot be written to. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_create(recmap_writer **writer,
                                                                const char *path,
                                                                const recmap_writer_options *options,

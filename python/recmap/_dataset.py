@@ -17,6 +17,7 @@ from ._columns import ColumnBatch, columns_of, sequence_columns_of
 from ._errors import IdNotFoundError, StaleIndexError
 from ._features import Feature, Features, features_of_schema, parser_of
 from ._lifted import Columns
+from ._missing import FeatureNames, Missing, check_batch
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
 from ._options import Lifts, OpenOptions
 from ._orders import Shuffled
@@ -45,6 +46,7 @@ class Dataset(_recmap.Dataset):
     _selection: Selection
     _whole: bool  # the items are all records, in order
     _columns_read: dict[str, npt.NDArray[Any]]  # shared by all views
+    _feature_names: FeatureNames  # shared by all views
 
     if TYPE_CHECKING:
 
@@ -64,7 +66,7 @@ class Dataset(_recmap.Dataset):
     def _open(cls, options: OpenOptions) -> Dataset:
         handle = options.open_handle()
         count = _recmap.Dataset(handle, 0, 0, 1, None)._record_count()
-        return cls._create(handle, options, Selection(0, count, 1, None), {})
+        return cls._create(handle, options, Selection(0, count, 1, None), {}, FeatureNames())
 
     @classmethod
     def _create(
@@ -73,12 +75,14 @@ class Dataset(_recmap.Dataset):
         options: OpenOptions,
         selection: Selection,
         columns_read: dict[str, npt.NDArray[Any]],
+        feature_names: FeatureNames,
     ) -> Dataset:
         dataset = cls(handle, *selection)
         dataset._options = options
         dataset._selection = selection
         dataset._whole = selection.is_whole(dataset._record_count())
         dataset._columns_read = columns_read
+        dataset._feature_names = feature_names
         return dataset
 
     # ---- Views.
@@ -95,7 +99,8 @@ class Dataset(_recmap.Dataset):
         )
 
     def _select(self, selection: Selection) -> Dataset:
-        return type(self)._create(self._handle, self._options, selection, self._columns_read)
+        shared = self._columns_read, self._feature_names
+        return type(self)._create(self._handle, self._options, selection, *shared)
 
     def _is_whole(self) -> bool:
         return self._whole
@@ -211,12 +216,17 @@ class Dataset(_recmap.Dataset):
         """
         return cast(RecordBatch, self._gather(self._record_numbers(items), threads))
 
+    def __getitems__(self, items: list[int]) -> list[bytes]:
+        """The records as bytes, for ``DataLoader(ds, ...)`` of PyTorch, whose batches are lists."""
+        return [bytes(record) for record in self.gather(items)]
+
     def parse(
         self,
         items: Numbers,
         features: Features,
         *,
         on_error: Literal["raise", "collect"] = "raise",
+        missing: Missing = "warn",
         threads: int = 0,
     ) -> ColumnBatch:
         """Reads many records and parses their features into columns, in C: {name: column}.
@@ -227,17 +237,25 @@ class Dataset(_recmap.Dataset):
                 of the records are skipped without being decoded.
             on_error: "collect" leaves the rows of unreadable records null and lists them in
                 ``failures``.
+            missing: what to do about a feature that no record of the batch has, which is usually a
+                misspelt name. "warn" warns once per data set, with similar names, unless a sample
+                of 100 other records has the feature; "error" raises FeatureError; "ignore" gives an
+                empty column. A feature with a default counts as missing only if the sample does not
+                have it either.
             threads: how many threads read and parse. 0: one per core for 1,024 records or about
                 1 MiB and more, else one. The result is the same for any number.
 
         Raises:
-            FeatureError: a record's features do not match.
+            FeatureError: a record's features do not match, or ``missing="error"`` found a feature
+                missing.
             CorruptRecordError: a record is damaged, or is not a tf.Example.
 
         >>> digits().parse([5, 1], {"label": recmap.FixedLen((), "int32")})["label"]
         array([5, 1], dtype=int32)
         """
-        return columns_of(self._parsed(items, parser_of(features), on_error, threads))
+        batch = self._parsed(items, parser_of(features), on_error, threads)
+        check_batch(batch, self, features, None, missing)
+        return columns_of(batch)
 
     def parse_sequence(
         self,
@@ -246,16 +264,18 @@ class Dataset(_recmap.Dataset):
         feature_lists: Features,
         *,
         on_error: Literal["raise", "collect"] = "raise",
+        missing: Missing = "warn",
         threads: int = 0,
     ) -> tuple[ColumnBatch, ColumnBatch]:
         """Parses records of tf.SequenceExample: the columns of the context and the feature lists.
 
         In feature lists, ``FixedLenSequence`` takes one step from each feature of a list, and
         ``VarLen`` gives rows of steps of values. A step whose feature has no kind is an empty step,
-        not null.
+        not null. `missing` and the other arguments are those of `parse`.
         """
         parser = parser_of(context, feature_lists)
         batch = self._parsed(items, parser, on_error, threads)
+        check_batch(batch, self, context, feature_lists, missing)
         return sequence_columns_of(batch, parser.context_count())
 
     def _parsed(

@@ -38,7 +38,7 @@ def rank_and_world_size(
 def _from_environment() -> tuple[int, int] | None:
     """Rank and world size; None if no launcher set them."""
     for names in _VARIABLES:
-        if all(name in os.environ for name in names):
+        if all(name in os.environ for name in names) and not _is_batch_script(names):
             rank, world_size = (_number(name) for name in names)
             if rank >= world_size:
                 raise ValueError(
@@ -47,6 +47,17 @@ def _from_environment() -> tuple[int, int] | None:
                 )
             return rank, world_size
     return None
+
+
+def _is_batch_script(names: tuple[str, str]) -> bool:
+    """Whether Slurm set the variables for a batch script, which runs once, outside srun.
+
+    Such a script has SLURM_PROCID=0 and the number of tasks that its job may start. Only processes
+    that srun started have the id of a step.
+    """
+    if names[0] != "SLURM_PROCID" or "SLURM_JOB_ID" not in os.environ:
+        return False
+    return "SLURM_STEP_ID" not in os.environ and "SLURM_STEPID" not in os.environ
 
 
 def _number(name: str) -> int:

@@ -8,13 +8,14 @@ import operator
 import os
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from . import _recmap
 from ._columns import columns_of, sequence_columns_of
 from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._launcher import rank_and_world_size
+from ._missing import FirstBatchCheck, Missing
 from ._orders import Order, Sequential, Shuffled, check_fits
 from ._pipeline import Pipeline, submit_later
 
@@ -50,6 +51,9 @@ class Loader:
     epoch 3 of the run, also when resumed; with ``math.inf`` it never ends. A batch is a
     `RecordBatch`, a `ColumnBatch` with `features`, or the result of `transform`.
 
+    A second ``next(iter(loader))`` therefore gives the second batch, not the first one again, as it
+    would for a list; `peek` looks at the next batch without consuming it.
+
     The state covers what was delivered, not what was read ahead: `state_dict` after step s resumes
     with step s + 1, with any number of ranks and any batch size. After the last step of an epoch,
     it is the start of the next epoch, also inside the ``for``. (`recmap.torch` follows torchdata
@@ -83,6 +87,8 @@ class Loader:
         batches_ahead: the maximum number of batches to read ahead; 0: a default.
         on_error: for records that fail their check: "raise" an exception, "skip" the record, or
             "substitute" the next good one of the epoch. `skipped` lists them.
+        missing: what to do about a feature that no record of the first batch has, as in
+            `Dataset.parse`: "warn", "error" or "ignore".
         readahead: "auto", "on" or "off": whether to ask the kernel to read records ahead.
         transform: a callable that converts one batch. It runs ahead in threads, and its results are
             delivered in order. Views of a RecordBatch stay valid as long as they exist.
@@ -90,7 +96,7 @@ class Loader:
 
     Raises (during iteration; the next call then tries the step again):
         CorruptRecordError: a record is damaged, or `features` are given and it is not a tf.Example.
-        FeatureError: a record's features do not match.
+        FeatureError: a record's features do not match, or are missing.
         Exception: an exception of `transform`.
 
     >>> features = {"label": recmap.FixedLen((), "int64")}
@@ -121,6 +127,7 @@ class Loader:
         threads: int = 0,
         batches_ahead: int = 0,
         on_error: OnError = "raise",
+        missing: Missing = "warn",
         readahead: Literal["auto", "on", "off"] = "auto",
         transform: Callable[[Any], Any] | None = None,
         transform_threads: int | None = None,
@@ -146,6 +153,7 @@ class Loader:
         elif features is not None:
             self._parser = parser_of(features)
         self._is_sequence = feature_lists is not None
+        self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
         self._loader = _recmap.Loader(
             dataset._handle,
             self._order,
@@ -269,10 +277,16 @@ class Loader:
         """What makes the batch of a step, without a reference to the loader."""
         if self._parser is None:
             return _batch_of
-        if not self._is_sequence:
-            return _columns_of
-        count = self._parser.context_count()
-        return lambda step: sequence_columns_of(step.batch, count)
+        check = self._first_batch.check
+        count = self._parser.context_count() if self._is_sequence else None
+
+        def columns_of_step(step: _recmap.Step) -> Any:
+            check(step.batch)
+            if count is None:
+                return columns_of(step.batch)
+            return sequence_columns_of(step.batch, count)
+
+        return columns_of_step
 
     def _converter(
         self, finish: Callable[[Any, _recmap.Step], Any] | None
@@ -313,6 +327,14 @@ class Loader:
         return self._order.share(
             epoch, position, self._world_size, self._batch_size, self._last, 0, self._rank
         )[0]
+
+    def __getitem__(self, index: object) -> NoReturn:
+        # DataLoader(loader) comes here, because a loader has a length.
+        raise TypeError(
+            "a Loader is iterated, not indexed: `for batch in loader`. For PyTorch, write "
+            "`for batch in recmap.torch.IterableDataset(loader)`, or "
+            "DataLoader(recmap.torch.IterableDataset(loader), batch_size=None)"
+        )
 
     def state_dict(self) -> dict[str, Any]:
         """The current state as plain JSON values; the same on every rank after a step.
@@ -406,10 +428,6 @@ def _batch_of(step: _recmap.Step) -> Any:
 
 def _value_of(step: _recmap.Step) -> Any:
     return step.value
-
-
-def _columns_of(step: _recmap.Step) -> Any:
-    return columns_of(step.batch)
 
 
 def _rebuild(arguments: dict[str, Any], state: dict[str, Any]) -> Loader:

@@ -23,7 +23,8 @@ class Writer:
     """Writes records into TFRecord files in turn: record i goes into shard i modulo `shards`.
 
     The files have temporary names until the writer is closed, so that only complete files appear
-    under their final names. An exception inside ``with`` removes them.
+    under their final names. An exception inside ``with`` removes them. They are not compressed, so
+    names that end in .gz or the like are refused.
 
     Safe to use from many threads, but the order of the records is then undefined. After a fork, the
     writer belongs to the parent: a child cannot close it and does not affect it.

@@ -32,6 +32,7 @@ from ._features import (
     feature_of,
     parser_of,
 )
+from ._missing import FirstBatchCheck, Missing
 from ._numbers import out_of_range
 from ._orders import Order, check_fits
 from ._rows import plain, rows_of
@@ -84,14 +85,20 @@ class DataSource:
     Args:
         dataset: a data set or a view.
         features: {name: FixedLen(...), ...}, or features of tf.io.
+        missing: what to do about a feature that neither the first elements read nor a sample of 100
+            records of the data set have, as in `recmap.Dataset.parse`.
 
     >>> source = recmap.grain.DataSource(digits(), {"label": recmap.FixedLen()})
     >>> len(source), source[5]["label"]
     (1797, np.int64(5))
     """
 
-    def __init__(self, dataset: Dataset, features: Features | None = None) -> None:
+    def __init__(
+        self, dataset: Dataset, features: Features | None = None, missing: Missing = "warn"
+    ) -> None:
         self._dataset = dataset
+        self._missing: Missing = missing
+        self._first_batch = FirstBatchCheck(dataset, features, None, missing, always_samples=True)
         self._features = None if features is None else dict(features)
         self._parser = None if features is None else parser_of(features)
         self._repr: str | None = None
@@ -108,7 +115,9 @@ class DataSource:
         """Many elements at once, several times faster than one by one."""
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(indices)]
-        return rows_of(columns_of(self._dataset._parsed(indices, self._parser, "raise")))
+        batch = self._dataset._parsed(indices, self._parser, "raise")
+        self._first_batch.check(batch)
+        return rows_of(columns_of(batch))
 
     _getitems = __getitems__  # the name that Grain's pipelines use
 
@@ -136,7 +145,7 @@ class DataSource:
         return self._repr
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._dataset, self._features)
+        return type(self), (self._dataset, self._features, self._missing)
 
 
 def _items(dataset: Dataset) -> str:
@@ -267,7 +276,7 @@ class Batches(grain.MapDataset):
     Much faster than batching in Grain, because Python runs once per batch instead of per element. A
     batch is a dict {name: column} with arrays, object arrays for bytes, or `recmap.RaggedColumn`;
     without features it is a list of bytes. The last batch of an epoch can be smaller, unless
-    `drop_remainder`.
+    `drop_remainder`. `missing` is as in `recmap.Dataset.parse`, for the first batch read.
 
     >>> order = recmap.Shuffled(1797, seed=7)
     >>> batches = recmap.grain.Batches(digits(), order, 256, {"label": recmap.FixedLen()})
@@ -283,6 +292,7 @@ class Batches(grain.MapDataset):
         features: Features | None = None,
         *,
         drop_remainder: bool = False,
+        missing: Missing = "warn",
     ) -> None:
         super().__init__()
         if batch_size < 1:
@@ -290,6 +300,8 @@ class Batches(grain.MapDataset):
         check_fits(order, len(dataset))
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
         self._features = None if features is None else dict(features)
+        self._missing: Missing = missing
+        self._first_batch = self._check()
         self._parser: _recmap.Parser | None = None
         if features is not None:
             self._parser = parser_of(features)
@@ -309,7 +321,9 @@ class Batches(grain.MapDataset):
         numbers = self._order.at(epoch, range(first, end))
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(numbers)]
-        columns = columns_of(self._dataset._parsed(numbers, self._parser, "raise"))
+        parsed = self._dataset._parsed(numbers, self._parser, "raise")
+        self._first_batch.check(parsed)
+        columns = columns_of(parsed)
         return {name: plain(columns[name]) for name in columns}
 
     @property
@@ -324,11 +338,15 @@ class Batches(grain.MapDataset):
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_parser": None}
+        return {**self.__dict__, "_parser": None, "_first_batch": None}
+
+    def _check(self) -> FirstBatchCheck:
+        return FirstBatchCheck(self._dataset, self._features, None, self._missing)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
+        self._first_batch = self._check()
         if self._features is not None:
             self._parser = parser_of(self._features)
 

@@ -17,6 +17,7 @@ import datasets
 from . import arrow
 from ._dataset import Dataset
 from ._features import Features, parser_of
+from ._missing import Missing
 from ._numbers import cuts_of
 from ._orders import Order, check_fits
 
@@ -33,6 +34,7 @@ def dataset(
     epoch: int = 0,
     shards: int = 64,
     numbers: bool = False,
+    missing: Missing = "warn",
 ) -> Any:
     """A ``datasets.IterableDataset`` of the rows of a data set or view.
 
@@ -54,6 +56,8 @@ def dataset(
         epoch: the epoch of the order.
         shards: the number of shards; at most one per position.
         numbers: add a column "number" with the records' numbers in the whole data set.
+        missing: what to do about a feature that no record of some 256 rows has, as in
+            `recmap.Dataset.parse`.
 
     >>> rows = recmap.huggingface.dataset(digits(), {"label": recmap.FixedLen()})
     >>> next(iter(rows)), rows.num_shards
@@ -73,6 +77,7 @@ def dataset(
             "order": order,
             "epoch": epoch,
             "numbers": numbers,
+            "missing": missing,
             "parts": list(pairwise(cuts)),  # datasets splits the lists among the shards
         },
     )
@@ -84,6 +89,7 @@ def _rows(
     order: Order | None,
     epoch: int,
     numbers: bool,
+    missing: Missing,
     parts: list[tuple[int, int]],
 ) -> Iterator[dict[str, Any]]:
     for first, end in parts:
@@ -91,7 +97,10 @@ def _rows(
             positions = range(start, min(start + _ROWS, end))
             items = positions if order is None else order.at(epoch, positions)
             batch: Any
-            batch = dataset.gather(items) if features is None else dataset.parse(items, features)
+            if features is None:
+                batch = dataset.gather(items)
+            else:
+                batch = dataset.parse(items, features, missing=missing)
             row_numbers = batch.numbers.tolist() if numbers else [None] * len(positions)
             rows = arrow.table(batch, tensor=arrow.lists).to_pylist()
             for row, number in zip(rows, row_numbers, strict=True):

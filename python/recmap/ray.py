@@ -29,6 +29,7 @@ from ray.exceptions import RayTaskError
 from . import _build, _recmap
 from ._dataset import Dataset
 from ._features import Features, parser_of
+from ._missing import Missing
 from ._numbers import Int64s, cuts_of
 from ._options import (
     Compression,
@@ -74,6 +75,8 @@ class Datasource(_Datasource):
         epoch: the epoch of the order.
         position: the first position to read, to resume an epoch.
         numbers: add a column "number" with the records' numbers in the whole data set.
+        missing: what to do about a feature that no record of a block has, as in
+            `recmap.Dataset.parse`.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class Datasource(_Datasource):
         epoch: int = 0,
         position: int = 0,
         numbers: bool = False,
+        missing: Missing = "warn",
     ) -> None:
         super().__init__()
         if order is not None:
@@ -100,6 +104,7 @@ class Datasource(_Datasource):
         self._features = None if features is None else dict(features)
         self._order, self._epoch, self._position = order, epoch, position
         self._numbers = numbers
+        self._missing: Missing = missing
 
     def get_name(self) -> str:
         """The name in Ray's plans and logs."""
@@ -180,6 +185,7 @@ class Datasource(_Datasource):
             positions,
             rows,
             self._numbers,
+            self._missing,
         )
         return ReadTask(read, metadata, per_task_row_limit=limit)
 
@@ -192,6 +198,7 @@ def _read(
     positions: range,
     rows: int,
     numbers: bool,
+    missing: Missing,
 ) -> Iterator[Any]:
     """The work of a task: yields blocks of up to `rows` rows."""
     for first in range(positions.start, positions.stop, rows):
@@ -201,7 +208,7 @@ def _read(
             batch = dataset.gather(items)
             table, numbers_read = table_of(batch), batch.numbers
         else:
-            columns = dataset.parse(items, features)
+            columns = dataset.parse(items, features, missing=missing)
             table, numbers_read = table_of(columns, tensor=_tensor), columns.numbers
         yield table.append_column("number", pa.array(numbers_read)) if numbers else table
 

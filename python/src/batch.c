@@ -224,6 +224,7 @@ static void dealloc(PyObject *object) {
 static PyMethodDef methods[] = {
     {"_read_numbers", read_numbers, METH_VARARGS, NULL},
     {"_columns", batch_describe_columns, METH_NOARGS, NULL},
+    {"_null_columns", batch_null_columns, METH_NOARGS, NULL},
     {"_failures", batch_failures, METH_NOARGS, NULL},
     {"_arrow_array", batch_arrow_array, METH_O, NULL},
     {"_arrow_stream", batch_arrow_stream, METH_NOARGS, NULL},

@@ -36,6 +36,7 @@ recmap_columns *batch_columns(batch_object *batch);
 
 /* Methods of a batch that are defined in other files. */
 PyObject *batch_describe_columns(PyObject *batch, PyObject *unused);
+PyObject *batch_null_columns(PyObject *batch, PyObject *unused);
 PyObject *batch_failures(PyObject *batch, PyObject *unused);
 PyObject *batch_arrow_array(PyObject *batch, PyObject *column_index);
 PyObject *batch_arrow_stream(PyObject *batch, PyObject *unused);

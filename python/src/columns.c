@@ -283,6 +283,30 @@ PyObject *batch_describe_columns(PyObject *batch, PyObject *unused) {
     return list;
 }
 
+/* Appends the indexes of the columns in which every row is null. Returns 0 with an exception. */
+static int append_null_columns(PyObject *list, const recmap_columns *columns) {
+    uint64_t row_count = recmap_columns_row_count(columns);
+    /* Rows that failed are null in every column, and say nothing about the features. */
+    if (recmap_columns_failure_count(columns) >= row_count) return 1;
+    for (size_t i = 0; i < recmap_columns_count(columns); i++) {
+        if (recmap_columns_get(columns, i)->null_count < row_count) continue;
+        PyObject *index = PyLong_FromSize_t(i);
+        int status = index ? PyList_Append(list, index) : -1;
+        Py_XDECREF(index);
+        if (status < 0) return 0;
+    }
+    return 1;
+}
+
+/* _null_columns() -> [index of a column in which every row is null]; [] if there are no rows */
+PyObject *batch_null_columns(PyObject *batch, PyObject *unused) {
+    (void)unused;
+    recmap_columns *columns = batch_columns((batch_object *)batch);
+    PyObject *list = columns ? PyList_New(0) : NULL;
+    if (list && !append_null_columns(list, columns)) Py_CLEAR(list);
+    return list;
+}
+
 /* _failures() -> [(row, number, offset or None, status, message)] */
 PyObject *batch_failures(PyObject *batch, PyObject *unused) {
     (void)unused;

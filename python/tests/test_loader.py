@@ -570,3 +570,9 @@ def test_orders_of_another_length_raise(digits):
 def test_arguments_that_are_not_data_sets_raise():
     with pytest.raises(TypeError, match=r"dataset must be a recmap.Dataset, not 'x'"):
         recmap.Loader("x", 4)
+
+
+def test_indexing_a_loader_says_what_to_write(digits):
+    loader = recmap.Loader(digits, 100)
+    with pytest.raises(TypeError, match=r"DataLoader\(recmap.torch.IterableDataset\(loader\)"):
+        loader[0]

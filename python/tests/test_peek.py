@@ -31,8 +31,13 @@ def value_of(batch):
     return batch if isinstance(batch, int) else batch.numbers.tolist()
 
 
+STEP = ("SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEPID")
+
+
 @pytest.fixture(autouse=True)
 def no_launcher(monkeypatch):
+    for name in STEP:
+        monkeypatch.delenv(name, raising=False)
     for names in VARIABLES:
         for name in names:
             monkeypatch.delenv(name, raising=False)
@@ -155,4 +160,22 @@ def test_a_missing_rank_warns(digits, monkeypatch, names):
         recmap.Loader(digits, 30, rank=0, world_size=1)
         monkeypatch.setenv(names[1], "1")
         monkeypatch.setenv(names[0], "0")
+        recmap.Loader(digits, 30)
+
+
+@pytest.mark.parametrize("step", ["SLURM_STEP_ID", "SLURM_STEPID"])
+def test_a_batch_script_of_slurm_is_one_process(digits, monkeypatch, step):
+    for name, value in {"JOB_ID": "7", "PROCID": "0", "NTASKS": "3"}.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.Loader(digits, 30)
+    assert "rank 0 of 1" in repr(recmap.Loader(digits, 30, rank="auto"))
+    monkeypatch.setenv(step, "0")  # a process of srun
+    assert "rank 0 of 3" in repr(recmap.Loader(digits, 30, rank="auto"))
+    with pytest.warns(UserWarning, match="process 0 of 3"):
+        recmap.Loader(digits, 30)
+    monkeypatch.delenv("SLURM_PROCID")  # an interactive shell of salloc
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         recmap.Loader(digits, 30)

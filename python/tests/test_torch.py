@@ -191,6 +191,29 @@ def test_records_without_features_in_a_data_loader(digits):
     assert flat(batches) == [bytes(record) for record in digits]
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_data_set_in_a_data_loader(digits, workers):
+    batches = list(DataLoader(digits[:250], batch_size=100, num_workers=workers))
+    assert list(map(len, batches)) == [100, 100, 50]
+    assert flat(batches) == [bytes(record) for record in digits[:250]]
+
+
+@pytest.mark.parametrize("loader_of", [DataLoader, stateful])
+@pytest.mark.parametrize("workers", [0, 1])
+def test_batches_are_not_batched_again(digits, loader_of, workers):
+    batches = recmap.torch.IterableDataset(recmap.Loader(digits, 100))
+    with pytest.raises(ValueError, match=r"DataLoader\(dataset, batch_size=None"):
+        next(iter(loader_of(batches, batch_size=2, num_workers=workers)))
+    # A function of the user's own knows what it gets.
+    pairs = loader_of(batches, batch_size=2, num_workers=workers, collate_fn=flat)
+    assert len(next(iter(pairs))) == 200
+
+
+def test_a_loader_in_a_data_loader_says_what_to_write(digits):
+    with pytest.raises(TypeError, match="IterableDataset"):
+        next(iter(DataLoader(recmap.Loader(digits, 100))))
+
+
 class HowMuchIsKept(torch.utils.data.Dataset):
     """The limit that a worker's data set reports."""
 

@@ -124,3 +124,10 @@ def test_child_process_does_not_touch_the_parents_file(tmp_path, leave):
         os.waitpid(child, 0)
         writer.write(b"two")
     assert list(recmap.open(tmp_path / "a.rmx")) == [b"one", b"two"]
+
+
+def test_a_name_that_says_compressed_is_refused(tmp_path):
+    with pytest.raises(recmap.InvalidError, match="does not compress") as caught:
+        recmap.Writer(tmp_path / "x-{shard}.tfrecord.gz", shards=2)
+    assert "then compress the file" in caught.value.advice
+    assert not list(tmp_path.iterdir())

@@ -56,6 +56,23 @@ static recmap_status check_index_path(const recmap_writer *writer, const char *i
     return RECMAP_INVALID;
 }
 
+/* Rejects names that say that the file is compressed, since other programs go by the name. */
+static recmap_status check_name(const char *path, recmap_error *error) {
+    static const char *const endings[] = {".gz", ".gzip", ".zlib", ".bz2", ".xz", ".zst", ".lz4"};
+    size_t size = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending_size = strlen(endings[i]);
+        if (size < ending_size || strcmp(path + size - ending_size, endings[i]) != 0) continue;
+        fail(error, RECMAP_INVALID, "the name ends in %s, but the writer does not compress",
+             endings[i]);
+        fail_file(error, path);
+        fail_advise(error, "write it without %s, then compress the file; GZIP and ZLIB can be read",
+                    endings[i]);
+        return RECMAP_INVALID;
+    }
+    return RECMAP_OK;
+}
+
 /* Prepares the index: extractor, run and packer. The file is the only shard, named by its final
  * path. */
 static recmap_status begin_index(recmap_writer *writer, const recmap_writer_options *options,
@@ -91,6 +108,7 @@ recmap_status recmap_writer_create(recmap_writer **writer, const char *path,
         return fail(error, RECMAP_INVALID, "recmap_writer_options has version %u, expected %d",
                     options->version, RECMAP_WRITER_OPTIONS_VERSION);
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the file has no path");
+    RETURN_IF_FAILED(check_name(path, error));
     recmap_writer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->file = (struct temporary_file)TEMPORARY_FILE_INIT;

@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from types import FrameType
 from typing import Any, TypeAlias
 
 from torch.utils import data
+from torch.utils.data import default_collate
 
 from .. import _recmap
 from .._errors import StateMismatchError
@@ -75,6 +78,7 @@ class IterableDataset(data.IterableDataset[Any]):
         self._given = Place(0, 0)  # the worker's position after the last batch that it yielded
         self._start = 0, 0
         self._is_loaded = False
+        self._has_read = False  # a worker has read a batch, so its features were checked
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self._arguments, self._numbers, self._identity, self._board
@@ -102,6 +106,7 @@ class IterableDataset(data.IterableDataset[Any]):
     # ---- Iteration.
 
     def __iter__(self) -> Iterator[Any]:
+        _refuse_collation(sys._getframe(1))
         info = data.get_worker_info()
         if info is None:
             return self._here()
@@ -133,6 +138,7 @@ class IterableDataset(data.IterableDataset[Any]):
             place = self._place
             for steps, batch in enumerate(self._steps(place), place.steps + 1):
                 self._place = self._given = replace(place, steps=steps)
+                self._has_read = True
                 yield tensors(batch, self._numbers)
             if self._leave_epochs():
                 return
@@ -194,6 +200,8 @@ class IterableDataset(data.IterableDataset[Any]):
     def _loader_like(self, **changes: Any) -> Loader:
         assert self._worker is not None
         arguments = {**self._arguments, "epochs": None}
+        if self._has_read:
+            arguments["missing"] = "ignore"
         if not arguments["threads"]:
             cores = len(os.sched_getaffinity(0))
             arguments["threads"] = max(1, cores // self._worker[1])
@@ -323,6 +331,20 @@ class IterableDataset(data.IterableDataset[Any]):
 
     def __repr__(self) -> str:
         return f"<recmap.torch.IterableDataset of {self._loader!r}>"
+
+
+def _refuse_collation(caller: FrameType) -> None:
+    """Raises if a DataLoader asks for the iterator in order to make batches of the batches.
+
+    PyTorch does not tell a data set how it is used, but the variables of its function do.
+    """
+    names = caller.f_locals
+    if not (names.get("auto_collation") is True and names.get("collate_fn") is default_collate):
+        return
+    raise ValueError(
+        "the loader makes the batches, and the DataLoader would stack them again: write "
+        "DataLoader(dataset, batch_size=None, ...)"
+    )
 
 
 def _reopen(

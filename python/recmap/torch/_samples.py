@@ -11,6 +11,7 @@ from torch.utils import data
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._dataset import Dataset
 from .._features import Features, parser_of
+from .._missing import FirstBatchCheck, Missing
 from ._sampler import mismatch
 from ._tensors import Ragged, tensors
 
@@ -79,6 +80,8 @@ class MapDataset(data.Dataset[Any]):
         features: {name: FixedLen(...), ...}, or features of tf.io.
         feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
             a sample is a pair of dicts, for the context and the feature lists.
+        missing: what to do about a feature that neither the first samples read nor a sample of 100
+            records of the data set have, as in `recmap.Dataset.parse`.
 
     >>> dataset = recmap.torch.MapDataset(digits(), {"label": recmap.FixedLen()})
     >>> len(dataset), dataset[5]
@@ -90,10 +93,16 @@ class MapDataset(data.Dataset[Any]):
         dataset: Dataset,
         features: Features | None = None,
         feature_lists: Features | None = None,
+        *,
+        missing: Missing = "warn",
     ) -> None:
         self.dataset = dataset
         self._features = None if features is None else dict(features)
         self._feature_lists = None if feature_lists is None else dict(feature_lists)
+        self._missing: Missing = missing
+        self._first_batch = FirstBatchCheck(
+            dataset, features, feature_lists, missing, always_samples=True
+        )
         self._parser = None
         if feature_lists is not None:
             self._parser = parser_of(features or {}, feature_lists)
@@ -113,6 +122,7 @@ class MapDataset(data.Dataset[Any]):
         if self._parser is None:
             return [bytes(record) for record in self.dataset.gather(indices)]
         batch = self.dataset._parsed(indices, self._parser, "raise")
+        self._first_batch.check(batch)
         if self._feature_lists is None:
             return _rows_of(columns_of(batch))
         context, lists = sequence_columns_of(batch, self._parser.context_count())
@@ -129,7 +139,18 @@ class MapDataset(data.Dataset[Any]):
                 raise mismatch(name, state[name], here)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.dataset, self._features, self._feature_lists)
+        arguments = self.dataset, self._features, self._feature_lists, self._missing
+        return _reopen, (type(self), *arguments)
+
+
+def _reopen(
+    kind: type[MapDataset],
+    dataset: Dataset,
+    features: Features | None,
+    feature_lists: Features | None,
+    missing: Missing,
+) -> MapDataset:
+    return kind(dataset, features, feature_lists, missing=missing)
 
 
 def collate(samples: Any) -> Any:
