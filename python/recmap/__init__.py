@@ -14,8 +14,8 @@ are not supported, because they lack the stable ABI.
 Processes: data sets can be used in a child after a fork. Loaders cannot: pickle them instead. Only
 one interpreter of a process can import the package.
 
-Interrupts: Ctrl-C stops indexing, `verify`, `schema` and waiting for a batch. `gather`, `parse` and
-`Order.at` finish first.
+Interrupts: Ctrl-C stops indexing, `verify`, `schema`, `gather`, `parse`, `Order.at` and waiting for
+a batch.
 """
 
 from __future__ import annotations
@@ -138,11 +138,16 @@ __all__ = [
     "open",
 ]
 
-# Modules for frameworks. They are imported on first use, so that the frameworks are optional.
-_FRAMEWORKS = {"arrow", "grain", "huggingface", "ray", "tensorflow", "torch"}
+# Modules for frameworks and other formats, imported on first use: the frameworks are optional.
+_FRAMEWORKS = {"arrow", "grain", "huggingface", "ray", "tensorflow", "torch", "webdataset"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _FRAMEWORKS:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted({*__all__, *_FRAMEWORKS})

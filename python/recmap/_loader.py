@@ -8,21 +8,36 @@ import operator
 import os
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    NoReturn,
+    Self,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 from . import _recmap
-from ._columns import columns_of, sequence_columns_of
+from ._columns import ColumnBatch, columns_of, sequence_columns_of
 from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._launcher import rank_and_world_size
 from ._missing import FirstBatchCheck, Missing
 from ._orders import Order, Sequential, Shuffled, check_fits
 from ._pipeline import Pipeline, submit_later
+from ._record_batch import RecordBatch
 
-__all__ = ["Loader"]
+__all__ = ["Loader", "LoaderOptions"]
 
 Last: TypeAlias = Literal["keep", "drop", "pad"]
 OnError: TypeAlias = Literal["raise", "skip", "substitute"]
+Readahead: TypeAlias = Literal["auto", "on", "off"]
+Batch = TypeVar("Batch")
 
 _LAST = {"keep": 0, "drop": 1, "pad": 2}
 _ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
@@ -43,7 +58,25 @@ def _one_of(name: str, value: Any, table: dict[str, int]) -> int:
     return table[value]
 
 
-class Loader:
+class LoaderOptions(TypedDict, total=False):
+    """Arguments of `Loader` that do not change what a batch is."""
+
+    shuffle: bool
+    seed: int
+    order: Order | None
+    rank: int | Literal["auto"] | None
+    world_size: int | None
+    epochs: float | None
+    last: Last
+    threads: int
+    batches_ahead: int
+    on_error: OnError
+    missing: Missing
+    readahead: Readahead
+    transform_threads: int | None
+
+
+class Loader(Generic[Batch]):
     """Batches of a data set, epoch by epoch, that can be stopped and resumed at any step.
 
     ``for batch in loader`` continues at the current position. With ``epochs=None`` it ends with the
@@ -110,6 +143,53 @@ class Loader:
     1541
     """
 
+    if TYPE_CHECKING:  # the type of the batches
+
+        @overload
+        def __init__(
+            self: Loader[RecordBatch],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: None = None,
+            feature_lists: None = None,
+            transform: None = None,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Loader[ColumnBatch],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: Features,
+            feature_lists: None = None,
+            transform: None = None,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Loader[tuple[ColumnBatch, ColumnBatch]],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: Features | None = None,
+            feature_lists: Features,
+            transform: None = None,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Loader[Batch],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: Features | None = None,
+            feature_lists: Features | None = None,
+            transform: Callable[[Any], Batch] | None,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+
     def __init__(
         self,
         dataset: Dataset,
@@ -128,7 +208,7 @@ class Loader:
         batches_ahead: int = 0,
         on_error: OnError = "raise",
         missing: Missing = "warn",
-        readahead: Literal["auto", "on", "off"] = "auto",
+        readahead: Readahead = "auto",
         transform: Callable[[Any], Any] | None = None,
         transform_threads: int | None = None,
     ) -> None:
@@ -196,7 +276,7 @@ class Loader:
     # ---- Iterating. A step is delivered by the iterator, which is C, when nothing can fail any
     # more; all that happens before may be interrupted and is then done again.
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Batch]:
         return self._iterate(None)
 
     def _iterate(self, finish: Callable[[Any, _recmap.Step], Any] | None) -> Iterator[Any]:
@@ -210,7 +290,7 @@ class Loader:
             self._loader, self._first_source(), self._converter(finish), self._epoch_limit()
         )
 
-    def peek(self) -> Any:
+    def peek(self) -> Batch | None:
         """The next batch, without consuming it: position, state and the next ``for`` are unchanged.
 
         None if no batch follows: after the last batch of an epoch, until its ``for`` has ended, and
@@ -227,9 +307,10 @@ class Loader:
                 continue
             if not step.is_end:
                 convert = self._converter(None)
-                if convert is not None:
-                    return convert(step)
-                return step.batch if self._transform is None else step.value
+                if convert is None:
+                    convert = _batch_of if self._transform is None else _value_of
+                batch: Batch = convert(step)
+                return batch
             if limit is None or not len(self):
                 break
             self._loader.deliver(step)
@@ -400,7 +481,7 @@ class Loader:
         if pipeline is not None:
             pipeline.join()
 
-    def __enter__(self) -> Loader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -412,7 +493,7 @@ class Loader:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._arguments, self.state_dict())
+        return _rebuild, (type(self), self._arguments, self.state_dict())
 
     def __repr__(self) -> str:
         epoch, position = self._loader.tell()
@@ -430,8 +511,10 @@ def _value_of(step: _recmap.Step) -> Any:
     return step.value
 
 
-def _rebuild(arguments: dict[str, Any], state: dict[str, Any]) -> Loader:
-    loader = Loader(**arguments)
+def _rebuild(
+    kind: type[Loader[Any]], arguments: dict[str, Any], state: dict[str, Any]
+) -> Loader[Any]:
+    loader = kind(**arguments)
     loader.load_state_dict(state)
     return loader
 

@@ -60,7 +60,7 @@ def lists(array: Any) -> Any:
     return column
 
 
-def reader(loader: Loader, *, views: bool = False) -> Any:
+def reader(loader: Loader[Any], *, views: bool = False) -> Any:
     """A ``pyarrow.RecordBatchReader`` with a loader's batches up to the end of the epoch.
 
     Anything that reads Arrow streams accepts it: ``polars.DataFrame``, ``duckdb.from_arrow``,

@@ -27,7 +27,7 @@ from ._loader import Loader
 __all__ = ["dataset"]
 
 
-def dataset(loader: Loader, *, state: bool = False, output_signature: Any = None) -> Any:
+def dataset(loader: Loader[Any], *, state: bool = False, output_signature: Any = None) -> Any:
     """The batches of a loader as a ``tf.data.Dataset`` of ``{name: tensor}``.
 
     Iterating over it once equals one ``for`` over the loader: from the current position to the end
@@ -85,10 +85,10 @@ class _Held:
     """A loader that the data set's Python object keeps, and the functions in TensorFlow do not:
     those are never released, and with them threads and open files would stay."""
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: Loader[Any]) -> None:
         self._loader = weakref.ref(loader)
 
-    def get(self) -> Loader:
+    def get(self) -> Loader[Any]:
         loader = self._loader()
         if loader is None:
             raise RuntimeError(
@@ -98,7 +98,7 @@ class _Held:
         return loader
 
 
-def _text(loader: Loader, step: _recmap.Step) -> str:
+def _text(loader: Loader[Any], step: _recmap.Step) -> str:
     """The state after a step, before it is delivered."""
     return json.dumps(loader._state_at(step.epoch, step.position), separators=(",", ":"))
 
@@ -151,14 +151,14 @@ def _of_forms(held: _Held, state: bool, forms: dict[str, _Form] | _Form) -> Any:
     return tf.data.Dataset.from_generator(walk, output_signature=tuple(specs)).map(build)
 
 
-def _forms(loader: Loader) -> dict[str, _Form] | _Form:
+def _forms(loader: Loader[Any]) -> dict[str, _Form] | _Form:
     features, rows = loader._arguments["features"], _rows_of_a_batch(loader)
     if features is None:
         return _dense((rows,), tf.string)
     return {name: _form(feature, rows) for name, feature in features.items()}
 
 
-def _rows_of_a_batch(loader: Loader) -> int | None:
+def _rows_of_a_batch(loader: Loader[Any]) -> int | None:
     """The static batch dimension, or None if batches differ in size."""
     arguments = loader._arguments
     is_fixed = arguments["last"] in ("drop", "pad") and arguments["on_error"] != "skip"

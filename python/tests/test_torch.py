@@ -48,7 +48,7 @@ def flat(lists):
 # ---- Tensors.
 
 
-@pytest.mark.parametrize("name", ["ranks", "tensors", "samples", "sampler", "iterable"])
+@pytest.mark.parametrize("name", ["ranks", "tensors", "loader", "samples", "sampler", "iterable"])
 def test_examples(name, digits_index, monkeypatch):
     monkeypatch.chdir(ROOT)
     names = {"recmap": recmap, "digits": lambda: recmap.open(DIGITS, index=digits_index)}

@@ -1,16 +1,26 @@
-"""recmap with PyTorch: tensors, map-style and iterable data sets, a sampler, and ranks.
+"""recmap with PyTorch: a loader of tensors, map-style and iterable data sets, a sampler, and ranks.
 
-    loader = recmap.Loader(ds, 256, shuffle=True, features=features, **recmap.torch.ranks())
-    for batch in recmap.torch.IterableDataset(loader):  # {name: tensor}, read ahead in threads
+    loader = recmap.torch.Loader(ds, 256, shuffle=True, features=features, rank="auto")
+    for batch in loader:  # {name: tensor}, read ahead in threads
         ...
 
 Needs the package torch (``pip install recmap[torch]``).
 """
 
 from ._iterable import IterableDataset
+from ._loader import Loader
 from ._ranks import ranks
 from ._sampler import Sampler
 from ._samples import MapDataset, collate
 from ._tensors import Ragged, tensors
 
-__all__ = ["IterableDataset", "MapDataset", "Ragged", "Sampler", "collate", "ranks", "tensors"]
+__all__ = [
+    "IterableDataset",
+    "Loader",
+    "MapDataset",
+    "Ragged",
+    "Sampler",
+    "collate",
+    "ranks",
+    "tensors",
+]

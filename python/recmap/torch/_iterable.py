@@ -18,6 +18,7 @@ from .. import _recmap
 from .._errors import StateMismatchError
 from .._loader import _LAST, Loader, _over
 from ._board import Board, Place
+from ._loader import Loader as TensorLoader
 from ._tensors import tensors
 
 DROP = _LAST["drop"]
@@ -51,10 +52,15 @@ class IterableDataset(data.IterableDataset[Any]):
     [torch.Size([600]), torch.Size([600]), torch.Size([597])]
     """
 
-    _loader: Loader | None
+    _loader: Loader[Any] | None
     _seen: tuple[int, int]
 
-    def __init__(self, loader: Loader, numbers: str | None = None) -> None:
+    def __init__(self, loader: Loader[Any], numbers: str | None = None) -> None:
+        if isinstance(loader, TensorLoader):
+            raise TypeError(
+                "a recmap.torch.Loader gives tensors without a data set of PyTorch: write "
+                "`for batch in loader`, or pass a recmap.Loader to use worker processes"
+            )
         self._set_up(dict(loader._arguments), numbers, loader._identity, Board())
         self._loader = loader
 
@@ -122,7 +128,7 @@ class IterableDataset(data.IterableDataset[Any]):
         """The loader's own iterator, which counts a batch as delivered once it is converted."""
         return self._settled()._iterate(lambda batch, step: tensors(batch, self._numbers))
 
-    def _settled(self) -> Loader:
+    def _settled(self) -> Loader[Any]:
         """The loader of this process, at the end of the last iteration of any process."""
         start = self._board.next(self._main_position())
         if self._loader is None:
@@ -197,7 +203,7 @@ class IterableDataset(data.IterableDataset[Any]):
                 loader.seek(*order.state_after(*start, *deal, first + step * workers))
                 yield from itertools.islice(loader, 1)
 
-    def _loader_like(self, **changes: Any) -> Loader:
+    def _loader_like(self, **changes: Any) -> Loader[Any]:
         assert self._worker is not None
         arguments = {**self._arguments, "epochs": None}
         if self._has_read:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+from typing import TypedDict
 
 from torch import distributed
 
 
-def ranks() -> dict[str, int]:
+class Ranks(TypedDict):
+    """Arguments of `Loader` and `Sampler`."""
+
+    rank: int
+    world_size: int
+
+
+def ranks() -> Ranks:
     """{"rank": ..., "world_size": ...} of this process, for `Loader` and `Sampler`.
 
     From ``torch.distributed`` if it is initialized, otherwise from the environment variables of
@@ -18,7 +26,6 @@ def ranks() -> dict[str, int]:
     """
     if distributed.is_available() and distributed.is_initialized():
         return {"rank": distributed.get_rank(), "world_size": distributed.get_world_size()}
-    names = {"rank": "RANK", "world_size": "WORLD_SIZE"}
-    if all(name in os.environ for name in names.values()):
-        return {key: int(os.environ[name]) for key, name in names.items()}
+    if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
+        return {"rank": int(os.environ["RANK"]), "world_size": int(os.environ["WORLD_SIZE"])}
     return {"rank": 0, "world_size": 1}

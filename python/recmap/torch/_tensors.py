@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import torch
 from torch.utils import dlpack
 
 from .._columns import BytesColumn, ColumnBatch, RaggedColumn, SparseColumn
 from .._dataset import RecordBatch
+
+# What a value is depends on its feature: a tensor, a Ragged, or a list of bytes.
+Tensors: TypeAlias = dict[str, Any]
 
 
 class Ragged(NamedTuple):
@@ -45,6 +48,20 @@ class Ragged(NamedTuple):
         while isinstance(flat.values, Ragged):
             flat = Ragged(flat.values.values, flat.values.offsets[flat.offsets])
         return flat
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def tensors(batch: RecordBatch, numbers: str | None = None) -> list[bytes]: ...
+    @overload
+    def tensors(batch: ColumnBatch, numbers: str | None = None) -> Tensors: ...
+    @overload
+    def tensors(
+        batch: tuple[ColumnBatch, ColumnBatch], numbers: str | None = None
+    ) -> tuple[Tensors, Tensors]: ...
+    @overload
+    def tensors(batch: Any, numbers: str | None = None) -> Any: ...
 
 
 def tensors(batch: Any, numbers: str | None = None) -> Any:

@@ -1,0 +1,179 @@
+"""The loader whose batches are tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+
+import torch
+from torch import distributed
+
+from .. import _recmap
+from .._dataset import Dataset
+from .._features import Features
+from .._loader import Loader as _Loader
+from .._loader import LoaderOptions
+from .._warn import warn_caller
+from ._tensors import Ragged, Tensors, tensors
+
+Batch = TypeVar("Batch")
+
+
+class Loader(_Loader[Batch]):
+    """A `recmap.Loader` whose batches are tensors, without worker processes.
+
+    The library's threads read and parse ahead, and `tensors` converts the columns without copying
+    them. With `features`, a batch is {name: tensor}; without, a list of bytes; with
+    `feature_lists`, a pair of dicts. `transform` gets these tensors instead of columns.
+
+    `state_dict` follows torchdata's convention, like all of `recmap.torch`: inside the ``for``,
+    after an epoch's last batch, it is the end of that epoch; when loaded, it gives an empty
+    ``for``, then the next epoch.
+
+    Args:
+        numbers: the name of an additional item with the records' numbers.
+        pin_memory: copy each batch into pinned memory, ahead of its use in the threads of
+            `transform`, so that ``tensor.to("cuda", non_blocking=True)`` does not wait. Without
+            CUDA, this does nothing, with a warning.
+        rank: as in `recmap.Loader`; "auto" asks ``torch.distributed`` first, if it is initialized.
+
+    The other arguments are those of `recmap.Loader`.
+
+    >>> features = {"label": recmap.FixedLen(), "image": recmap.FixedLen(64, "uint8", raw=True)}
+    >>> loader = recmap.torch.Loader(digits(), 600, shuffle=True, seed=7, features=features)
+    >>> [(batch["label"].shape, batch["image"].dtype) for batch in loader][2]
+    (torch.Size([597]), torch.uint8)
+    """
+
+    if TYPE_CHECKING:  # the type of the batches
+
+        @overload
+        def __init__(
+            self: Loader[list[bytes]],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: None = None,
+            feature_lists: None = None,
+            transform: None = None,
+            numbers: str | None = None,
+            pin_memory: bool = False,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Loader[Tensors],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: Features,
+            feature_lists: None = None,
+            transform: None = None,
+            numbers: str | None = None,
+            pin_memory: bool = False,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Loader[tuple[Tensors, Tensors]],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: Features | None = None,
+            feature_lists: Features,
+            transform: None = None,
+            numbers: str | None = None,
+            pin_memory: bool = False,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Loader[Batch],
+            dataset: Dataset,
+            batch_size: int | None = None,
+            *,
+            features: Features | None = None,
+            feature_lists: Features | None = None,
+            transform: Callable[[Any], Batch] | None,
+            numbers: str | None = None,
+            pin_memory: bool = False,
+            **options: Unpack[LoaderOptions],
+        ) -> None: ...
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int | None = None,
+        *,
+        features: Features | None = None,
+        feature_lists: Features | None = None,
+        transform: Callable[[Any], Any] | None = None,
+        numbers: str | None = None,
+        pin_memory: bool = False,
+        **options: Unpack[LoaderOptions],
+    ) -> None:
+        options["rank"], options["world_size"] = _distributed_ranks(
+            options.get("rank"), options.get("world_size")
+        )
+        self._numbers = numbers
+        self._pins_memory = pin_memory and _has_cuda()
+        # Batches only pass through threads of Python if there is a transform.
+        function = _unchanged if self._pins_memory and transform is None else transform
+        super().__init__(
+            dataset,
+            batch_size,
+            features=features,
+            feature_lists=feature_lists,
+            transform=function,
+            **options,
+        )
+        self._arguments.update(transform=transform, numbers=numbers, pin_memory=pin_memory)
+
+    def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
+        columns_of_step, numbers = super()._columns_of_step(), self._numbers
+        if not self._pins_memory:
+            return lambda step: tensors(columns_of_step(step), numbers)
+        return lambda step: _pinned(tensors(columns_of_step(step), numbers))
+
+    def state_dict(self) -> dict[str, Any]:
+        """The current state as plain JSON values; the same on every rank after a step.
+
+        Inside the ``for``, after an epoch's last batch, that is the end of the epoch; after the
+        ``for``, the start of the next one.
+        """
+        epoch, position = self._loader.tell()
+        if self._is_at_end():
+            return self._state_at(epoch - 1, len(self.order))
+        return self._state_at(epoch, position)
+
+
+def _unchanged(batch: Any) -> Any:
+    return batch
+
+
+def _has_cuda() -> bool:
+    if torch.cuda.is_available():
+        return True
+    warn_caller("pin_memory=True does nothing, because there is no CUDA device")
+    return False
+
+
+def _distributed_ranks(
+    rank: int | Literal["auto"] | None, world_size: int | None
+) -> tuple[int | Literal["auto"] | None, int | None]:
+    """The arguments, with rank "auto" replaced if torch.distributed knows it."""
+    is_known = distributed.is_available() and distributed.is_initialized()
+    if rank != "auto" or world_size is not None or not is_known:
+        return rank, world_size
+    return distributed.get_rank(), distributed.get_world_size()
+
+
+def _pinned(batch: Any) -> Any:
+    """The batch with its tensors copied into pinned memory."""
+    if isinstance(batch, torch.Tensor):
+        return batch if batch.is_sparse else batch.pin_memory()
+    if isinstance(batch, Ragged):
+        return Ragged(_pinned(batch.values), _pinned(batch.offsets))
+    if isinstance(batch, Mapping):
+        return {name: _pinned(value) for name, value in batch.items()}
+    return tuple(map(_pinned, batch)) if isinstance(batch, tuple) else batch

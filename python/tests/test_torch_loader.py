@@ -1,0 +1,167 @@
+"""recmap.torch.Loader: tensors, states, ranks and pinned memory."""
+
+import itertools
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import recmap
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.filterwarnings("ignore:'set_vital' is deprecated")
+
+FEATURES = {
+    "image": recmap.FixedLen(64, "uint8", raw=True),
+    "label": recmap.FixedLen(),
+    "id": recmap.FixedLen((), bytes),
+}
+LABEL = {"label": recmap.FixedLen()}
+
+
+def loader_of(dataset, size=100, **more):
+    arguments = {"shuffle": True, "seed": 7, "features": LABEL, "numbers": "n", **more}
+    return recmap.torch.Loader(dataset, size, **arguments)
+
+
+def of(batches):
+    return [batch["n"].tolist() for batch in batches]
+
+
+def test_batches_equal_those_of_a_loader(digits):
+    arguments = {"shuffle": True, "seed": 7, "features": FEATURES}
+    expected = recmap.Loader(digits, 100, **arguments)
+    for batch, columns in zip(recmap.torch.Loader(digits, 100, **arguments), expected, strict=True):
+        assert list(batch) == list(FEATURES)
+        assert np.array_equal(batch["image"].numpy(), columns["image"])
+        assert batch["label"].tolist() == columns["label"].tolist()
+        assert batch["id"] == columns["id"].tolist()
+
+
+def test_tensors_share_the_memory_of_columns(digits, monkeypatch):
+    seen = []
+
+    def spy(batch, numbers):
+        seen.append(batch)
+        return recmap.torch.tensors(batch, numbers)
+
+    monkeypatch.setattr("recmap.torch._loader.tensors", spy)
+    batch = next(iter(loader_of(digits)))
+    assert batch["label"].data_ptr() == seen[0]["label"].ctypes.data
+
+
+def test_batches_without_features_and_of_sequences(digits, tmp_path):
+    assert next(iter(recmap.torch.Loader(digits, 3))) == [bytes(record) for record in digits[:3]]
+    with recmap.Writer(tmp_path / "x.tfrecord") as writer:
+        for i in range(3):
+            writer.write(recmap.encode_sequence_example({"id": i}, {"step": [[1]] * i}))
+    ds = recmap.open(tmp_path / "x.tfrecord", progress=None)
+    lists = {"step": recmap.FixedLenSequence()}
+    context, steps = next(
+        iter(recmap.torch.Loader(ds, 3, features={"id": recmap.FixedLen()}, feature_lists=lists))
+    )
+    assert context["id"].tolist() == [0, 1, 2]
+    assert steps["step/length"].tolist() == [0, 1, 2]
+
+
+def test_transform_gets_tensors(digits):
+    loader = loader_of(digits, transform=lambda batch: batch["label"] * 2)
+    expected = loader_of(digits)
+    assert all(
+        torch.equal(doubled, batch["label"] * 2)
+        for doubled, batch in zip(loader, expected, strict=True)
+    )
+
+
+@pytest.mark.parametrize("transform", [None, dict])
+@pytest.mark.parametrize("steps", [0, 7, 17, 18])
+def test_resuming_follows_torchdata(digits, steps, transform):
+    loader = loader_of(digits, transform=transform)
+    expected = of(loader_of(digits, epochs=3))
+    iterator = iter(loader)
+    taken = of(itertools.islice(iterator, steps))
+    state = loader.state_dict()
+    for again in loader_of(digits, transform=transform), pickle.loads(pickle.dumps(loader)):
+        again.load_state_dict(state)
+        rest = of(again)
+        assert (rest == []) == (steps == 18)
+        assert taken + rest == expected[:18]
+        assert of(again) == expected[18:36]
+    assert of(iterator) == expected[steps:18]
+    after = loader_of(digits)
+    after.load_state_dict(loader.state_dict())  # after the `for`: the next epoch
+    assert of(after) == expected[18:36]
+
+
+def test_states_are_those_of_the_other_classes(digits):
+    loader = loader_of(digits)
+    next(iter(loader))
+    plain = recmap.Loader(digits, 30, shuffle=True, seed=7, features=LABEL)
+    plain.load_state_dict(loader.state_dict())
+    assert plain.position == 100
+    ranks = [loader_of(digits, 50, rank=rank, world_size=2) for rank in range(2)]
+    for rank in ranks:
+        rank.load_state_dict(plain.state_dict())
+    numbers = sorted(sum((sum(of(rank), []) for rank in ranks), []))
+    assert len(numbers) == len(set(numbers)) == 1697
+
+
+def test_auto_rank_asks_torch_distributed_first(digits, monkeypatch):
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert "rank 0 of 2" in repr(loader_of(digits, rank="auto"))
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_rank", lambda: 2)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 5)
+    assert "rank 2 of 5" in repr(loader_of(digits, rank="auto"))
+    assert "rank 0 of 1" in repr(loader_of(digits, rank=0, world_size=1))
+
+
+# ---- Pinned memory.
+
+
+def test_pinning_without_cuda_says_so(digits, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.warns(UserWarning, match="no CUDA device") as caught:
+        loader = loader_of(digits, pin_memory=True)
+    assert caught[0].filename == __file__
+    assert of(loader) == of(loader_of(digits))
+
+
+def test_pinning_copies_every_tensor(digits, monkeypatch):
+    pinned = []
+
+    def pin(tensor):
+        pinned.append(tensor.clone())
+        return pinned[-1]
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.Tensor, "pin_memory", pin)
+    features = {**FEATURES, "all": recmap.VarLen(key="label")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loader = loader_of(digits, features=features, pin_memory=True)
+    copies = set()
+    for batch in loader:
+        tensors = [batch["image"], batch["label"], batch["n"], *batch["all"]]
+        copies.update(tensor.data_ptr() for tensor in pinned)
+        assert all(tensor.data_ptr() in copies for tensor in tensors)
+        assert isinstance(batch["id"][0], bytes)
+    assert pickle.loads(pickle.dumps(loader))._arguments["transform"] is None
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_pinned_memory_is_pinned(digits):
+    for batch in loader_of(digits, pin_memory=True):
+        assert batch["label"].is_pinned() and batch["n"].is_pinned()
+
+
+# ---- Mistakes.
+
+
+def test_a_data_set_of_pytorch_needs_the_other_loader(digits):
+    with pytest.raises(TypeError, match=r"pass a recmap\.Loader"):
+        recmap.torch.IterableDataset(loader_of(digits))
+    with pytest.raises(TypeError, match="shufle"):
+        loader_of(digits, shufle=True)
