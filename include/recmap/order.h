@@ -83,6 +83,46 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_order_mixture(recmap_order **order, recmap_order *const *sources, const double *weights,
                      size_t source_count, recmap_stop stop, recmap_error *error);
 
+/* The weights of a mixture's sources from a position of the run on. Positions of a run are counted
+ * over all epochs: position p of epoch e is number e * count + p. */
+typedef struct recmap_mixture_change {
+    uint64_t position;
+    const double *weights; /* one per source; 0: not used from here on */
+} recmap_mixture_change;
+
+/* Up to 4,096 changes, the first weights included. */
+enum { RECMAP_MIXTURE_CHANGES_MAX = 4096 };
+
+typedef struct recmap_mixture_options {
+    uint32_t version; /* RECMAP_MIXTURE_OPTIONS_VERSION */
+    recmap_stop stop;
+    uint64_t length; /* positions per epoch; 0: as `stop` says */
+} recmap_mixture_options;
+
+#define RECMAP_MIXTURE_OPTIONS_VERSION 1
+#define RECMAP_MIXTURE_OPTIONS_INIT                                                                \
+    { RECMAP_MIXTURE_OPTIONS_VERSION, RECMAP_STOP_FIRST, 0 }
+
+/* As recmap_order_mixture, with weights that change at given positions of the run. Every source
+ * continues where it was. Of the first t positions after a change, each source has its exact share
+ * of t by the weights then, rounded up or down. `changes` ascend by position, and the first is at
+ * position 0. NULL options are the defaults. Finding a position takes time in the logarithm of the
+ * number of changes.
+ *
+ * To change the weights of a run that has started, or to add sources to it, create its order again
+ * with one more change, the new sources after the old ones (with weight 0 before the change), and
+ * `length` set to the old recmap_order_count. All positions before the change keep their records;
+ * recmap_loader_load_continued accepts states of the old order.
+ *
+ * Errors: also INVALID if a source is empty or has no positive weight, if positions do not ascend
+ * from 0, if the weights are too precise for so many changes, or if an epoch would have more than
+ * 2^62 positions, as with RECMAP_STOP_LAST if a source ends with weight 0 before it is completed.
+ */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_order_blended(recmap_order **order, recmap_order *const *sources, size_t source_count,
+                     const recmap_mixture_change *changes, size_t change_count,
+                     const recmap_mixture_options *options, recmap_error *error);
+
 /* Batches of up to `batch_size` records of one group; records with equal labels form a group.
  * Batches are shuffled, and records are shuffled within their group. Each record occurs once per
  * epoch, so the last batch of a group may be smaller. n < 2^32 - 1. Memory: 8 bytes per record, and

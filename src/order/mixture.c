@@ -1,13 +1,12 @@
-/* Mixtures: a schedule assigns each position to a source, and every source continues through its
- * own epochs. */
+/* Mixtures: a blend assigns each position to a source, and every source continues through its own
+ * epochs. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "order/blend.h"
 #include "order/order.h"
-#include "order/schedule.h"
-#include "order/weights.h"
-#include "order/wide.h"
 
 typedef unsigned long long ull; /* for printf */
 
@@ -16,8 +15,8 @@ struct mixture_order {
     recmap_order **sources;
     uint64_t *first_number; /* of each source; the last entry is their total */
     uint64_t *first_record; /* the same for the records in pieces of rows */
-    struct schedule schedule;
-    recmap_stop stop;
+    struct blend blend;
+    recmap_mixture_options options;
 };
 
 /* The position counted over all epochs stays below this. */
@@ -25,12 +24,12 @@ struct mixture_order {
 
 static void mixture_destroy(recmap_order *order) {
     struct mixture_order *mixture = (struct mixture_order *)order;
-    for (size_t i = 0; mixture->sources && i < mixture->schedule.source_count; i++)
+    for (size_t i = 0; mixture->sources && i < mixture->blend.source_count; i++)
         recmap_order_release(mixture->sources[i]);
     free(mixture->sources);
     free(mixture->first_number);
     free(mixture->first_record);
-    schedule_destroy(&mixture->schedule);
+    blend_deinit(&mixture->blend);
 }
 
 /* The first position of an epoch, counted over all epochs. */
@@ -54,25 +53,32 @@ struct draw {
 /* Positions are processed in pieces, so that each source is asked for many numbers at once. */
 enum { PIECE = 256 };
 
-static struct draw draw_at(const struct schedule *schedule, uint64_t position, uint32_t item) {
-    struct schedule_slot slot = schedule->slots[position % schedule->period];
-    uint64_t drawn = position / schedule->period * schedule->shares[slot.source] + slot.turn;
-    return (struct draw){slot.source, item, drawn};
+static struct draw draw_at(const struct blend_interval *interval, uint64_t position,
+                           uint32_t item) {
+    const struct schedule *schedule = &interval->schedule;
+    uint64_t first = position - interval->start;
+    struct schedule_slot slot = schedule->slots[first % schedule->period];
+    uint64_t turns = first / schedule->period * schedule->shares[slot.source] + slot.turn;
+    return (struct draw){slot.source, item, interval->drawn[slot.source] + turns};
 }
 
 /* Computes the draws of some positions, grouped by source. Never inlined: its arrays take 20 KiB of
  * stack, which must be free again when a source that is a mixture itself is asked. */
-__attribute__((noinline)) static void draw_all(struct draw *sorted, const struct schedule *schedule,
+__attribute__((noinline)) static void draw_all(struct draw *sorted, const struct blend *blend,
                                                uint64_t start, const uint64_t *positions,
                                                size_t count) {
     uint32_t places[RECMAP_MIXTURE_SOURCES_MAX + 1];
     struct draw draws[PIECE];
-    memset(places, 0, (schedule->source_count + 1) * sizeof *places);
+    memset(places, 0, (blend->source_count + 1) * sizeof *places);
+    const struct blend_interval *interval = blend->intervals;
     for (size_t i = 0; i < count; i++) {
-        draws[i] = draw_at(schedule, start + positions[i], (uint32_t)i);
+        uint64_t position = start + positions[i];
+        if (!blend_contains(blend, interval, position))
+            interval = blend_interval_at(blend, position);
+        draws[i] = draw_at(interval, position, (uint32_t)i);
         places[draws[i].source + 1]++;
     }
-    for (size_t i = 1; i <= schedule->source_count; i++) places[i] += places[i - 1];
+    for (size_t i = 1; i <= blend->source_count; i++) places[i] += places[i - 1];
     for (size_t i = 0; i < count; i++) sorted[places[draws[i].source]++] = draws[i];
 }
 
@@ -113,35 +119,15 @@ static recmap_status mixture_at(uint64_t *numbers, const recmap_order *order, ui
     for (size_t done = 0; status == RECMAP_OK && done < count;) {
         struct draw draws[PIECE] = {{0}};
         size_t here = count - done < PIECE ? count - done : PIECE;
-        draw_all(draws, &mixture->schedule, start, positions + done, here);
+        draw_all(draws, &mixture->blend, start, positions + done, here);
         status = take_all(numbers + done, mixture, draws, here, error);
         done += here;
     }
     return status;
 }
 
-/* The first draw from a source at or after this position. */
-static uint64_t draw_from(const struct schedule *schedule, uint32_t source, uint64_t position) {
-    uint64_t drawn = position / schedule->period * schedule->shares[source];
-    uint32_t slot = (uint32_t)(position % schedule->period);
-    const uint32_t *places = schedule->places + schedule->first_turn[source];
-    uint32_t low = 0, high = schedule->shares[source];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (places[middle] < slot) low = middle + 1;
-        else high = middle;
-    }
-    return drawn + low;
-}
-
-static uint64_t position_of_draw(const struct schedule *schedule, uint32_t source, uint64_t drawn) {
-    uint32_t turn = (uint32_t)(drawn % schedule->shares[source]);
-    return drawn / schedule->shares[source] * schedule->period +
-           schedule->places[schedule->first_turn[source] + turn];
-}
-
 static uint32_t source_of(const struct mixture_order *mixture, uint64_t number) {
-    uint32_t low = 0, high = (uint32_t)mixture->schedule.source_count;
+    uint32_t low = 0, high = (uint32_t)mixture->blend.source_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (mixture->first_number[middle] <= number) low = middle;
@@ -153,13 +139,14 @@ static uint32_t source_of(const struct mixture_order *mixture, uint64_t number) 
 static recmap_status mixture_position_of(uint64_t *position, const recmap_order *order,
                                          uint64_t epoch, uint64_t number, recmap_error *error) {
     const struct mixture_order *mixture = (const struct mixture_order *)order;
-    const struct schedule *s = &mixture->schedule;
+    const struct blend *blend = &mixture->blend;
     uint64_t start = 0, found = 0, count = 0;
     recmap_status status = epoch_start(&start, mixture, epoch, error);
     if (status != RECMAP_OK) return status;
     uint32_t source = source_of(mixture, number);
     const recmap_order *of = mixture->sources[source];
-    uint64_t first = draw_from(s, source, start), end = draw_from(s, source, start + order->count);
+    uint64_t first = blend_draws_before(blend, source, start);
+    uint64_t end = blend_draws_before(blend, source, start + order->count);
     /* The record occurs once in each of the source's epochs that overlap this one. */
     for (uint64_t e = first / of->count; e * of->count < end; e++) {
         uint64_t place;
@@ -174,7 +161,7 @@ static recmap_status mixture_position_of(uint64_t *position, const recmap_order 
         if (status != RECMAP_OK) return status;
         uint64_t drawn = e * of->count + place;
         if (drawn < first || drawn >= end) continue;
-        found = position_of_draw(s, source, drawn) - start;
+        found = blend_position_of(blend, source, drawn) - start;
         if (++count > 1) return fail_repeated(error, number);
     }
     if (!count) return fail_absent(error, number);
@@ -202,7 +189,8 @@ static recmap_status mixture_pieces(recmap_pieces *pieces, const recmap_order *o
     uint64_t start = 0;
     recmap_status status = epoch_start(&start, mixture, epoch, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
-        struct draw drawn = draw_at(&mixture->schedule, start + positions[i], 0);
+        uint64_t position = start + positions[i];
+        struct draw drawn = draw_at(blend_interval_at(&mixture->blend, position), position, 0);
         status = append_row(pieces, mixture, &drawn, error);
     }
     return status;
@@ -214,28 +202,50 @@ static recmap_status mixture_prepare(const recmap_order *order, uint64_t epoch,
     const struct mixture_order *mixture = (const struct mixture_order *)order;
     uint64_t start = 0;
     recmap_status status = epoch_start(&start, mixture, epoch, error);
-    for (uint32_t i = 0; status == RECMAP_OK && i < mixture->schedule.source_count; i++) {
+    for (uint32_t i = 0; status == RECMAP_OK && i < mixture->blend.source_count; i++) {
         const recmap_order *source = mixture->sources[i];
-        uint64_t drawn = draw_from(&mixture->schedule, i, start);
+        uint64_t drawn = blend_draws_before(&mixture->blend, i, start);
         status = recmap_order_prepare(source, drawn / source->count, error);
     }
     return status;
+}
+
+static void describe_shares(struct json_writer *json, const struct schedule *schedule) {
+    json_key(json, "shares");
+    json_open(json, '[');
+    for (size_t i = 0; i < schedule->source_count; i++) json_uint64(json, schedule->shares[i]);
+    json_close(json, ']');
+}
+
+static void describe_changes(struct json_writer *json, const struct blend *blend) {
+    if (blend->interval_count == 1) return;
+    json_key(json, "changes");
+    json_open(json, '[');
+    for (size_t i = 1; i < blend->interval_count; i++) {
+        json_open(json, '{');
+        describe_number(json, "position", blend->intervals[i].start);
+        describe_shares(json, &blend->intervals[i].schedule);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void describe_stop(struct json_writer *json, const recmap_mixture_options *options) {
+    json_key(json, "stop");
+    if (options->length) json_uint64(json, options->length);
+    else json_text(json, options->stop == RECMAP_STOP_FIRST ? "first" : "last");
 }
 
 static void mixture_describe(struct json_writer *json, const recmap_order *order) {
     const struct mixture_order *mixture = (const struct mixture_order *)order;
     json_key(json, "sources");
     json_open(json, '[');
-    for (size_t i = 0; i < mixture->schedule.source_count; i++)
+    for (size_t i = 0; i < mixture->blend.source_count; i++)
         order_describe(json, mixture->sources[i]);
     json_close(json, ']');
-    json_key(json, "shares");
-    json_open(json, '[');
-    for (size_t i = 0; i < mixture->schedule.source_count; i++)
-        json_uint64(json, mixture->schedule.shares[i]);
-    json_close(json, ']');
-    json_key(json, "stop");
-    json_text(json, mixture->stop == RECMAP_STOP_FIRST ? "first" : "last");
+    describe_shares(json, &mixture->blend.intervals[0].schedule);
+    describe_changes(json, &mixture->blend);
+    describe_stop(json, &mixture->options);
 }
 
 static const struct order_kind mixture_kind = {
@@ -264,8 +274,8 @@ static recmap_status check_width(const recmap_order *source, const recmap_order 
                 i, (ull)source->row_width, (ull)first->row_width);
 }
 
-static recmap_status check_sources(recmap_order *const *sources, const double *weights,
-                                   size_t count, recmap_error *error) {
+static recmap_status check_sources(recmap_order *const *sources, size_t count,
+                                   recmap_error *error) {
     if (!count) return fail(error, RECMAP_INVALID, "a mixture needs at least one source");
     if (count > RECMAP_MIXTURE_SOURCES_MAX)
         return fail(error, RECMAP_INVALID, "too many sources: %zu; a mixture has at most %d", count,
@@ -273,36 +283,69 @@ static recmap_status check_sources(recmap_order *const *sources, const double *w
     for (size_t i = 0; i < count; i++) {
         if (!sources[i]->count)
             return fail(error, RECMAP_INVALID, "source %zu of the mixture is empty", i);
-        if (!(weights[i] > 0))
-            return fail(error, RECMAP_INVALID,
-                        "the weight of source %zu of the mixture is %g: it must be above 0", i,
-                        weights[i]);
         recmap_status status = check_width(sources[i], sources[0], i, error);
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
 }
 
-/* The epoch's length: the shortest or the longest that a source implies. */
-static uint64_t epoch_length(const struct mixture_order *mixture) {
-    const struct schedule *s = &mixture->schedule;
-    bool is_first = mixture->stop == RECMAP_STOP_FIRST;
-    uint64_t length = is_first ? UINT64_MAX : 0;
-    for (size_t i = 0; i < s->source_count; i++) {
-        uint64_t size = mixture->sources[i]->count;
-        uint64_t own = is_first ? scale_down(size, s->period, s->shares[i])
-                                : scale_up(size, s->period, s->shares[i]);
-        if (is_first ? own < length : own > length) length = own;
+/* Each weight is a number from 0 on, and each source has a positive one. */
+static recmap_status check_weights_of(size_t source, const recmap_mixture_change *changes,
+                                      size_t change_count, recmap_error *error) {
+    bool is_used = false;
+    for (size_t i = 0; i < change_count; i++) {
+        double weight = changes[i].weights[source];
+        is_used |= weight > 0;
+        if (weight >= 0 && !isinf(weight)) continue;
+        return fail(error, RECMAP_INVALID,
+                    "the weight of source %zu of the mixture is %g: it must be finite and not "
+                    "negative",
+                    source, weight);
     }
-    return length;
+    if (is_used) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID,
+                "the weight of source %zu of the mixture is 0: it must be above 0%s", source,
+                change_count > 1 ? " at some position" : "");
 }
 
-/* Rejects lengths above 2^62. The length saturates if it does not fit into 64 bits, so the message
- * does not name it. */
-static recmap_status check_length(uint64_t length, recmap_error *error) {
-    if (length <= RECMAP_ORDER_COUNT_MAX) return RECMAP_OK;
+static recmap_status check_weights(const recmap_mixture_change *changes, size_t change_count,
+                                   size_t source_count, recmap_error *error) {
+    for (size_t i = 0; i < source_count; i++) {
+        recmap_status status = check_weights_of(i, changes, change_count, error);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_options(const recmap_mixture_options *options, recmap_error *error) {
+    if (options->version != RECMAP_MIXTURE_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "recmap_mixture_options has version %u, expected %d",
+                    options->version, RECMAP_MIXTURE_OPTIONS_VERSION);
+    if (options->stop != RECMAP_STOP_FIRST && options->stop != RECMAP_STOP_LAST)
+        return fail(error, RECMAP_INVALID, "invalid stop policy of a mixture: %d",
+                    (int)options->stop);
+    return RECMAP_OK;
+}
+
+/* Sets the epoch's length: the shortest or the longest that a source implies.
+ *
+ * A source may have weight 0 from some position on. It then implies no shortest length, and a
+ * longest one only if it was completed before. */
+static recmap_status set_length(struct mixture_order *mixture, recmap_error *error) {
+    bool is_last = mixture->options.stop == RECMAP_STOP_LAST;
+    uint64_t length = is_last ? 0 : UINT64_MAX;
+    for (size_t i = 0; i < mixture->blend.source_count; i++) {
+        uint64_t own = blend_length(&mixture->blend, i, mixture->sources[i]->count, is_last);
+        if (is_last ? own > length : own < length) length = own;
+    }
+    mixture->base.count = mixture->options.length ? mixture->options.length : length;
+    if (mixture->base.count <= RECMAP_ORDER_COUNT_MAX) return RECMAP_OK;
+    /* The length saturates if it does not fit into 64 bits, so the message does not name it. */
     fail(error, RECMAP_INVALID, "an epoch of this mixture would have more than 2^62 positions");
-    fail_advise(error, "use weights closer to the ratio of the sources' sizes");
+    fail_advise(error, mixture->blend.interval_count > 1
+                           ? "with stop \"last\" every source must be completed, so none can end "
+                             "with weight 0 before; or say after how many positions to stop"
+                           : "use weights closer to the ratio of the sources' sizes");
     return RECMAP_INVALID;
 }
 
@@ -328,45 +371,53 @@ static recmap_status set_sources(struct mixture_order *mixture, recmap_order *co
     return RECMAP_OK;
 }
 
-static recmap_status set_schedule(struct mixture_order *mixture, const double *weights,
-                                  size_t count, recmap_error *error) {
-    uint64_t *integers = calloc(count, sizeof *integers), sum;
-    if (!integers) return fail_memory(error);
-    recmap_status status = weights_to_integers(integers, &sum, weights, count, "source", error);
-    if (status == RECMAP_OK)
-        status = schedule_create(&mixture->schedule, integers, sum, count, error);
-    free(integers);
-    return status;
+/* An upper bound of what a mixture adds to the descriptions of its sources. A share has up to 10
+ * digits and a comma; keys, names, brackets and a position take less than 100 bytes. */
+static size_t own_description_size(size_t source_count, size_t change_count) {
+    return change_count * (100 + 12 * source_count);
 }
 
-/* Weights become integers, then proportions with a small total: the period of the schedule. */
-recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *sources,
-                                   const double *weights, size_t source_count, recmap_stop stop,
+static recmap_status set_parts(struct mixture_order *mixture, recmap_order *const *sources,
+                               size_t source_count, const recmap_mixture_change *changes,
+                               size_t change_count, recmap_error *error) {
+    recmap_status status = blend_init(&mixture->blend, source_count, changes, change_count, error);
+    if (status == RECMAP_OK) status = set_sources(mixture, sources, source_count, error);
+    return status == RECMAP_OK ? set_length(mixture, error) : status;
+}
+
+recmap_status recmap_order_blended(recmap_order **order, recmap_order *const *sources,
+                                   size_t source_count, const recmap_mixture_change *changes,
+                                   size_t change_count, const recmap_mixture_options *options,
                                    recmap_error *error) {
-    if (stop != RECMAP_STOP_FIRST && stop != RECMAP_STOP_LAST)
-        return fail(error, RECMAP_INVALID, "invalid stop policy of a mixture: %d", (int)stop);
-    /* A share has up to 10 digits and a comma; keys, names and brackets take less than 100 bytes.
-     */
+    static const recmap_mixture_options defaults = RECMAP_MIXTURE_OPTIONS_INIT;
+    if (!options) options = &defaults;
     struct order_nesting nesting;
-    recmap_status status = check_sources(sources, weights, source_count, error);
+    recmap_status status = check_options(options, error);
+    if (status == RECMAP_OK) status = check_sources(sources, source_count, error);
+    if (status == RECMAP_OK) status = check_weights(changes, change_count, source_count, error);
     if (status == RECMAP_OK)
-        status = order_nest(&nesting, sources, source_count, 100 + 12 * source_count, error);
+        status = order_nest(&nesting, sources, source_count,
+                            own_description_size(source_count, change_count), error);
     if (status != RECMAP_OK) return status;
     struct mixture_order *fresh = order_allocate(sizeof *fresh, &mixture_kind, 0, 0, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     fresh->base.nesting = nesting;
-    fresh->stop = stop;
+    fresh->options = *options;
     fresh->base.epochs_differ = true;
-    status = set_schedule(fresh, weights, source_count, error);
-    if (status == RECMAP_OK) status = set_sources(fresh, sources, source_count, error);
-    if (status == RECMAP_OK) {
-        fresh->base.count = epoch_length(fresh);
-        status = check_length(fresh->base.count, error);
-    }
+    status = set_parts(fresh, sources, source_count, changes, change_count, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&fresh->base);
         return status;
     }
     *order = &fresh->base;
     return RECMAP_OK;
+}
+
+recmap_status recmap_order_mixture(recmap_order **order, recmap_order *const *sources,
+                                   const double *weights, size_t source_count, recmap_stop stop,
+                                   recmap_error *error) {
+    recmap_mixture_options options = RECMAP_MIXTURE_OPTIONS_INIT;
+    recmap_mixture_change first = {0, weights};
+    options.stop = stop;
+    return recmap_order_blended(order, sources, source_count, &first, 1, &options, error);
 }

@@ -60,13 +60,34 @@ static void fill(struct schedule *schedule, struct slack_tree *tree, uint32_t *t
     }
 }
 
-static recmap_status allocate(struct schedule *schedule, const uint64_t *weights, uint64_t sum,
+/* Computes the shares of the sources with positive weights; the others keep 0. */
+static recmap_status find_shares(struct schedule *schedule, const double *weights,
+                                 recmap_error *error) {
+    size_t count = 0, used = 0;
+    double *positive = calloc(schedule->source_count, sizeof *positive);
+    uint64_t *integers = calloc(schedule->source_count, sizeof *integers), sum;
+    uint32_t *shares = calloc(schedule->source_count, sizeof *shares);
+    recmap_status status = positive && integers && shares ? RECMAP_OK : fail_memory(error);
+    for (size_t i = 0; status == RECMAP_OK && i < schedule->source_count; i++)
+        if (weights[i] != 0) positive[count++] = weights[i];
+    if (status == RECMAP_OK)
+        status = weights_to_integers(integers, &sum, positive, count, "source", error);
+    if (status == RECMAP_OK)
+        status = weights_to_proportions(shares, &schedule->period, integers, sum, count, error);
+    for (size_t i = 0; status == RECMAP_OK && i < schedule->source_count; i++)
+        if (weights[i] != 0) schedule->shares[i] = shares[used++];
+    free(positive);
+    free(integers);
+    free(shares);
+    return status;
+}
+
+static recmap_status allocate(struct schedule *schedule, const double *weights,
                               recmap_error *error) {
     schedule->shares = calloc(schedule->source_count, sizeof *schedule->shares);
     schedule->first_turn = calloc(schedule->source_count, sizeof *schedule->first_turn);
     if (!schedule->shares || !schedule->first_turn) return fail_memory(error);
-    recmap_status status = weights_to_proportions(schedule->shares, &schedule->period, weights, sum,
-                                                  schedule->source_count, error);
+    recmap_status status = find_shares(schedule, weights, error);
     if (status != RECMAP_OK) return status;
     for (size_t i = 1; i < schedule->source_count; i++)
         schedule->first_turn[i] = schedule->first_turn[i - 1] + schedule->shares[i - 1];
@@ -75,13 +96,13 @@ static recmap_status allocate(struct schedule *schedule, const uint64_t *weights
     return schedule->slots && schedule->places ? RECMAP_OK : fail_memory(error);
 }
 
-recmap_status schedule_create(struct schedule *schedule, const uint64_t *weights, uint64_t sum,
-                              size_t source_count, recmap_error *error) {
+recmap_status schedule_create(struct schedule *schedule, const double *weights, size_t source_count,
+                              recmap_error *error) {
     struct schedule s = SCHEDULE_INIT;
     s.source_count = source_count;
     struct slack_tree tree = {0, NULL, NULL};
     uint32_t *turns = calloc(source_count, sizeof *turns);
-    recmap_status status = turns ? allocate(&s, weights, sum, error) : fail_memory(error);
+    recmap_status status = turns ? allocate(&s, weights, error) : fail_memory(error);
     if (status == RECMAP_OK && !make_slack(&tree, &s)) status = fail_memory(error);
     if (status == RECMAP_OK) {
         fill(&s, &tree, turns);
@@ -92,6 +113,17 @@ recmap_status schedule_create(struct schedule *schedule, const uint64_t *weights
     slack_destroy(&tree);
     free(turns);
     return status;
+}
+
+uint32_t schedule_turns_before(const struct schedule *schedule, size_t source, uint32_t slot) {
+    const uint32_t *places = schedule->places + schedule->first_turn[source];
+    uint32_t low = 0, high = schedule->shares[source];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (places[middle] < slot) low = middle + 1;
+        else high = middle;
+    }
+    return low;
 }
 
 void schedule_destroy(struct schedule *schedule) {

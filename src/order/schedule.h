@@ -19,7 +19,7 @@ struct schedule_slot {
 struct schedule {
     uint32_t period;
     size_t source_count;
-    uint32_t *shares;     /* slots of each source; their sum is the period */
+    uint32_t *shares;     /* slots of each source, maybe 0; their sum is the period */
     uint32_t *first_turn; /* index into `places` of each source's turn 0 */
     struct schedule_slot *slots;
     uint32_t *places; /* slot of each turn, source by source */
@@ -28,9 +28,13 @@ struct schedule {
 #define SCHEDULE_INIT                                                                              \
     { 0, 0, NULL, NULL, NULL, NULL }
 
-/* From positive weights computed by weights_to_integers. Errors: NO_MEMORY. */
-recmap_status schedule_create(struct schedule *schedule, const uint64_t *weights, uint64_t sum,
-                              size_t source_count, recmap_error *error);
+/* A source with weight 0 gets no slot, and the shares of the others are what they would be without
+ * it. Errors: INVALID for weights that are negative or not finite, or all 0; NO_MEMORY. */
+recmap_status schedule_create(struct schedule *schedule, const double *weights, size_t source_count,
+                              recmap_error *error);
 void schedule_destroy(struct schedule *schedule);
+
+/* Slots of a source among the first `slot` slots, which are at most a period. */
+uint32_t schedule_turns_before(const struct schedule *schedule, size_t source, uint32_t slot);
 
 #endif

@@ -3,14 +3,14 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "order/order.h"
 #include "order/pieces.h"
 #include "order/random.h"
+#include "rows/permuted_rows.h"
 #include "rows/row_options.h"
 #include "rows/stream.h"
 
 struct chunked_order {
-    recmap_order base;
+    struct permuted_rows rows;
     recmap_chunked_options options;
     uint64_t total; /* elements of a stream */
     struct stream stream;
@@ -20,29 +20,6 @@ static void chunked_destroy(recmap_order *order) {
     struct chunked_order *chunked = (struct chunked_order *)order;
     stream_deinit(&chunked->stream);
     recmap_counts_release(chunked->stream.lengths.counts);
-}
-
-static void init_rows(struct permutation *rows, const recmap_order *order, uint64_t epoch) {
-    uint64_t seed = ((const struct chunked_order *)order)->options.seed;
-    permutation_init(rows, order->count, seed, epoch, stream_of(STREAM_CHUNKED_ROWS, 0));
-}
-
-static recmap_status chunked_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
-                                const uint64_t *positions, size_t count, recmap_error *error) {
-    (void)error;
-    struct permutation rows;
-    init_rows(&rows, order, epoch);
-    permutation_at(&rows, numbers, positions, count);
-    return RECMAP_OK;
-}
-
-static recmap_status chunked_position_of(uint64_t *position, const recmap_order *order,
-                                         uint64_t epoch, uint64_t number, recmap_error *error) {
-    (void)error;
-    struct permutation rows;
-    init_rows(&rows, order, epoch);
-    *position = permutation_inverse_one(&rows, number);
-    return RECMAP_OK;
 }
 
 /* A row that is being filled: the elements [next, end) of the stream are still to come. */
@@ -97,7 +74,7 @@ static recmap_status add_row(recmap_pieces *pieces, struct stream_cursor *cursor
 
 static struct filling filling_of(const struct chunked_order *chunked, uint64_t row) {
     uint64_t start = row * chunked->options.size;
-    uint64_t end = start + min_u64(chunked->base.row_width, chunked->total - start);
+    uint64_t end = start + min_u64(chunked->rows.base.row_width, chunked->total - start);
     return (struct filling){start, start, end};
 }
 
@@ -124,7 +101,7 @@ static recmap_status chunked_pieces(recmap_pieces *pieces, const recmap_order *o
     struct chunked_order *chunked = (struct chunked_order *)order;
     struct permutation rows;
     struct stream_cursor cursor;
-    init_rows(&rows, order, epoch);
+    permuted_rows_init_epoch(&rows, order, epoch);
     stream_cursor_init(&cursor, &chunked->stream, epoch);
     recmap_status status = RECMAP_OK;
     for (size_t done = 0; done < count && status == RECMAP_OK; done += STRETCH) {
@@ -160,8 +137,8 @@ static void chunked_describe(struct json_writer *json, const recmap_order *order
 static const struct order_kind chunked_kind = {
     .name = "chunked",
     .destroy = chunked_destroy,
-    .at = chunked_at,
-    .position_of = chunked_position_of,
+    .at = permuted_rows_at,
+    .position_of = permuted_rows_position_of,
     .pieces = chunked_pieces,
     .prepare = chunked_prepare,
     .describe = chunked_describe,
@@ -204,15 +181,17 @@ recmap_status recmap_order_chunked(recmap_order **order, recmap_counts *counts,
     if (!chunked) return RECMAP_NO_MEMORY;
     chunked->options = *options;
     chunked->total = total;
-    chunked->base.record_limit = counts->record_count;
-    chunked->base.row_width = options->size + options->overlap;
+    chunked->rows.seed = options->seed;
+    chunked->rows.stream = stream_of(STREAM_CHUNKED_ROWS, 0);
+    chunked->rows.base.record_limit = counts->record_count;
+    chunked->rows.base.row_width = options->size + options->overlap;
     recmap_counts_retain(counts);
     bool is_stored = options->documents == RECMAP_DOCUMENTS_STORED;
     status = stream_init(&chunked->stream, &lengths, options->seed, is_stored, error);
     if (status != RECMAP_OK) {
-        recmap_order_release(&chunked->base);
+        recmap_order_release(&chunked->rows.base);
         return status;
     }
-    *order = &chunked->base;
+    *order = &chunked->rows.base;
     return RECMAP_OK;
 }

@@ -5,10 +5,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "counts/counts.h"
-#include "order/order.h"
-#include "order/permutation.h"
 #include "order/pieces.h"
 #include "order/random.h"
+#include "rows/permuted_rows.h"
 #include "rows/row_options.h"
 #include "rows/sums.h"
 
@@ -16,7 +15,7 @@
 enum { BLOCK = 128 };
 
 struct windows_order {
-    recmap_order base;
+    struct permuted_rows rows;
     recmap_windows_options options;
     recmap_counts *counts;
     uint64_t block_count;
@@ -27,29 +26,6 @@ static void windows_destroy(recmap_order *order) {
     struct windows_order *windows = (struct windows_order *)order;
     recmap_counts_release(windows->counts);
     free((void *)windows->sums);
-}
-
-static void init_rows(struct permutation *rows, const recmap_order *order, uint64_t epoch) {
-    uint64_t seed = ((const struct windows_order *)order)->options.seed;
-    permutation_init(rows, order->count, seed, epoch, stream_of(STREAM_WINDOWS, 0));
-}
-
-static recmap_status windows_at(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
-                                const uint64_t *positions, size_t count, recmap_error *error) {
-    (void)error;
-    struct permutation rows;
-    init_rows(&rows, order, epoch);
-    permutation_at(&rows, numbers, positions, count);
-    return RECMAP_OK;
-}
-
-static recmap_status windows_position_of(uint64_t *position, const recmap_order *order,
-                                         uint64_t epoch, uint64_t number, recmap_error *error) {
-    (void)error;
-    struct permutation rows;
-    init_rows(&rows, order, epoch);
-    *position = permutation_inverse_one(&rows, number);
-    return RECMAP_OK;
 }
 
 /* Windows of a sequence. */
@@ -94,7 +70,7 @@ static recmap_status windows_pieces(recmap_pieces *pieces, const recmap_order *o
                                     recmap_error *error) {
     const struct windows_order *windows = (const struct windows_order *)order;
     struct permutation rows;
-    init_rows(&rows, order, epoch);
+    permuted_rows_init_epoch(&rows, order, epoch);
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; i < count && status == RECMAP_OK; i++) {
         uint64_t row = permutation_at_one(&rows, positions[i]);
@@ -119,8 +95,8 @@ static void windows_describe(struct json_writer *json, const recmap_order *order
 static const struct order_kind windows_kind = {
     .name = "windows",
     .destroy = windows_destroy,
-    .at = windows_at,
-    .position_of = windows_position_of,
+    .at = permuted_rows_at,
+    .position_of = permuted_rows_position_of,
     .pieces = windows_pieces,
     .describe = windows_describe,
 };
@@ -166,7 +142,8 @@ static recmap_status count_rows(struct windows_order *windows, recmap_error *err
     if (!windows->sums) return fail_memory(error);
     struct sums_input input = {windows, windows->block_count, measure_blocks, SUMS_STRETCH};
     recmap_status status = sums_compute(windows->sums, &input, error);
-    windows->base.count = windows->base.limit = sums_at(windows->sums, windows->block_count);
+    windows->rows.base.count = windows->rows.base.limit =
+        sums_at(windows->sums, windows->block_count);
     return status;
 }
 
@@ -179,13 +156,15 @@ recmap_status recmap_order_windows(recmap_order **order, recmap_counts *counts,
     if (!windows) return RECMAP_NO_MEMORY;
     windows->options = *options;
     windows->counts = recmap_counts_retain(counts);
-    windows->base.record_limit = counts->record_count;
-    windows->base.row_width = options->size;
+    windows->rows.seed = options->seed;
+    windows->rows.stream = stream_of(STREAM_WINDOWS, 0);
+    windows->rows.base.record_limit = counts->record_count;
+    windows->rows.base.row_width = options->size;
     status = count_rows(windows, error);
     if (status != RECMAP_OK) {
-        recmap_order_release(&windows->base);
+        recmap_order_release(&windows->rows.base);
         return status;
     }
-    *order = &windows->base;
+    *order = &windows->rows.base;
     return RECMAP_OK;
 }
