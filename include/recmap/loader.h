@@ -132,6 +132,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load(recmap_loader *load
                                                              const recmap_state *state,
                                                              recmap_error *error);
 
+/* The same, but the loader's order may also be a mixture that continues that of the state: see
+ * recmap_state_check_continued. Errors: as recmap_loader_load. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load_continued(recmap_loader *loader,
+                                                                       const recmap_state *state,
+                                                                       recmap_error *error);
+
 /* Moves to a position, 0 to the order's count, of an epoch up to RECMAP_STATE_NUMBER_MAX. Errors:
  * INVALID if out of range or in a child; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch,

@@ -114,10 +114,10 @@ typedef struct recmap_mixture_options {
  * `length` set to the old recmap_order_count. All positions before the change keep their records;
  * recmap_loader_load_continued accepts states of the old order.
  *
- * Errors: also INVALID if a source is empty or has no positive weight, if positions do not ascend
- * from 0, if the weights are too precise for so many changes, or if an epoch would have more than
- * 2^62 positions, as with RECMAP_STOP_LAST if a source ends with weight 0 before it is completed.
- */
+ * Errors: also INVALID if a source is empty, or has no positive weight although no length is given;
+ * if positions do not ascend from 0; if the weights are too precise for so many changes; and if an
+ * epoch would have more than 2^62 positions, as with RECMAP_STOP_LAST if a source ends with weight
+ * 0 before it is completed. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_order_blended(recmap_order **order, recmap_order *const *sources, size_t source_count,
                      const recmap_mixture_change *changes, size_t change_count,

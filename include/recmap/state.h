@@ -75,6 +75,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_check(const recmap_state 
                                                              const recmap_state_info *expected,
                                                              recmap_error *error);
 
+/* The same, but the order of `expected` may also be a mixture that continues the state's: with the
+ * same records at all positions before the state's, and other weights or more sources from there
+ * on (see recmap_order_blended). Errors: as recmap_state_check. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_check_continued(
+    const recmap_state *state, const recmap_state_info *expected, recmap_error *error);
+
 #ifdef __cplusplus
 }
 #endif

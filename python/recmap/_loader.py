@@ -42,6 +42,7 @@ Batch = TypeVar("Batch")
 _LAST = {"keep": 0, "drop": 1, "pad": 2}
 _ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
 _READAHEAD = {"auto": 0, "off": 1, "on": 2}
+_SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
 
 
 def _whole(name: str, value: Any) -> int:
@@ -234,25 +235,24 @@ class Loader(Generic[Batch]):
             self._parser = parser_of(features)
         self._is_sequence = feature_lists is not None
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
-        self._loader = _recmap.Loader(
-            dataset._handle,
-            self._order,
-            self._batch_size,
-            self._rank,
-            self._world_size,
-            self._last,
+        self._reading = (
             _whole("threads", threads),
             _whole("batches_ahead", batches_ahead),
             _one_of("on_error", on_error, _ON_ERROR),
             _one_of("readahead", readahead, _READAHEAD),
             self._parser,
         )
+        self._loader = self._create(self._order, self._batch_size)
         self._identity = dataset._fingerprint(), dataset._record_count()
         if transform is not None and not callable(transform):
             raise TypeError(f"transform must be a callable, not {transform!r}")
         self._transform = transform
         self._worker_count = transform_threads or min(8, len(os.sched_getaffinity(0)))
         self._pipeline: Pipeline | None = None
+
+    def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
+        deal = self._rank, self._world_size, self._last
+        return _recmap.Loader(self.dataset._handle, order, batch_size, *deal, *self._reading)
 
     @staticmethod
     def _order_of(dataset: Dataset, order: Order | None, shuffle: bool, seed: int) -> Order:
@@ -262,8 +262,8 @@ class Loader(Generic[Batch]):
             raise ValueError("pass either an order or shuffle=True, not both")
         return order
 
-    def _size_of(self, batch_size: int | None) -> int:
-        if self._order.batch_count():
+    def _size_of(self, batch_size: int | None, order: _recmap.Order | None = None) -> int:
+        if (order or self._order).batch_count():
             return 1
         if batch_size is None:
             raise ValueError(
@@ -431,14 +431,35 @@ class Loader(Generic[Batch]):
         state: dict[str, Any] = json.loads(text)
         return state
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(
+        self, state: dict[str, Any], order: Order | None = None, *, changed: bool = False
+    ) -> None:
         """Resumes from a state. Rank, world size and batch size may differ from those when saved.
+
+        Args:
+            order: continue with this order. It is accepted if it is the order of the state, or a
+                mixture that continues it: see `Mixture.continued`.
+            changed: accept any order and data set, and take nothing but the epoch and the position
+                from the state. Records may then occur twice or never.
 
         Raises:
             StateMismatchError: the state belongs to another data set or order.
-            CorruptIndexError, ValueError: the state was changed, or is not a state.
+            CorruptIndexError, ValueError: the state was changed, or is not a state; or the order
+                has no such position.
         """
-        self._loader.load(json.dumps(state))
+        rule = _CHANGED if changed else _SAME if order is None else _CONTINUED
+        text = json.dumps(state)
+        if order is None or order == self.order:
+            self._loader.load(text, rule)
+            return
+        inner = _over(self.dataset, order)
+        size = self._size_of(self._arguments["batch_size"], inner)
+        loader = self._create(inner, size)
+        loader.load(text, rule)
+        self.close()
+        self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
+        self._pipeline = None
+        self._arguments = {**self._arguments, "order": order, "shuffle": False}
 
     def seek(self, epoch: int = 0, position: int = 0) -> None:
         """Moves to a position of an epoch, 0 to ``len(order)``, in constant time.

@@ -6,8 +6,8 @@ docs/order.md specifies every order with test vectors. The same seed always give
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, SupportsIndex, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -342,6 +342,9 @@ class Stratified(Order):
         self._set(_Order.stratified(labels, batch_size, seed), labels, batch_size, seed)
 
 
+Weights: TypeAlias = "npt.ArrayLike | Mapping[int, npt.ArrayLike]"
+
+
 class Mixture(Order):
     """Interleaves orders in proportion to their weights.
 
@@ -350,20 +353,96 @@ class Mixture(Order):
     down. The sources have their own seeds.
 
     Args:
-        stop: an epoch ends when the "first" or the "last" source is exhausted.
+        weights: a weight per order; or weights that change, as {position of the run: weights}. The
+            first position is 0. Positions of a run are counted over all epochs. Every source
+            continues where it was, and the shares are exact from each change on. A weight of 0
+            leaves the source out until the next change.
+        stop: an epoch ends when the "first" or the "last" source is exhausted, or after this many
+            positions.
+
+    >>> order = Mixture([Sequential(6), Sequential(6)], {0: [1, 0], 4: [1, 3]})
+    >>> order.at(0, range(10))
+    array([0, 1, 2, 3, 4, 6, 7, 8, 5, 9])
     """
 
     def __init__(
         self,
         orders: Sequence[Order],
-        weights: npt.ArrayLike,
-        stop: Literal["first", "last"] = "first",
+        weights: Weights,
+        stop: Literal["first", "last"] | int = "first",
     ) -> None:
-        if stop not in ("first", "last"):
-            raise ValueError(f'stop must be "first" or "last", not {stop!r}')
-        array = _vector(weights, np.float64, "weights")
+        if stop not in ("first", "last") and not (_is_one(stop) and operator.index(stop) > 0):
+            raise ValueError(f'stop must be "first", "last" or a number of positions, not {stop!r}')
+        length = 0 if stop in ("first", "last") else operator.index(stop)
+        self._changes = _changes_of(weights)
+        positions = np.array(list(self._changes), np.uint64)
         sources = [order_of(order) for order in orders]
-        self._set(_Order.mixture(sources, array, stop == "last"), list(orders), array, stop)
+        for array in self._changes.values():
+            if len(array) != len(sources):
+                raise ValueError(f"{len(array)} weights for {len(sources)} orders")
+        table = np.concatenate([np.empty(0), *self._changes.values()])
+        order = _Order.mixture(sources, positions, table, stop == "last", length)
+        self._set(order, list(orders), weights, stop)
+
+    def continued(
+        self,
+        epoch: int,
+        position: int,
+        weights: Weights,
+        add: Sequence[Order] = (),
+    ) -> Mixture:
+        """The mixture that continues a run of this one with other weights, or more sources.
+
+        All positions before (epoch, position) keep their records, and the sources continue where
+        they were. An epoch has as many positions as before. ``loader.load_state_dict(state,
+        order=continued)`` continues the run.
+
+        Args:
+            epoch, position: where the weights change: the epoch and position of a state.
+            weights: as for the mixture, for the old sources and then the added ones; positions of
+                the run in a mapping are not before this one. They replace changes that the mixture
+                has planned from there on.
+            add: more orders. Their records are numbered after those of the old sources.
+
+        Raises:
+            ValueError: the position is not in the epoch, or the weights do not fit.
+
+        >>> order = Mixture([Sequential(100), Sequential(100)], [1, 1])
+        >>> later = order.continued(0, 4, [1, 1, 2], add=[Sequential(50)])
+        >>> later.at(0, range(8)), len(later) == len(order)
+        (array([  0, 100,   1, 101,   2, 200, 102, 201]), True)
+        """
+        if epoch < 0 or not 0 <= position <= len(self):
+            raise ValueError(
+                f"epoch {epoch}, position {position} does not exist: an epoch has {len(self)}"
+            )
+        start = operator.index(epoch) * len(self) + operator.index(position)
+        later = _changes_of(weights, start)
+        if min(later, default=start) < start:
+            raise ValueError(
+                f"weights cannot change at position {min(later)} of the run: it is before "
+                f"epoch {epoch}, position {position}, which is position {start} of the run"
+            )
+        none = np.zeros(len(add))
+        changes: dict[int, npt.ArrayLike] = {
+            old: np.concatenate([array, none])
+            for old, array in self._changes.items()
+            if old < start
+        }
+        return Mixture([*self._arguments[0], *add], {**changes, **later}, stop=len(self))
+
+
+def _changes_of(weights: Weights, start: int = 0) -> dict[int, npt.NDArray[np.float64]]:
+    """Weights by the position of the run from which on they hold, ascending."""
+    if not isinstance(weights, Mapping):
+        return {start: _vector(weights, np.float64, "weights")}
+    for position in weights:
+        if not _is_one(position) or position < 0:
+            raise ValueError(f"positions of weights must be integers from 0 on, not {position!r}")
+    return {
+        operator.index(position): _vector(weights[position], np.float64, "weights")
+        for position in sorted(weights)
+    }
 
 
 class _View(Order):

@@ -323,19 +323,31 @@ static PyObject *close_walk(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* load(JSON of a state) */
+enum load_rule { LOAD_SAME, LOAD_CONTINUED, LOAD_CHANGED };
+
+/* The GIL is not held. */
+static recmap_status load_state(recmap_loader *loader, const recmap_state *state,
+                                enum load_rule rule, recmap_error *error) {
+    if (rule == LOAD_SAME) return recmap_loader_load(loader, state, error);
+    if (rule == LOAD_CONTINUED) return recmap_loader_load_continued(loader, state, error);
+    const recmap_state_info *info = recmap_state_get_info(state);
+    return recmap_loader_seek(loader, info->epoch, info->position, error);
+}
+
+/* load(JSON of a state, rule) */
 static PyObject *load(PyObject *object, PyObject *arguments) {
     struct loader_object *self = (struct loader_object *)object;
     const char *text;
     Py_ssize_t size;
-    if (!PyArg_ParseTuple(arguments, "s#:load", &text, &size)) return NULL;
+    int rule;
+    if (!PyArg_ParseTuple(arguments, "s#i:load", &text, &size, &rule)) return NULL;
     recmap_state *state = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_state_from_json(&state, text, (size_t)size, &error);
     struct move move;
     begin_move(&move, self);
     Py_BEGIN_ALLOW_THREADS
-    if (status == RECMAP_OK) status = recmap_loader_load(self->loader, state, &error);
+    if (status == RECMAP_OK) status = load_state(self->loader, state, (enum load_rule)rule, &error);
     Py_END_ALLOW_THREADS
     recmap_state_destroy(state);
     if (end_move(self, &move, status, &error) < 0) return NULL;

@@ -20,6 +20,7 @@ static PyMethodDef functions[] = {
     {"shards_expand", shards_expand, METH_O, NULL},
     {"example_decode", example_decode, METH_O, NULL},
     {"state_make", state_make, METH_VARARGS, NULL},
+    {"order_continues", order_continues, METH_VARARGS, NULL},
     {"batch_set_class", batch_set_class, METH_O, NULL},
     {"install_guard", install_guard, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -43,5 +43,6 @@ PyObject *shards_expand(PyObject *module, PyObject *names);
 PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *example_decode(PyObject *module, PyObject *record);
 PyObject *state_make(PyObject *module, PyObject *arguments);
+PyObject *order_continues(PyObject *module, PyObject *arguments);
 
 #endif

@@ -135,33 +135,59 @@ static PyObject *bucketed(PyObject *unused, PyObject *arguments) {
     return order_wrap(status, order, &error);
 }
 
-/* mixture([Order], weights, stop): weights is an array of doubles as long as the list */
+struct mixture_arguments {
+    PyObject *sources;
+    array_view positions, weights;
+    recmap_mixture_options options;
+};
+
+/* Returns NULL with an exception. `orders` and `changes` have room for all of them. */
+static PyObject *blend(const struct mixture_arguments *given, recmap_order **orders,
+                       recmap_mixture_change *changes, size_t source_count) {
+    const uint64_t *positions = given->positions.data;
+    const double *weights = given->weights.data;
+    for (size_t i = 0; i < source_count; i++)
+        orders[i] = order_of(PyList_GetItem(given->sources, (Py_ssize_t)i));
+    for (size_t i = 0; i < given->positions.count; i++)
+        changes[i] = (recmap_mixture_change){positions[i], weights + i * source_count};
+    recmap_order *order = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_order_blended(&order, orders, source_count, changes,
+                                                given->positions.count, &given->options, &error);
+    return order_wrap(status, order, &error);
+}
+
+static PyObject *blend_checked(const struct mixture_arguments *given) {
+    size_t count = (size_t)PyList_Size(given->sources), change_count = given->positions.count;
+    if (given->weights.count != count * change_count)
+        return PyErr_Format(PyExc_ValueError, "%zu weights for %zu orders and %zu changes",
+                            given->weights.count, count, change_count);
+    recmap_order **orders = calloc(count + 1, sizeof *orders);
+    recmap_mixture_change *changes = calloc(change_count + 1, sizeof *changes);
+    PyObject *made = orders && changes ? blend(given, orders, changes, count) : PyErr_NoMemory();
+    free(orders);
+    free(changes);
+    return made;
+}
+
+/* mixture([Order], positions, weights, is_last, length): `weights` is an array of doubles, those of
+ * all orders for each of the positions. */
 static PyObject *mixture(PyObject *unused, PyObject *arguments) {
     (void)unused;
-    PyObject *sources;
-    array_view weights = ARRAY_VIEW_INIT;
-    int stop;
-    if (!PyArg_ParseTuple(arguments, "O!O&i:mixture", &PyList_Type, &sources, take_array, &weights,
-                          &stop))
+    struct mixture_arguments given = {.positions = ARRAY_VIEW_INIT,
+                                      .weights = ARRAY_VIEW_INIT,
+                                      .options = RECMAP_MIXTURE_OPTIONS_INIT};
+    int is_last;
+    if (!PyArg_ParseTuple(arguments, "O!O&O&iO&:mixture", &PyList_Type, &given.sources, take_array,
+                          &given.positions, take_array, &given.weights, &is_last, take_uint64,
+                          &given.options.length)) {
+        array_release(&given.positions);
         return NULL;
-    size_t count = (size_t)PyList_Size(sources);
-    recmap_order **orders = calloc(count + 1, sizeof *orders), *order = NULL;
-    recmap_error error = RECMAP_ERROR_INIT;
-    PyObject *made = NULL;
-    if (!orders) {
-        PyErr_NoMemory();
-    } else if (count != weights.count) {
-        PyErr_Format(PyExc_ValueError, "%zu weights for %zu orders", weights.count, count);
-    } else {
-        for (size_t i = 0; i < count; i++)
-            orders[i] = order_of(PyList_GetItem(sources, (Py_ssize_t)i));
-        recmap_status status = recmap_order_mixture(&order, orders, weights.data, count,
-                                                    stop ? RECMAP_STOP_LAST : RECMAP_STOP_FIRST,
-                                                    &error);
-        made = order_wrap(status, order, &error);
     }
-    free(orders);
-    array_release(&weights);
+    given.options.stop = is_last ? RECMAP_STOP_LAST : RECMAP_STOP_FIRST;
+    PyObject *made = blend_checked(&given);
+    array_release(&given.positions);
+    array_release(&given.weights);
     return made;
 }
 

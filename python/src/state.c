@@ -30,3 +30,25 @@ PyObject *state_make(PyObject *module, PyObject *arguments) {
     recmap_text_deinit(&text);
     return made;
 }
+
+/* order_continues(order, order of a state, positions, epoch, position) -> whether the state can be
+ * continued with the order: it is the same one, or a mixture with other weights or more sources
+ * from there on. Both orders are descriptions. */
+PyObject *order_continues(PyObject *module, PyObject *arguments) {
+    (void)module;
+    recmap_state_info info = {.format_version = RECMAP_STATE_FORMAT_VERSION}, here;
+    const char *order;
+    if (!PyArg_ParseTuple(arguments, "ssO&O&O&:order_continues", &order, &info.order, take_uint64,
+                          &info.position_count, take_uint64, &info.epoch, take_uint64,
+                          &info.position))
+        return NULL;
+    here = info;
+    here.order = order;
+    recmap_state *state = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_state_create(&state, &info, &error);
+    if (status == RECMAP_OK) status = recmap_state_check_continued(state, &here, &error);
+    recmap_state_destroy(state);
+    if (status != RECMAP_OK && status != RECMAP_MISMATCH) return raise_error(&error);
+    return PyBool_FromLong(status == RECMAP_OK);
+}

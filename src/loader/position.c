@@ -93,3 +93,13 @@ recmap_status recmap_loader_load(recmap_loader *loader, const recmap_state *stat
     status = recmap_state_check(state, &here, error);
     return status == RECMAP_OK ? loader_go_to(loader, info->epoch, info->position, error) : status;
 }
+
+recmap_status recmap_loader_load_continued(recmap_loader *loader, const recmap_state *state,
+                                           recmap_error *error) {
+    recmap_status status = loader_check_process(loader, error);
+    if (status != RECMAP_OK) return status;
+    recmap_state_info here = info_here(loader);
+    const recmap_state_info *info = recmap_state_get_info(state);
+    status = recmap_state_check_continued(state, &here, error);
+    return status == RECMAP_OK ? loader_go_to(loader, info->epoch, info->position, error) : status;
+}

@@ -76,9 +76,8 @@ uint64_t blend_length(const struct blend *blend, size_t source, uint64_t drawn, 
 
 /* ---- Creating. */
 
-/* The places of changes ascend from 0. */
-static recmap_status check_positions_of(const recmap_mixture_change *changes, size_t change_count,
-                                        recmap_error *error) {
+recmap_status blend_check_changes(const recmap_mixture_change *changes, size_t change_count,
+                                  recmap_error *error) {
     if (!change_count || changes[0].position)
         return fail(error, RECMAP_INVALID, "the first weights of a mixture must be at position 0");
     if (change_count > RECMAP_MIXTURE_CHANGES_MAX)
@@ -133,8 +132,7 @@ recmap_status blend_init(struct blend *blend, size_t source_count,
                          const recmap_mixture_change *changes, size_t change_count,
                          recmap_error *error) {
     *blend = (struct blend){source_count, 0, NULL};
-    recmap_status status = check_positions_of(changes, change_count, error);
-    if (status != RECMAP_OK) return status;
+    recmap_status status = RECMAP_OK;
     blend->intervals = calloc(change_count, sizeof *blend->intervals);
     if (!blend->intervals) return fail_memory(error);
     for (size_t i = 0; status == RECMAP_OK && i < change_count; i++)

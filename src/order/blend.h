@@ -24,8 +24,12 @@ struct blend {
     struct blend_interval *intervals; /* ascending; the first one starts at 0 */
 };
 
-/* Weights are those of `source_count` sources; the changes ascend from position 0. On failure the
- * blend is empty. Errors: INVALID, NO_MEMORY. */
+/* Fails with INVALID unless the changes ascend from position 0, and there are not too many. */
+recmap_status blend_check_changes(const recmap_mixture_change *changes, size_t change_count,
+                                  recmap_error *error);
+
+/* From changes that were checked; each has `source_count` weights. On failure the blend is empty.
+ * Errors: INVALID for weights, NO_MEMORY. */
 recmap_status blend_init(struct blend *blend, size_t source_count,
                          const recmap_mixture_change *changes, size_t change_count,
                          recmap_error *error);

@@ -289,10 +289,12 @@ static recmap_status check_sources(recmap_order *const *sources, size_t count,
     return RECMAP_OK;
 }
 
-/* Each weight is a number from 0 on, and each source has a positive one. */
+/* Each weight is a number from 0 on, and each source has a positive one, unless the length of an
+ * epoch is given: a run that continues at its first position may leave out any of its sources. */
 static recmap_status check_weights_of(size_t source, const recmap_mixture_change *changes,
-                                      size_t change_count, recmap_error *error) {
-    bool is_used = false;
+                                      size_t change_count, const recmap_mixture_options *options,
+                                      recmap_error *error) {
+    bool is_used = options->length != 0;
     for (size_t i = 0; i < change_count; i++) {
         double weight = changes[i].weights[source];
         is_used |= weight > 0;
@@ -309,9 +311,10 @@ static recmap_status check_weights_of(size_t source, const recmap_mixture_change
 }
 
 static recmap_status check_weights(const recmap_mixture_change *changes, size_t change_count,
-                                   size_t source_count, recmap_error *error) {
+                                   size_t source_count, const recmap_mixture_options *options,
+                                   recmap_error *error) {
     for (size_t i = 0; i < source_count; i++) {
-        recmap_status status = check_weights_of(i, changes, change_count, error);
+        recmap_status status = check_weights_of(i, changes, change_count, options, error);
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
@@ -394,7 +397,9 @@ recmap_status recmap_order_blended(recmap_order **order, recmap_order *const *so
     struct order_nesting nesting;
     recmap_status status = check_options(options, error);
     if (status == RECMAP_OK) status = check_sources(sources, source_count, error);
-    if (status == RECMAP_OK) status = check_weights(changes, change_count, source_count, error);
+    if (status == RECMAP_OK) status = blend_check_changes(changes, change_count, error);
+    if (status == RECMAP_OK)
+        status = check_weights(changes, change_count, source_count, options, error);
     if (status == RECMAP_OK)
         status = order_nest(&nesting, sources, source_count,
                             own_description_size(source_count, change_count), error);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "state/description.h"
 #include "state/state.h"
 
 /* A list of differences as text; those that do not fit are omitted. */
@@ -45,53 +46,11 @@ static void add_fingerprint(struct difference_list *list, const recmap_fingerpri
     add(list, "fingerprint is %s, here %s", texts[0], texts[1]);
 }
 
-/* A member of a JSON object, as slices of its text. */
-struct member {
-    const char *key;
-    size_t key_size; /* with its quotes */
-    const char *value;
-    size_t value_size;
-};
-
-/* The end of a slice: the first of the `stops` that is outside strings and brackets. */
-static const char *piece_end(const char *text, const char *stops) {
-    int depth = 0;
-    bool in_string = false;
-    for (; *text; text++) {
-        if (in_string && *text == '\\' && text[1]) text++;
-        else if (*text == '"') in_string = !in_string;
-        else if (!in_string && !depth && strchr(stops, *text)) break;
-        else if (!in_string && (*text == '{' || *text == '[')) depth++;
-        else if (!in_string && (*text == '}' || *text == ']') && depth) depth--;
-    }
-    return text;
-}
-
-/* Returns the next member of a compact object, or false after the last. The cursor starts after the
- * opening bracket. */
-static bool next_member(struct member *member, const char **cursor) {
-    const char *key = *cursor, *colon = piece_end(key, ":}");
-    if (*colon != ':') return false;
-    const char *end = piece_end(colon + 1, ",}");
-    *member = (struct member){key, (size_t)(colon - key), colon + 1, (size_t)(end - colon) - 1};
-    *cursor = *end == ',' ? end + 1 : end;
-    return true;
-}
-
-static bool find_member(struct member *member, const char *object, const struct member *wanted) {
-    const char *at = object + 1;
-    while (next_member(member, &at))
-        if (member->key_size == wanted->key_size &&
-            !memcmp(member->key, wanted->key, wanted->key_size))
-            return true;
-    return false;
-}
-
-static int name_size(const struct member *member) {
+static int name_size(const struct description_member *member) {
     return member->key_size >= 2 ? (int)member->key_size - 2 : 0;
 }
 
-static int shown_size(const struct member *member) {
+static int shown_size(const struct description_member *member) {
     return member->value_size < 80 ? (int)member->value_size : 80;
 }
 
@@ -99,9 +58,9 @@ static int shown_size(const struct member *member) {
  * those that it lacks. */
 static void add_members(struct difference_list *list, const char *first, const char *second,
                         const char *if_missing, bool only_missing) {
-    struct member one, other;
-    for (const char *at = first + 1; next_member(&one, &at);) {
-        bool is_there = find_member(&other, second, &one);
+    struct description_member one, other;
+    for (const char *at = first + 1; description_next_member(&one, &at);) {
+        bool is_there = description_find_member(&other, second, &one);
         const char *name = one.key + 1;
         if (!is_there) add(list, "order.%.*s is %s", name_size(&one), name, if_missing);
         else if (!only_missing && (one.value_size != other.value_size ||
@@ -119,9 +78,8 @@ static void add_order(struct difference_list *list, const char *theirs, const ch
     if (list->size == before) add(list, "order is %.100s, here %.100s", theirs, ours);
 }
 
-recmap_status recmap_state_check(const recmap_state *state, const recmap_state_info *expected,
-                                 recmap_error *error) {
-    const recmap_state_info *info = &state->info;
+static recmap_status check(const recmap_state_info *info, const recmap_state_info *expected,
+                           recmap_error *error) {
     struct difference_list list = {.size = 0};
     add_fingerprint(&list, &info->fingerprint, &expected->fingerprint);
     add_number(&list, "record_count", info->record_count, expected->record_count);
@@ -131,4 +89,25 @@ recmap_status recmap_state_check(const recmap_state *state, const recmap_state_i
     fail(error, RECMAP_MISMATCH, "the state is of another run: %s", list.text);
     fail_advise(error, "open the data set and make the order with which the state was saved");
     return RECMAP_MISMATCH;
+}
+
+recmap_status recmap_state_check(const recmap_state *state, const recmap_state_info *expected,
+                                 recmap_error *error) {
+    return check(&state->info, expected, error);
+}
+
+/* A run's position: counted over all epochs. It saturates, and is then after all changes. */
+static uint64_t run_position(const recmap_state_info *info) {
+    uint64_t count = info->position_count;
+    if (info->epoch && count > RECMAP_STATE_NUMBER_MAX / info->epoch) return UINT64_MAX;
+    return info->epoch * count + info->position;
+}
+
+recmap_status recmap_state_check_continued(const recmap_state *state,
+                                           const recmap_state_info *expected, recmap_error *error) {
+    recmap_state_info info = state->info;
+    if (info.position_count == expected->position_count &&
+        description_continues(expected->order, info.order, run_position(&info)))
+        info.order = expected->order;
+    return check(&info, expected, error);
 }

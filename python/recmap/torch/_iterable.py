@@ -17,6 +17,7 @@ from torch.utils.data import default_collate
 from .. import _recmap
 from .._errors import StateMismatchError
 from .._loader import _LAST, Loader, _over
+from .._orders import Order
 from ._board import Board, Place
 from ._loader import Loader as TensorLoader
 from ._tensors import tensors
@@ -262,10 +263,15 @@ class IterableDataset(data.IterableDataset[Any]):
         state: dict[str, Any] = json.loads(text)
         return state
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(
+        self, state: Mapping[str, Any], order: Order | None = None, *, changed: bool = False
+    ) -> None:
         """Resumes from a state of this class, a `Loader` or a StatefulDataLoader.
 
         Ranks, world size, workers and batch size may differ from those when it was saved.
+
+        Args:
+            order, changed: as for `Loader.load_state_dict`.
 
         Raises:
             StateMismatchError: the state belongs to another data set or order.
@@ -273,9 +279,14 @@ class IterableDataset(data.IterableDataset[Any]):
         if "worker" in state:
             self._load_in_worker(state)
             return
+        whole = self._whole_state(state)
         if self._loader is None:
             self._loader = Loader(**self._arguments)
-        self._loader.load_state_dict(self._whole_state(state))
+        loader = self._loader
+        loader.load_state_dict(whole, order, changed=changed)
+        if self.order != loader.order:
+            self._set_up(dict(loader._arguments), self._numbers, self._identity, self._board)
+            self._loader = loader
         self._board.set(self._main_position())
 
     def _load_in_worker(self, state: Mapping[str, Any]) -> None:

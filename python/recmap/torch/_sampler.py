@@ -10,6 +10,7 @@ import numpy as np
 
 from torch.utils import data
 
+from .. import _recmap
 from .._errors import StateMismatchError
 from .._loader import _LAST, Last, _one_of
 from .._orders import Order
@@ -65,6 +66,7 @@ class Sampler(data.Sampler[Any]):
         if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         self.order = order
+        self._given_size = batch_size
         self._is_batched = batch_size is not None or order.batch_count > 0
         self._rank = rank
         self._deal = world_size, batch_size or 1, _one_of("last", last, _LAST)
@@ -173,8 +175,13 @@ class Sampler(data.Sampler[Any]):
         order = {"order": self.order.describe(), "position_count": len(self.order)}
         return {"format_version": 1, **order, "epoch": stand[0], "position": stand[1]}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(
+        self, state: Mapping[str, Any], order: Order | None = None, *, changed: bool = False
+    ) -> None:
         """Resumes from a state of any rank of any world size, or from that of a `Loader`.
+
+        Args:
+            order, changed: as for `Loader.load_state_dict`.
 
         Raises:
             StateMismatchError: the state belongs to another order.
@@ -182,10 +189,25 @@ class Sampler(data.Sampler[Any]):
         here = self._state((0, 0))
         if not here.keys() <= state.keys():
             raise ValueError("this is not the state of a sampler")
-        for name in ("format_version", "order", "position_count"):
-            if state[name] != here[name]:
-                raise mismatch(name, state[name], here[name])
+        if state["format_version"] != here["format_version"]:
+            raise mismatch("format_version", state["format_version"], here["format_version"])
+        chosen = self.order if order is None else order
         epoch, position = operator.index(state["epoch"]), operator.index(state["position"])
-        if not (epoch >= 0 and 0 <= position <= len(self.order)):
+        if not (changed or (order is not None and _continues(order, state))):
+            for name, value in ("order", chosen.describe()), ("position_count", len(chosen)):
+                if state[name] != value:
+                    raise mismatch(name, state[name], value)
+        if not (epoch >= 0 and 0 <= position <= len(chosen)):
             raise ValueError(f"invalid state: epoch {epoch}, position {position}")
+        if order is not None:
+            self.order = order
+            self._is_batched = self._given_size is not None or order.batch_count > 0
         self._set(epoch, position)
+
+
+def _continues(order: Order, state: Mapping[str, Any]) -> bool:
+    place = state["epoch"], state["position"]
+    is_as_long = state["position_count"] == len(order)
+    return is_as_long and _recmap.order_continues(
+        order.describe(), state["order"], len(order), *place
+    )

@@ -106,6 +106,59 @@ static void test_hostile_weights(void **state) {
     assert_null(order);
 }
 
+static void test_hostile_changes(void **state) {
+    (void)state;
+    recmap_order *order = NULL, *sources[] = {shuffled(3, 1), shuffled(4, 1)};
+    const double ones[] = {1, 1}, left[] = {1, 0}, zeros[] = {0, 0}, bad[] = {1, NAN};
+    recmap_mixture_options options = RECMAP_MIXTURE_OPTIONS_INIT;
+    options.stop = RECMAP_STOP_LAST;
+    const struct {
+        const char *message;
+        size_t count;
+        recmap_mixture_change changes[3];
+    } cases[] = {
+        {"must be at position 0", 0, {{0, ones}}},
+        {"must be at position 0", 1, {{1, ones}}},
+        {"must ascend: 5 follows 5", 3, {{0, ones}, {5, ones}, {5, ones}}},
+        {"must ascend: 4 follows 5", 3, {{0, ones}, {5, ones}, {4, ones}}},
+        {"above 2^62", 2, {{0, ones}, {RECMAP_ORDER_COUNT_MAX + 1, ones}}},
+        {"source 1 of the mixture is nan", 2, {{0, ones}, {5, bad}}},
+        {"source 1 of the mixture is 0: it must be above 0 at some", 2, {{0, left}, {5, left}}},
+        {"all weights are 0", 2, {{0, ones}, {5, zeros}}},
+        {"more than 2^62 positions", 2, {{0, ones}, {2, left}}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        MUST_FAIL(RECMAP_INVALID, cases[i].message,
+                  recmap_order_blended(&order, sources, 2, cases[i].changes, cases[i].count,
+                                       &options, &error));
+    options.version++;
+    MUST_FAIL(RECMAP_INVALID, "has version 2, expected 1",
+              recmap_order_blended(&order, sources, 2, cases[0].changes, 1, &options, &error));
+    for (size_t i = 0; i < 2; i++) recmap_order_release(sources[i]);
+    assert_null(order);
+}
+
+/* Seventeen times the longest period. */
+static void test_too_precise_changes(void **state) {
+    (void)state;
+    enum { CHANGES = 17, SOURCES = 5 };
+    recmap_order *order = NULL, *sources[SOURCES];
+    double weights[CHANGES][SOURCES];
+    recmap_mixture_change changes[RECMAP_MIXTURE_CHANGES_MAX + 1];
+    for (size_t i = 0; i < COUNT(changes); i++)
+        changes[i] = (recmap_mixture_change){i, weights[i % CHANGES]};
+    for (size_t i = 0; i < CHANGES * SOURCES; i++)
+        weights[i / SOURCES][i % SOURCES] = sqrt(2 + (double)i);
+    for (size_t i = 0; i < SOURCES; i++) sources[i] = shuffled(3 + i, i);
+    if (is_long()) /* it takes ten seconds */
+        MUST_FAIL(RECMAP_INVALID, "with 17 changes are too precise",
+                  recmap_order_blended(&order, sources, SOURCES, changes, CHANGES, NULL, &error));
+    MUST_FAIL(
+        RECMAP_INVALID, "too many changes of weights: 4097; a mixture has at most 4096",
+        recmap_order_blended(&order, sources, SOURCES, changes, COUNT(changes), NULL, &error));
+    for (size_t i = 0; i < SOURCES; i++) recmap_order_release(sources[i]);
+}
+
 /* A mixture of `count` times `source`, which it takes over. */
 static recmap_status mix_alike(recmap_order **order, recmap_order *source, size_t count,
                                recmap_error *error) {
@@ -334,6 +387,8 @@ int main(void) {
         cmocka_unit_test(test_hostile_counts),
         cmocka_unit_test(test_largest),
         cmocka_unit_test(test_hostile_weights),
+        cmocka_unit_test(test_hostile_changes),
+        cmocka_unit_test(test_too_precise_changes),
         cmocka_unit_test(test_hostile_groups),
         cmocka_unit_test(test_nesting_has_a_limit),
         cmocka_unit_test(test_descriptions_have_a_limit),

@@ -264,6 +264,114 @@ static void test_mixtures_in_exact_shares(void **state) {
     }
 }
 
+/* ---- Mixtures whose weights change. */
+
+enum { BLEND_SOURCES = 5, BLEND_CHANGES = 6, BLEND_POSITIONS = 400 };
+
+struct random_blend {
+    size_t source_count, change_count;
+    recmap_order *sources[BLEND_SOURCES];
+    double weights[BLEND_CHANGES][BLEND_SOURCES];
+    recmap_mixture_change changes[BLEND_CHANGES];
+};
+
+static void make_random_blend(struct random_blend *blend, uint64_t round) {
+    blend->source_count = 1 + random_below(random_word(round, 0), BLEND_SOURCES);
+    blend->change_count = 1 + random_below(random_word(round, 1), BLEND_CHANGES);
+    for (size_t i = 0; i < blend->source_count; i++)
+        blend->sources[i] = shuffled(1 + random_below(random_word(round, 10 + i), 30), i);
+    uint64_t position = 0;
+    for (size_t k = 0; k < blend->change_count; k++) {
+        for (size_t i = 0; i < blend->source_count; i++)
+            blend->weights[k][i] = (double)random_below(random_word(round, 100 * k + 20 + i), 6);
+        blend->weights[k][k % blend->source_count] += 1;
+        if (!k) /* every source is used */
+            for (size_t i = 0; i < blend->source_count; i++) blend->weights[k][i] += 0.25;
+        blend->changes[k] = (recmap_mixture_change){position, blend->weights[k]};
+        position += 1 + random_below(random_word(round, 100 * k + 50), 60);
+    }
+}
+
+static double weight_sum(const struct random_blend *blend, size_t change) {
+    double sum = 0;
+    for (size_t i = 0; i < blend->source_count; i++) sum += blend->weights[change][i];
+    return sum;
+}
+
+/* Whether each source has its exact share of the `t` positions since a change. */
+static void check_shares(const struct random_blend *blend, size_t change, const uint64_t *drawn,
+                         uint64_t t) {
+    for (size_t i = 0; i < blend->source_count; i++) {
+        double share = (double)t * blend->weights[change][i] / weight_sum(blend, change);
+        if (fabs((double)drawn[i] - share) >= 1)
+            fail_msg("source %zu: %llu of the first %llu after change %zu", i,
+                     (unsigned long long)drawn[i], (unsigned long long)t, change);
+    }
+}
+
+static void check_blend(const struct random_blend *blend, const recmap_order *order) {
+    uint64_t drawn[BLEND_SOURCES] = {0}, since[BLEND_SOURCES] = {0}, start = 0;
+    uint64_t size = recmap_order_count(order);
+    size_t change = 0;
+    for (uint64_t g = 0; g < BLEND_POSITIONS; g++) {
+        if (change + 1 < blend->change_count && blend->changes[change + 1].position == g) {
+            memset(since, 0, sizeof since);
+            start = g;
+            change++;
+        }
+        uint64_t number, expected, first = 0;
+        size_t source = 0;
+        MUST(recmap_order_at(&number, order, g / size, &(uint64_t){g % size}, 1, &error));
+        while (number >= first + recmap_order_number_limit(blend->sources[source]))
+            first += recmap_order_number_limit(blend->sources[source++]);
+        const recmap_order *of = blend->sources[source];
+        uint64_t k = drawn[source]++, own = recmap_order_count(of);
+        MUST(recmap_order_at(&expected, of, k / own, &(uint64_t){k % own}, 1, &error));
+        assert_int_equal(number, first + expected);
+        since[source]++;
+        check_shares(blend, change, since, g + 1 - start);
+    }
+    check_access(order, 0);
+    check_access(order, 2);
+}
+
+static void test_weights_that_change(void **state) {
+    (void)state;
+    for (uint64_t round = 0; round < (is_long() ? 3000 : 150); round++) {
+        struct random_blend blend;
+        recmap_order *order = NULL;
+        make_random_blend(&blend, round);
+        recmap_mixture_options options = RECMAP_MIXTURE_OPTIONS_INIT;
+        if (round % 3) options.length = 1 + random_below(random_word(round, 5), 90);
+        MUST(recmap_order_blended(&order, blend.sources, blend.source_count, blend.changes,
+                                  blend.change_count, &options, &error));
+        check_blend(&blend, order);
+        recmap_order_release(order);
+        for (size_t i = 0; i < blend.source_count; i++) recmap_order_release(blend.sources[i]);
+    }
+}
+
+/* The last possible position of a mixture with a change near the limit. */
+static void test_late_change(void **state) {
+    (void)state;
+    recmap_order *sources[] = {sequential(RECMAP_ORDER_COUNT_MAX / 4), sequential(1000)}, *order;
+    const double first[] = {1, 0}, second[] = {0, 1};
+    const recmap_mixture_change changes[] = {{0, first}, {RECMAP_ORDER_COUNT_MAX, second}};
+    recmap_mixture_options options = RECMAP_MIXTURE_OPTIONS_INIT;
+    options.length = RECMAP_ORDER_COUNT_MAX;
+    MUST(recmap_order_blended(&order, sources, 2, changes, 2, &options, &error));
+    uint64_t numbers[2];
+    const uint64_t ends[] = {0, RECMAP_ORDER_COUNT_MAX - 1};
+    MUST(recmap_order_at(numbers, order, 0, ends, 2, &error));
+    assert_int_equal(numbers[0], 0);
+    assert_int_equal(numbers[1], RECMAP_ORDER_COUNT_MAX / 4 - 1);
+    MUST(recmap_order_at(numbers, order, 1, ends, 2, &error));
+    assert_int_equal(numbers[0], RECMAP_ORDER_COUNT_MAX / 4);
+    assert_int_equal(numbers[1], RECMAP_ORDER_COUNT_MAX / 4 + ends[1] % 1000);
+    recmap_order_release(order);
+    for (int i = 0; i < 2; i++) recmap_order_release(sources[i]);
+}
+
 static void test_29_to_71(void **state) {
     (void)state;
     recmap_order *sources[] = {shuffled(1000, 1), shuffled(100000, 2)};
@@ -649,6 +757,8 @@ int main(void) {
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_alias_tables_are_exact),
         cmocka_unit_test(test_mixtures_in_exact_shares),
+        cmocka_unit_test(test_weights_that_change),
+        cmocka_unit_test(test_late_change),
         cmocka_unit_test(test_29_to_71),
         cmocka_unit_test(test_evens_and_odds),
         cmocka_unit_test(test_nested_mixture),

@@ -127,6 +127,35 @@ static recmap_order *make_mixture(const vector_case *c) {
     return made;
 }
 
+static recmap_mixture_options blend_options(const vector_case *c) {
+    recmap_mixture_options options = RECMAP_MIXTURE_OPTIONS_INIT;
+    const char *stop = vector_text(c, "stop");
+    if (!strcmp(stop, "last")) options.stop = RECMAP_STOP_LAST;
+    else if (strcmp(stop, "first")) options.length = vector_number(c, "stop");
+    return options;
+}
+
+static recmap_order *make_blend(const vector_case *c) {
+    double weights[WEIGHTS_MAX];
+    recmap_order *sources[WEIGHTS_MAX], *made = NULL;
+    recmap_mixture_change changes[WEIGHTS_MAX];
+    size_t weight_count = read_weights(weights, c), source_count, change_count;
+    uint64_t *counts = vector_numbers(c, "counts", &source_count);
+    uint64_t *positions = vector_numbers(c, "positions", &change_count);
+    assert_int_equal(weight_count, source_count * change_count);
+    for (size_t i = 0; i < source_count; i++)
+        MUST(recmap_order_shuffled(&sources[i], counts[i], vector_number(c, "seed") + i, &error));
+    for (size_t i = 0; i < change_count; i++)
+        changes[i] = (recmap_mixture_change){positions[i], weights + i * source_count};
+    recmap_mixture_options options = blend_options(c);
+    MUST(recmap_order_blended(&made, sources, source_count, changes, change_count, &options,
+                              &error));
+    for (size_t i = 0; i < source_count; i++) recmap_order_release(sources[i]);
+    free(counts);
+    free(positions);
+    return made;
+}
+
 static recmap_order *make_by_labels(const vector_case *c) {
     size_t count;
     int64_t *labels = (int64_t *)vector_numbers(c, "labels", &count);
@@ -238,6 +267,32 @@ static void test_kinds(void **state) {
     vectors_free(&file);
 }
 
+/* The vectors have a space after each comma. */
+static void check_description(const vector_case *c, const recmap_order *order) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    MUST(recmap_order_describe(&text, order, &error));
+    const char *found = text.data;
+    for (const char *expected = vector_text(c, "description"); *expected; expected++)
+        if (*expected != ' ' && *expected != *found++)
+            fail_msg("case %s: %s", vector_title(c), text.data);
+    assert_int_equal(*found, 0);
+    recmap_text_deinit(&text);
+}
+
+static void test_blends(void **state) {
+    (void)state;
+    vector_file file = vectors_load("order-blends.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *c = vectors_at(&file, i);
+        recmap_order *order = make_blend(c);
+        const unsigned epochs[] = {0, 1, 5};
+        for (int e = 0; e < 3; e++) check_epoch(c, order, epochs[e]);
+        check_description(c, order);
+        recmap_order_release(order);
+    }
+    vectors_free(&file);
+}
+
 /* ---- Dealing. */
 
 static recmap_last last_of(const char *name) {
@@ -285,7 +340,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_permutation), cmocka_unit_test(test_below),
         cmocka_unit_test(test_shares),      cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_deal),
+        cmocka_unit_test(test_blends),      cmocka_unit_test(test_deal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -445,6 +445,104 @@ static void test_differences(void **unused) {
     recmap_state_destroy(state);
 }
 
+/* ---- Orders that continue others. */
+
+#define SOURCE_A "{\"kind\":\"shuffled\",\"n\":10,\"seed\":1}"
+#define SOURCE_B "{\"kind\":\"sequential\",\"n\":20}"
+#define MIXTURE(SOURCES, WEIGHTS, STOP)                                                            \
+    "{\"kind\":\"mixture\",\"sources\":[" SOURCES "],\"shares\":" WEIGHTS ",\"stop\":" STOP "}"
+#define CHANGE(POSITION, SHARES) "{\"position\":" POSITION ",\"shares\":" SHARES "}"
+#define VIEW(COUNT, OF) "{\"kind\":\"range\",\"first\":0,\"count\":" COUNT ",\"of\":" OF "}"
+
+/* The order of a state at position 3421 of the run, and the order of a loader. */
+struct continuation {
+    bool is_valid;
+    const char *theirs, *ours;
+};
+
+static const struct continuation continuations[] = {
+    {true, ORDER, ORDER},
+    {true, MIXTURE(SOURCE_A, "[1]", "\"first\""),
+     MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("3421", "[7]") "]", "1000")},
+    {false, MIXTURE(SOURCE_A, "[1]", "\"first\""),
+     MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("3420", "[7]") "]", "1000")},
+    {true, MIXTURE(SOURCE_A, "[1]", "\"first\""),
+     MIXTURE(SOURCE_A "," SOURCE_B, "[1,0],\"changes\":[" CHANGE("3421", "[7,1]") "]", "1000")},
+    {false, MIXTURE(SOURCE_A, "[1]", "\"first\""),
+     MIXTURE(SOURCE_A "," SOURCE_B, "[1,1],\"changes\":[" CHANGE("3421", "[7,1]") "]", "1000")},
+    {false, MIXTURE(SOURCE_A, "[1]", "\"first\""),
+     MIXTURE(SOURCE_B "," SOURCE_A, "[1,0],\"changes\":[" CHANGE("3421", "[7,1]") "]", "1000")},
+    {false, MIXTURE(SOURCE_A "," SOURCE_B, "[1,0]", "1000"), MIXTURE(SOURCE_A, "[1]", "1000")},
+    {true,
+     MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("100", "[2]") "," CHANGE("5000", "[3]") "]",
+             "1000"),
+     MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("100", "[2]") "," CHANGE("4000", "[4]") "]",
+             "1000")},
+    {false, MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("100", "[2]") "]", "1000"),
+     MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("101", "[2]") "]", "1000")},
+    {false, MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("100", "[2]") "]", "1000"),
+     MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("100", "[3]") "]", "1000")},
+    {false, MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("100", "[2]") "]", "1000"),
+     MIXTURE(SOURCE_A, "[1]", "1000")},
+    {true, VIEW("9", MIXTURE(SOURCE_A, "[1]", "\"first\"")),
+     VIEW("9", MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("3421", "[7]") "]", "1000"))},
+    {false, VIEW("9", MIXTURE(SOURCE_A, "[1]", "\"first\"")),
+     VIEW("8", MIXTURE(SOURCE_A, "[1],\"changes\":[" CHANGE("3421", "[7]") "]", "1000"))},
+    {false, VIEW("9", SOURCE_A), VIEW("9", SOURCE_B)},
+    {false, SOURCE_A, SOURCE_B},
+    {false, SOURCE_A, MIXTURE(SOURCE_A, "[1]", "1000")},
+};
+
+static recmap_status check_continued(const char *theirs, const char *ours, recmap_error *error) {
+    recmap_state_info info = plain_info(), here = info;
+    info.order = theirs;
+    here.order = ours;
+    recmap_state *state = make(&info);
+    recmap_status status = recmap_state_check_continued(state, &here, error);
+    recmap_state_destroy(state);
+    return status;
+}
+
+static void test_continued(void **unused) {
+    (void)unused;
+    for (size_t i = 0; i < sizeof continuations / sizeof *continuations; i++) {
+        const struct continuation *c = &continuations[i];
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = check_continued(c->theirs, c->ours, &error);
+        if (status != (c->is_valid ? RECMAP_OK : RECMAP_MISMATCH)) fail_msg("case %zu", i);
+        assert_true(c->is_valid || strstr(error.message, "the state is of another run"));
+    }
+    recmap_state_info info = plain_info(), here = info;
+    info.order = continuations[1].theirs;
+    here.order = continuations[1].ours;
+    here.position_count++;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_state *state = make(&info);
+    assert_int_equal(recmap_state_check_continued(state, &here, &error), RECMAP_MISMATCH);
+    recmap_state_destroy(state);
+}
+
+/* Texts that no library wrote, cut and changed at every byte: compared without a fault. */
+static void test_continued_of_mutated_text(void **unused) {
+    (void)unused;
+    static const char text[] = VIEW(
+        "9",
+        MIXTURE(SOURCE_A "," SOURCE_B, "[1,0],\"changes\":[" CHANGE("3421", "[7,1]") "]", "5"));
+    char copy[sizeof text];
+    for (size_t i = 1; i + 1 < sizeof text; i++)
+        for (const char *byte = "\\\"{}[],:0"; *byte; byte++) {
+            memcpy(copy, text, sizeof text);
+            copy[i] = *byte;
+            recmap_error error = RECMAP_ERROR_INIT;
+            recmap_status status = check_continued(text, copy, &error);
+            assert_true(status == RECMAP_OK || status == RECMAP_MISMATCH);
+            copy[i] = '}';
+            copy[i + 1] = 0;
+            status = check_continued(copy, text, &error);
+            assert_true(status == RECMAP_OK || status == RECMAP_MISMATCH);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_size),
@@ -452,6 +550,7 @@ int main(void) {
         cmocka_unit_test(test_json_by_others),   cmocka_unit_test(test_json_texts),
         cmocka_unit_test(test_random_json),      cmocka_unit_test(test_hostile_values),
         cmocka_unit_test(test_random_forgeries), cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_continued),        cmocka_unit_test(test_continued_of_mutated_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

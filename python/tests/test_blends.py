@@ -1,0 +1,194 @@
+"""Mixtures whose weights change, and runs that continue with them."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import recmap
+
+
+def sources(counts=(400, 300)):
+    return [recmap.Shuffled(n, seed=i) for i, n in enumerate(counts)]
+
+
+def run_of(order, end):
+    """The records of the first `end` positions of the run."""
+    epochs = [order.at(e, range(len(order))) for e in range(-(-end // len(order)))]
+    return np.concatenate(epochs)[:end]
+
+
+def test_weights_change_at_positions_of_the_run():
+    order = recmap.Mixture(sources(), {0: [3, 1], 100: [1, 4]})
+    first = order.at(0, range(len(order))) < 400
+    assert first[:100].sum() == 75 and first[100:200].sum() == 20
+    plain = recmap.Mixture(sources(), [3, 1])
+    assert (order.at(0, range(100)) == plain.at(0, range(100))).all()
+    again = pickle.loads(pickle.dumps(order))
+    assert again == order and again != plain
+    changes = json.loads(order.describe())["changes"]
+    assert changes == [{"position": 100, "shares": [1, 4]}]
+    assert recmap.Mixture(sources(), {0: [3, 1]}) == plain
+
+
+def test_epochs_of_a_given_length():
+    order = recmap.Mixture(sources(), [1, 1], stop=250)
+    assert len(order) == 250
+    longer = recmap.Mixture(sources(), [1, 1])
+    assert (run_of(order, 600) == run_of(longer, 600)).all()
+
+
+def test_a_source_is_left_out():
+    order = recmap.Mixture(sources(), {0: [1, 0], 50: [0, 1], 60: [1, 1]})
+    assert (order.at(0, range(50)) < 400).all() and (order.at(0, range(50, 60)) >= 400).all()
+
+
+@pytest.mark.parametrize("place", [(0, 1), (0, 7), (0, 600), (3, 599)])
+def test_continued_keeps_what_was_and_adds_sources(place):
+    order = recmap.Mixture(sources(), {0: [1, 1], 7: [1, 2], 100_000: [5, 1]}, stop=600)
+    later = order.continued(*place, [0, 1, 1], add=[recmap.Sequential(1000)])
+    start = place[0] * 600 + place[1]
+    assert len(later) == 600
+    old, new = run_of(order, start + 600), run_of(later, start + 600)
+    assert (old[:start] == new[:start]).all()
+    rest = new[start:]
+    assert (rest >= 700).sum() == 300 and (rest < 400).sum() == 0
+    assert (rest[rest >= 700] == 700 + np.arange(300)).all()  # the new source begins
+    of_second = old[(old >= 400) & (old < 700)], new[(new >= 400) & (new < 700)]
+    count = min(map(len, of_second))
+    assert (of_second[0][:count] == of_second[1][:count]).all()  # the old one continues
+    further = later.continued(5, 0, {3000: [1, 1, 1], 4000: [1, 0, 0]})
+    assert (run_of(further, 3000) == run_of(later, 3000)).all()
+    assert (run_of(further, 4600)[4000:] < 400).all()
+
+
+def test_continued_row_orders():
+    counts = np.arange(1, 300) % 70
+    order = recmap.Mixture([recmap.Chunked(counts, 64, seed=s) for s in (1, 2)], [1, 1])
+    later = order.continued(0, 40, [1, 1, 2], add=[recmap.Chunked(counts, 64, seed=3)])
+    for position in range(40):
+        assert (order.pieces(0, position) == later.pieces(0, position)).all()
+    records = [later.pieces(0, position)[0, 0] for position in range(40, 80)]
+    assert sum(record >= 2 * len(counts) for record in records) == 20
+
+
+def test_bad_weights():
+    order = recmap.Mixture(sources(), [1, 1])
+    for make, message in (
+        (lambda: recmap.Mixture(sources(), {5: [1, 1]}), "must be at position 0"),
+        (lambda: recmap.Mixture(sources(), {}), "must be at position 0"),
+        (lambda: recmap.Mixture(sources(), {0: [1, 1], -5: [1, 1]}), "from 0 on, not -5"),
+        (lambda: recmap.Mixture(sources(), {0: [1, 1], 0.5: [1, 1]}), "from 0 on, not 0.5"),
+        (lambda: recmap.Mixture(sources(), {0: [1, 1], 5: [1]}), "1 weights for 2 orders"),
+        (lambda: recmap.Mixture(sources(), {0: [1, 1], 5: [0, 0]}), "all weights are 0"),
+        (lambda: recmap.Mixture(sources(), {0: [1, 0], 5: [1, 0]}), "source 1 .* at some position"),
+        (lambda: recmap.Mixture(sources(), {0: [1, 1], 2: [0, 1]}, "last"), "more than 2\\^62"),
+        (lambda: recmap.Mixture(sources(), [1, 1], stop=0), "stop must be"),
+        (lambda: order.continued(0, len(order) + 1, [1, 1]), "does not exist"),
+        (lambda: order.continued(-1, 0, [1, 1]), "does not exist"),
+        (lambda: order.continued(1, 0, {5: [1, 1]}), "position 5 of the run: it is before"),
+        (lambda: order.continued(0, 5, [1, 1, 1]), "3 weights for 2 orders|2 weights for 3"),
+        (lambda: order.continued(0, 5, [1, 1], add=sources()), "weights for 4 orders"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+# ---- Loaders.
+
+
+@pytest.fixture
+def halves(made):
+    """A mixture of the halves of a data set of 600 records."""
+    assert len(made) >= 600
+    return made[:600], recmap.Mixture([recmap.Shuffled(400, 1), recmap.Shuffled(200, 2)], [1, 1])
+
+
+def numbers(loader, count):
+    taken = []
+    for batch in loader:
+        taken += batch.numbers.tolist()
+        if len(taken) >= count:
+            break
+    return taken
+
+
+@pytest.mark.parametrize("given", ["the loader's", "another"])
+@pytest.mark.parametrize("transform", [None, lambda batch: batch])
+def test_a_state_is_loaded_into_the_continued_order(halves, given, transform):
+    ds, order = halves
+    loader = recmap.Loader(ds, 10, order=order, transform=transform)
+    before = numbers(loader, 50)
+    state = loader.state_dict()
+    later = order.continued(state["epoch"], state["position"], [1, 9])
+    with pytest.raises(recmap.StateMismatchError, match="state is of another run: order"):
+        recmap.Loader(ds, 10, order=later).load_state_dict(state)
+    other = recmap.Loader(
+        ds, 20, order=later if given == "the loader's" else order, transform=transform
+    )
+    if given == "another":
+        numbers(other, 20)  # its `for` is not over
+    other.load_state_dict(state, order=later)
+    assert (other.epoch, other.position, other.order) == (0, 50, later)
+    after = numbers(other, 100)
+    assert before + after == later.at(0, range(150)).tolist()
+    again = pickle.loads(pickle.dumps(other)) if transform is None else other
+    assert again.order == later and again.position == 150
+    again.load_state_dict(again.state_dict())
+
+
+def test_other_orders_only_as_changed(halves):
+    ds, order = halves
+    loader = recmap.Loader(ds, 10, order=order)
+    numbers(loader, 50)
+    state = loader.state_dict()
+    shuffled = recmap.Shuffled(len(ds), seed=4)
+    early = order.continued(0, 49, [1, 9])
+    for wrong in shuffled, early:
+        loader = recmap.Loader(ds, 10, order=order)
+        with pytest.raises(recmap.StateMismatchError):
+            loader.load_state_dict(state, order=wrong)
+        assert (loader.order, loader.position) == (order, 0)
+        loader.load_state_dict(state, order=wrong, changed=True)
+        assert (loader.order, loader.position) == (wrong, 50)
+        assert numbers(loader, 10) == wrong.at(0, range(50, 60)).tolist()
+    recmap.Loader(ds[:599], 10).load_state_dict(state, changed=True)
+    with pytest.raises(ValueError, match="position 50 is out of range"):
+        recmap.Loader(ds[:49], 10).load_state_dict(state, changed=True)
+    with pytest.raises((ValueError, recmap.CorruptIndexError), match="checksum"):
+        loader.load_state_dict({**state, "position": 51}, changed=True)
+
+
+def test_torch_states(halves):
+    torch = pytest.importorskip("recmap.torch")
+    ds, order = halves
+    later = order.continued(0, 50, [1, 9])
+    expected = later.at(0, range(50, 70)).tolist()
+
+    sampler = torch.Sampler(order, 10)
+    for _ in zip(range(5), sampler, strict=False):
+        pass
+    state = sampler.state_after(5)
+    for rest in torch.Sampler(order, 10), torch.Sampler(later, 10):
+        if rest.order is later:
+            with pytest.raises(recmap.StateMismatchError):
+                rest.load_state_dict(state)
+        with pytest.raises(recmap.StateMismatchError):
+            rest.load_state_dict(state, order=recmap.Shuffled(len(ds)))
+        rest.load_state_dict(state, order=later)
+        steps = iter(rest)
+        assert next(steps) + next(steps) == expected
+    rest.load_state_dict(state, order=recmap.Sequential(60), changed=True)
+    assert next(iter(rest)) == list(range(50, 60))
+
+    def loader():
+        return recmap.Loader(ds, 10, order=order, transform=lambda batch: {"n": batch.numbers})
+
+    first = loader()
+    for _ in zip(range(5), torch.IterableDataset(first), strict=False):
+        pass
+    rest = torch.IterableDataset(loader())
+    rest.load_state_dict(first.state_dict(), order=later)
+    steps = iter(rest)
+    assert next(steps)["n"].tolist() + next(steps)["n"].tolist() == expected
+    assert rest.order == later

@@ -1,0 +1,154 @@
+#include "state/description.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The end of a slice: the first of the `stops` that is outside strings and brackets. */
+static const char *piece_end(const char *text, const char *stops) {
+    int depth = 0;
+    bool in_string = false;
+    for (; *text; text++) {
+        if (in_string && *text == '\\' && text[1]) text++;
+        else if (*text == '"') in_string = !in_string;
+        else if (!in_string && !depth && strchr(stops, *text)) break;
+        else if (!in_string && (*text == '{' || *text == '[')) depth++;
+        else if (!in_string && (*text == '}' || *text == ']') && depth) depth--;
+    }
+    return text;
+}
+
+bool description_next_member(struct description_member *member, const char **cursor) {
+    const char *key = *cursor, *colon = piece_end(key, ":}");
+    if (*colon != ':') return false;
+    const char *end = piece_end(colon + 1, ",}");
+    *member = (struct description_member){key, (size_t)(colon - key), colon + 1,
+                                          (size_t)(end - colon) - 1};
+    *cursor = *end == ',' ? end + 1 : end;
+    return true;
+}
+
+bool description_find_member(struct description_member *member, const char *object,
+                             const struct description_member *wanted) {
+    const char *at = object + 1;
+    while (description_next_member(member, &at))
+        if (member->key_size == wanted->key_size &&
+            !memcmp(member->key, wanted->key, wanted->key_size))
+            return true;
+    return false;
+}
+
+/* ---- Whether one order continues another. */
+
+static bool is_equal(const struct description_member *a, const struct description_member *b) {
+    return a->value_size == b->value_size && !memcmp(a->value, b->value, a->value_size);
+}
+
+static bool get(struct description_member *member, const char *object, const char *quoted_key) {
+    struct description_member wanted = {.key = quoted_key, .key_size = strlen(quoted_key)};
+    return description_find_member(member, object, &wanted);
+}
+
+/* An element of an array, as a slice of its text. */
+struct element {
+    const char *text;
+    size_t size;
+};
+
+/* Returns the next element of an array, or false after the last. The cursor starts after the
+ * opening bracket. */
+static bool next_element(struct element *element, const char **cursor) {
+    const char *end = piece_end(*cursor, ",]");
+    *element = (struct element){*cursor, (size_t)(end - *cursor)};
+    *cursor = *end == ',' ? end + 1 : end;
+    return element->size != 0;
+}
+
+static bool are_equal(const struct element *a, const struct element *b) {
+    return a->size == b->size && !memcmp(a->text, b->text, a->size);
+}
+
+/* Whether `theirs` is the start of `ours`, and the rest of `ours` consists of `rest`, which may be
+ * anything if it is NULL. */
+static bool is_start(const char *ours, const char *theirs, const char *rest) {
+    struct element one, other;
+    if (*ours != '[' || *theirs != '[') return false;
+    ours++, theirs++;
+    while (next_element(&other, &theirs))
+        if (!next_element(&one, &ours) || !are_equal(&one, &other)) return false;
+    while (next_element(&one, &ours))
+        if (rest && (one.size != strlen(rest) || memcmp(one.text, rest, one.size))) return false;
+    return true;
+}
+
+/* The intervals of a mixture, each with its shares. */
+struct interval_cursor {
+    const char *next;   /* change in the array of changes; NULL without changes */
+    uint64_t position;  /* of the interval */
+    const char *shares; /* NULL after the last interval, and if the description has no shares */
+};
+
+static struct interval_cursor first_interval(const char *mixture) {
+    struct description_member shares, changes;
+    struct interval_cursor cursor = {0};
+    if (get(&shares, mixture, "\"shares\"")) cursor.shares = shares.value;
+    if (get(&changes, mixture, "\"changes\"") && *changes.value == '[')
+        cursor.next = changes.value + 1;
+    return cursor;
+}
+
+static void next_interval(struct interval_cursor *cursor) {
+    struct element change;
+    struct description_member position, shares;
+    cursor->shares = NULL;
+    if (!cursor->next || !next_element(&change, &cursor->next)) return;
+    if (*change.text != '{' || !get(&position, change.text, "\"position\"") ||
+        !get(&shares, change.text, "\"shares\""))
+        return;
+    cursor->position = strtoull(position.value, NULL, 10);
+    cursor->shares = shares.value;
+}
+
+/* Whether all intervals that start before `end` have equal shares; sources that only `ours` has
+ * have none. */
+static bool intervals_agree(const char *ours, const char *theirs, uint64_t end) {
+    struct interval_cursor one = first_interval(ours), other = first_interval(theirs);
+    for (;;) {
+        bool is_one_over = !one.shares || one.position >= end;
+        bool is_other_over = !other.shares || other.position >= end;
+        if (is_one_over || is_other_over) return is_one_over && is_other_over;
+        if (one.position != other.position || !is_start(one.shares, other.shares, "0"))
+            return false;
+        next_interval(&one);
+        next_interval(&other);
+    }
+}
+
+static bool mixture_continues(const char *ours, const char *theirs, uint64_t run_position) {
+    struct description_member our_sources, their_sources;
+    return get(&our_sources, ours, "\"sources\"") && get(&their_sources, theirs, "\"sources\"") &&
+           is_start(our_sources.value, their_sources.value, NULL) &&
+           intervals_agree(ours, theirs, run_position);
+}
+
+/* Whether all members but "of" are equal. */
+static bool view_agrees(const char *ours, const char *theirs) {
+    struct description_member one, other;
+    for (const char *at = ours + 1; description_next_member(&one, &at);) {
+        bool is_base = one.key_size == 4 && !memcmp(one.key, "\"of\"", 4);
+        if (!description_find_member(&other, theirs, &one) || (!is_base && !is_equal(&one, &other)))
+            return false;
+    }
+    return true;
+}
+
+bool description_continues(const char *ours, const char *theirs, uint64_t run_position) {
+    struct description_member our_kind, their_kind, our_base, their_base;
+    if (*ours != '{' || *theirs != '{' || !get(&our_kind, ours, "\"kind\"") ||
+        !get(&their_kind, theirs, "\"kind\"") || !is_equal(&our_kind, &their_kind))
+        return false;
+    if (!strncmp(our_kind.value, "\"mixture\"", our_kind.value_size))
+        return mixture_continues(ours, theirs, run_position);
+    return get(&our_base, ours, "\"of\"") && get(&their_base, theirs, "\"of\"") &&
+           view_agrees(ours, theirs) &&
+           description_continues(our_base.value, their_base.value, run_position);
+}

@@ -1,0 +1,31 @@
+/* Descriptions of orders as text: reading their members, and comparing them. The text may be
+ * anything that begins with a bracket; it need not be well-formed. */
+#ifndef RECMAP_STATE_DESCRIPTION_H
+#define RECMAP_STATE_DESCRIPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A member of a JSON object, as slices of its text. */
+struct description_member {
+    const char *key;
+    size_t key_size; /* with its quotes */
+    const char *value;
+    size_t value_size;
+};
+
+/* Returns the next member of a compact object, or false after the last. The cursor starts after the
+ * opening bracket. */
+bool description_next_member(struct description_member *member, const char **cursor);
+
+/* Finds the member of `object` with the key of `wanted`. */
+bool description_find_member(struct description_member *member, const char *object,
+                             const struct description_member *wanted);
+
+/* Whether `ours` describes a mixture, or a view of one, that gives the same records as `theirs` at
+ * all positions of the run before `run_position`: it has the same sources first, and the same
+ * weights up to there. Both have equally many positions per epoch. */
+bool description_continues(const char *ours, const char *theirs, uint64_t run_position);
+
+#endif
