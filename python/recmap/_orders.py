@@ -35,6 +35,16 @@ def _is_one(number: Any) -> bool:
     return hasattr(number, "__index__") and not getattr(number, "ndim", 0)
 
 
+def _as_uint64(positions: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """Integers as the extension takes them, without a copy if possible.
+
+    Negative ones become numbers beyond any order.
+    """
+    if positions.dtype == np.int64 and positions.flags.c_contiguous:
+        return positions.view(np.uint64)
+    return np.ascontiguousarray(positions, dtype=np.uint64)
+
+
 class Order:
     """The base class of all orders.
 
@@ -92,16 +102,23 @@ class Order:
 
     def _at(self, epoch: int, positions: npt.NDArray[Any]) -> Int64s:
         numbers = np.empty(positions.size, np.int64)
-        self._order.at(numbers, epoch, self._checked(positions))
+        try:
+            self._order.at(numbers, epoch, _as_uint64(positions))
+        except ValueError:
+            self._check_range(positions)
+            raise
         return numbers
 
-    def _checked(self, positions: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-        """Positions as the extension takes them."""
+    def _check_range(self, positions: npt.NDArray[Any]) -> None:
         if positions.size:
             low, high = int(positions.min()), int(positions.max())
             if low < 0 or high >= len(self):
                 raise out_of_range(low if low < 0 else high, len(self), "position")
-        return np.ascontiguousarray(positions, dtype=np.uint64)
+
+    def _checked(self, positions: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+        """Positions as the extension takes them."""
+        self._check_range(positions)
+        return _as_uint64(positions)
 
     @overload
     def position_of(self, epoch: int, number: int | np.integer[Any]) -> int: ...

@@ -1,6 +1,7 @@
 #include "order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "arguments.h"
 #include "errors.h"
@@ -231,14 +232,29 @@ static int end_piece(recmap_status status, const recmap_error *error) {
     return status == RECMAP_OK ? PyErr_CheckSignals() : raise_error_int(error);
 }
 
+/* Copies the positions before they are checked and used, because another thread may change the
+ * caller's array meanwhile. A copy of this size stays in the first-level cache. */
+static recmap_status at_copies(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                               const uint64_t *positions, size_t count, recmap_error *error) {
+    enum { COPIED = 2048 };
+    uint64_t copy[COPIED];
+    for (size_t done = 0; done < count; done += COPIED) {
+        size_t here = min_size(count - done, COPIED);
+        memcpy(copy, positions + done, here * sizeof *copy);
+        recmap_status status = recmap_order_at(numbers + done, order, epoch, copy, here, error);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
 static int at_pieces(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
                      const uint64_t *positions, size_t count) {
     for (size_t done = 0; done < count; done += PIECE) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_status status;
         Py_BEGIN_ALLOW_THREADS
-        status = recmap_order_at(numbers + done, order, epoch, positions + done,
-                                 min_size(count - done, PIECE), &error);
+        status = at_copies(numbers + done, order, epoch, positions + done,
+                           min_size(count - done, PIECE), &error);
         Py_END_ALLOW_THREADS
         if (end_piece(status, &error) < 0) return -1;
     }

@@ -1,7 +1,9 @@
 """Orders: arrays in and out, numbers out of range, pickling."""
 
+import contextlib
 import json
 import pickle
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +51,40 @@ def test_positions_out_of_range(order, position):
     for given in (position, [0, position]):
         with pytest.raises((IndexError, OverflowError)):
             order.at(0, given)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "int8", "uint16"])
+def test_errors_name_the_position(dtype):
+    order = recmap.Shuffled(100, seed=5)
+    positions = np.zeros(5000, dtype)
+    assert (order.at(0, positions) == order.at(0, 0)).all()
+    positions[-1] = 101
+    with pytest.raises(IndexError, match="position 101 is out of range: there are positions 0 to 99"):
+        order.at(0, positions)
+    if np.issubdtype(dtype, np.signedinteger):
+        positions[-2] = -3
+        with pytest.raises(IndexError, match="position -3 is out of range"):
+            order.at(0, positions)
+    assert (order.at(0, positions[:-2:2]) == order.at(0, 0)).all()
+
+
+def test_positions_changed_by_another_thread():
+    positions, order, stop = np.zeros(1 << 18, np.int64), recmap.Shuffled(200), threading.Event()
+
+    def change():
+        while not stop.is_set():
+            positions[::3] = 1 << 62
+            positions[::3] = 0
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(100):
+            with contextlib.suppress(IndexError, ValueError):
+                assert order.at(0, positions).max() < 200
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_position_of_is_the_inverse():
