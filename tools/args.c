@@ -96,6 +96,7 @@ static bool set_access(struct args *args, const char *text) {
     else if (!strcmp(text, "read") || !strcmp(text, "pread"))
         args->dataset_options.access = RECMAP_ACCESS_READ;
     else if (!strcmp(text, "direct")) args->dataset_options.access = RECMAP_ACCESS_DIRECT;
+    else if (!strcmp(text, "auto")) args->dataset_options.access = RECMAP_ACCESS_AUTO;
     else return false;
     return true;
 }
@@ -120,8 +121,9 @@ int args_next(struct args *args) {
         case OPTION_HELP: fputs(args->command->help, stdout); return stop(args, 0);
         case OPTION_ACCESS:
             if (set_access(args, optarg)) break;
-            return stop(args, args_usage_error(
-                                  args, "invalid --access '%s': use map, read or direct", optarg));
+            return stop(
+                args, args_usage_error(args, "invalid --access '%s': use map, read, direct or auto",
+                                       optarg));
         case OPTION_CHECK:
             if (set_check(args, optarg)) break;
             return stop(args,

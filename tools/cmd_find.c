@@ -151,7 +151,7 @@ static const char help[] =
     "with --id. An ID is compared as bytes first, then, if no record has it and it is a decimal\n"
     "integer, as an int64. The exit status is 1 if an ID was not found.\n"
     "\n"
-    "      --access A         how to read shards: map (default), read or direct\n"
+    "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --shards FOLDER    read the shards from FOLDER, if the index was moved\n"

@@ -118,7 +118,7 @@ static const char help[] =
     "                         number: record numbers\n"
     "                         default: raw to a file or pipe, a preview to a terminal\n"
     "  -o, --output FILE      write to FILE, which appears when it is complete\n"
-    "      --access A         how to read shards: map (default), read or direct\n"
+    "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --shards FOLDER    read the shards from FOLDER, if the index was moved\n"

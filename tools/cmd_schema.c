@@ -171,7 +171,7 @@ static const char help[] =
     "      --json             print JSON: {NAME: {\"kind\", \"share\", \"min_length\", ...}}\n"
     "      --features L       print source text: the features for a parser, in L: python, c, or\n"
     "                         tf (for tf.io.parse_example)\n"
-    "      --access A         how to read shards: map (default), read or direct\n"
+    "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --shards FOLDER    read the shards from FOLDER, if the index was moved\n"

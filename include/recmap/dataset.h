@@ -20,6 +20,10 @@ typedef enum recmap_access {
     /* as READ, except that a loader bypasses the page cache and reads many records at once
        (io_uring, O_DIRECT) into memory of the batches: see loader.h */
     RECMAP_ACCESS_DIRECT = 2,
+    /* DIRECT if the shards together are larger than the memory of the machine (or of the control
+       group that limits this process) and direct reads are possible; otherwise MAP. Decided when
+       the data set is opened: see recmap_dataset_info.access */
+    RECMAP_ACCESS_AUTO = 3,
 } recmap_access;
 
 /* What is checked before a record is returned. A record's header is always checked. */
@@ -76,8 +80,8 @@ typedef struct recmap_dataset_options {
  * own. */
 typedef struct recmap_dataset recmap_dataset;
 
-/* Opens the index at `path`, without opening any shard. NULL options are the defaults. The caller
- * closes the data set.
+/* Opens the index at `path`, without opening any shard (with RECMAP_ACCESS_AUTO, one is opened if
+ * the data are larger than memory). NULL options are the defaults. The caller closes the data set.
  *
  * Errors: IO if the file cannot be opened or is not a regular file; CORRUPT if it is not a recmap
  * index or is damaged; INVALID if it names shards by absolute paths without
@@ -112,6 +116,7 @@ typedef struct recmap_dataset_info {
     size_t lifted_column_count; /* including "@length" */
     const char *id_name;        /* the id feature's name; NULL without ids */
     recmap_fingerprint fingerprint;
+    recmap_access access; /* how shards are read; the choice if options.access was AUTO */
 } recmap_dataset_info;
 
 /* Never fails; valid until the data set is closed. */

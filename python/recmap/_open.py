@@ -142,8 +142,9 @@ def open(
         progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
             callable with the arguments (bytes done, bytes in total, records, path of the shard).
         access: "map" gives views into the mapped shards; "read" copies each record instead of
-            mapping; "direct" lets loaders bypass the page cache, for large records of data that do
-            not fit in memory (docs/python/records.md).
+            mapping; "direct" lets loaders bypass the page cache, for data that do not fit in memory
+            (docs/python/records.md); "auto" is "direct" if the shards are larger than the memory
+            and direct reads are possible, otherwise "map".
         check: "header" skips the CRC of the data.
         check_index: verify the hash of the whole index when opening it.
         index_in_memory: copy the index to memory.

@@ -29,13 +29,13 @@ __all__ = [
 Path: TypeAlias = "str | os.PathLike[str]"
 Source: TypeAlias = "Path | Iterable[Path]"
 OnCorrupt: TypeAlias = Literal["raise", "skip"]
-Access: TypeAlias = Literal["map", "read", "direct"]
+Access: TypeAlias = Literal["map", "read", "direct", "auto"]
 Check: TypeAlias = Literal["data", "header"]
 Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
 Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
 Lifts: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, default)
 
-_ACCESS = {"map": 0, "read": 1, "direct": 2}
+_ACCESS = {"map": 0, "read": 1, "direct": 2, "auto": 3}
 _CHECK = {"data": 0, "header": 1}
 _COMPRESSION = {"auto": 0, "none": 1, "gzip": 2, "zlib": 3}
 _ON_CORRUPT = {"raise": 0, "skip": 1}

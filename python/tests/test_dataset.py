@@ -265,7 +265,7 @@ def test_views_outlive_the_data_set(made, payloads):
     assert made.closed and len(made) == len(payloads)
 
 
-@pytest.mark.parametrize("access", ["map", "read", "direct"])
+@pytest.mark.parametrize("access", ["map", "read", "direct", "auto"])
 def test_records_outlive_evicted_shards(tmp_path, access):
     payloads = [f"{i}".encode() * 50 for i in range(200)]
     paths = write(tmp_path, payloads, shards=20)

@@ -45,7 +45,7 @@ def test_records_equal_those_of_the_data_set(made, payloads):
             assert bytes(record) == payloads[number]
 
 
-@pytest.mark.parametrize("access", ["map", "read", "direct"])
+@pytest.mark.parametrize("access", ["map", "read", "direct", "auto"])
 def test_access_modes_give_equal_batches(tmp_path, payloads, access):
     paths = write(tmp_path, payloads, shards=5)
     ds = recmap.open(paths, access=access)

@@ -6,6 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "dataset/direct_reader.h"
+#include "os/memory.h"
 
 static void fill_info(recmap_dataset *dataset) {
     const struct manifest *manifest = index_manifest(dataset->index);
@@ -42,17 +44,38 @@ static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error)
     return RECMAP_OK;
 }
 
+static recmap_status prepare_shards(recmap_dataset *dataset, const recmap_dataset_options *options,
+                                    recmap_access access, recmap_error *error) {
+    struct shard_cache_options caching = {access, options->allow_absolute_paths != 0,
+                                          options->shards, options->shard_limit,
+                                          options->span_keep_size};
+    dataset->access = dataset->info.access = access;
+    return shard_cache_create(&dataset->shards, dataset->index, &caching, error);
+}
+
+/* RECMAP_ACCESS_AUTO: tries direct reads if the data do not fit in memory. */
+static recmap_status choose_access(recmap_dataset *dataset, const recmap_dataset_options *options,
+                                   recmap_error *error) {
+    if (options->access != RECMAP_ACCESS_AUTO)
+        return prepare_shards(dataset, options, options->access, error);
+    if (dataset->info.byte_count > memory_size()) {
+        recmap_status status = prepare_shards(dataset, options, RECMAP_ACCESS_DIRECT, error);
+        if (status != RECMAP_OK || direct_reader_is_possible(dataset)) return status;
+        shard_cache_destroy(dataset->shards);
+        dataset->shards = NULL;
+    }
+    return prepare_shards(dataset, options, RECMAP_ACCESS_MAP, error);
+}
+
 static recmap_status open_parts(recmap_dataset *dataset, const char *path,
                                 const recmap_dataset_options *options, recmap_error *error) {
     struct store_options store = {.check_all = options->index_check == RECMAP_INDEX_CHECK_FULL,
                                   .in_memory = options->index_in_memory != 0};
-    struct shard_cache_options caching = {options->access, options->allow_absolute_paths != 0,
-                                          options->shards, options->shard_limit,
-                                          options->span_keep_size};
     recmap_status status = options->guard ? recmap_guard_install(error) : RECMAP_OK;
     if (status == RECMAP_OK) status = index_open(&dataset->index, path, &store, error);
-    if (status == RECMAP_OK)
-        status = shard_cache_create(&dataset->shards, dataset->index, &caching, error);
+    if (status != RECMAP_OK) return status;
+    fill_info(dataset);
+    status = choose_access(dataset, options, error);
     if (status == RECMAP_OK) status = find_framings(dataset, error);
     return status == RECMAP_OK ? prepare_ids(dataset, options, error) : status;
 }
@@ -63,7 +86,7 @@ static recmap_status open_parts(recmap_dataset *dataset, const char *path,
  * faster. */
 enum { CACHES_MAX = 64 << 20 };
 
-/* Opens the index first and the cache of shards after it; shards are opened on first use. */
+/* Opens the index first and the cache of shards after it. Shards are opened on first use. */
 recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
                                   const recmap_dataset_options *options, recmap_error *error) {
     static const recmap_dataset_options defaults = RECMAP_DATASET_OPTIONS_INIT;
@@ -72,17 +95,15 @@ recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
         return fail(error, RECMAP_INVALID, "recmap_dataset_options has version %u, expected %d",
                     options->version, RECMAP_DATASET_OPTIONS_VERSION);
     if (!path || !*path) return fail(error, RECMAP_INVALID, "the index has no path");
-    if ((unsigned)options->access > RECMAP_ACCESS_DIRECT ||
+    if ((unsigned)options->access > RECMAP_ACCESS_AUTO ||
         (unsigned)options->check > RECMAP_CHECK_HEADER ||
         (unsigned)options->index_check > RECMAP_INDEX_CHECK_FULL)
         return fail(error, RECMAP_INVALID, "access, check or index_check is none of its values");
     recmap_dataset *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    fresh->access = options->access;
     fresh->check = options->check == RECMAP_CHECK_HEADER ? FRAME_CHECK_HEADER : FRAME_CHECK_ALL;
     recmap_status status = open_parts(fresh, path, options, error);
     if (status == RECMAP_OK) {
-        fill_info(fresh);
         fresh->outgrows_caches = fresh->info.byte_count > CACHES_MAX;
         *dataset = fresh;
     } else {

@@ -1,10 +1,74 @@
 #include "os/memory.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
+
+/* ---- The size of the memory. */
+
+/* The number that a file contains, or UINT64_MAX if it contains none ("max") or does not exist. */
+static uint64_t read_limit(const char *path) {
+    uint64_t limit;
+    FILE *file = fopen(path, "re");
+    if (!file) return UINT64_MAX;
+    if (fscanf(file, "%" SCNu64, &limit) != 1) limit = UINT64_MAX;
+    fclose(file);
+    return limit;
+}
+
+/* The lowest limit of a control group (version 2) and the groups that contain it. In a container,
+ * the root is the container's own group. */
+static uint64_t group_limit(char *group) {
+    uint64_t lowest = UINT64_MAX;
+    for (;;) {
+        char path[PATH_MAX + 64];
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
+        uint64_t limit = read_limit(path);
+        if (limit < lowest) lowest = limit;
+        char *last = strrchr(group, '/');
+        if (!last) return lowest;
+        *last = 0;
+    }
+}
+
+/* The limit of this process's control group, or UINT64_MAX. */
+static uint64_t own_group_limit(void) {
+    char group[PATH_MAX];
+    uint64_t limit = UINT64_MAX;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    if (!file) return limit;
+    while (fgets(group, sizeof group, file)) {
+        group[strcspn(group, "\n")] = 0;
+        if (!strncmp(group, "0::", 3)) limit = group_limit(group + 3);
+    }
+    fclose(file);
+    return limit;
+}
+
+static _Atomic uint64_t forced_size;
+
+void memory_force_size(uint64_t size) {
+    atomic_store(&forced_size, size);
+}
+
+uint64_t memory_size(void) {
+    int saved = errno;
+    uint64_t forced = atomic_load(&forced_size), limit = own_group_limit();
+    uint64_t size = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    errno = saved;
+    if (forced) return forced;
+    return limit < size ? limit : size;
+}
+
+/* ---- Pages. */
 
 static size_t alignment_of(size_t size) {
     return size > HUGE_PAGE / 2 ? HUGE_PAGE : PAGE;

@@ -95,7 +95,7 @@ class WrongUsage(CliTest):
             self.check_wrong(command, "-x", what="unknown option '-x'")
             self.check_wrong(command, "--help=3", what="option '--help' takes no argument")
         for command in READERS:
-            self.check_wrong(command, "--access", "x", what="invalid --access 'x': use map, read or direct")
+            self.check_wrong(command, "--access", "x", what="invalid --access 'x': use map, read, direct or auto")
             self.check_wrong(command, "--check", "x", what="invalid --check 'x': use data or header")
         for command in ("index", "get", "cat"):
             self.check_wrong(command, "-o", what="option '-o' needs an argument")

@@ -20,6 +20,7 @@
 
 #include "dataset/advise.h"
 #include "dataset/direct_reader.h"
+#include "os/memory.h"
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/random.h"
@@ -66,11 +67,15 @@ static bool holds(const recmap_record *record, uint64_t number) {
            !memcmp(record->data, due, record->size);
 }
 
-static recmap_dataset *open_direct(unsigned shard_limit) {
+static recmap_dataset *open_with(recmap_access access, unsigned shard_limit) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.access = RECMAP_ACCESS_DIRECT;
+    options.access = access;
     options.shard_limit = shard_limit;
     return dataset_open("set.rmx", &options);
+}
+
+static recmap_dataset *open_direct(unsigned shard_limit) {
+    return open_with(RECMAP_ACCESS_DIRECT, shard_limit);
 }
 
 static recmap_loader *make(recmap_dataset *dataset, recmap_order *order, uint64_t batch_size,
@@ -270,11 +275,42 @@ static bool forbid(unsigned call, unsigned code) {
            !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+static recmap_access chosen_access(void) {
+    recmap_dataset *dataset = open_with(RECMAP_ACCESS_AUTO, 0);
+    recmap_access access = recmap_dataset_get_info(dataset)->access;
+    recmap_dataset_close(dataset);
+    return access;
+}
+
+/* Data larger than the memory are read directly if that is possible, others are mapped. */
+static void test_auto(void **unused) {
+    (void)unused;
+    write_shards();
+    recmap_dataset *dataset = open_direct(0);
+    uint64_t size = recmap_dataset_get_info(dataset)->byte_count;
+    recmap_access best = direct_reader_is_possible(dataset) ? RECMAP_ACCESS_DIRECT
+                                                            : RECMAP_ACCESS_MAP;
+    recmap_dataset_close(dataset);
+    assert_int_equal(chosen_access(), RECMAP_ACCESS_MAP);
+    memory_force_size(size);
+    assert_int_equal(chosen_access(), RECMAP_ACCESS_MAP);
+    memory_force_size(size - 1);
+    assert_int_equal(chosen_access(), best);
+    dataset = open_with(RECMAP_ACCESS_AUTO, 0);
+    recmap_order *order = order_of_kind(0, RECORDS, 9);
+    recmap_loader *loader = make(dataset, order, 13, 2);
+    assert_true(rest_is_right(loader, order, 0, 0));
+    loader_end(loader, order, dataset);
+    memory_force_size(0);
+}
+
 static int walk_forbidden(unsigned call, unsigned code, bool may_read) {
     if (!forbid(call, code)) return 2;
     recmap_dataset *dataset = open_direct(0);
     recmap_order *order = order_of_kind(0, RECORDS, 9);
     bool is_right = direct_reader_is_possible(dataset) == may_read;
+    memory_force_size(1);
+    is_right &= chosen_access() == (may_read ? RECMAP_ACCESS_DIRECT : RECMAP_ACCESS_MAP);
     recmap_loader *loader = make(dataset, order, 13, 2);
     is_right &= rest_is_right(loader, order, 0, 0);
     loader_end(loader, order, dataset);
@@ -342,8 +378,15 @@ int main(void) {
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(test_##name, folder_enter_on_device, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(streams), TEST(cache_stays_cold),  TEST(batches_used_again), TEST(in_the_middle),
-        TEST(cut),     TEST(cut_after_reading), TEST(forbidden),          TEST(fork),
+        TEST(streams),
+        TEST(cache_stays_cold),
+        TEST(batches_used_again),
+        TEST(in_the_middle),
+        TEST(cut),
+        TEST(cut_after_reading),
+        TEST(auto),
+        TEST(forbidden),
+        TEST(fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
