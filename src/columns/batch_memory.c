@@ -21,11 +21,13 @@ static void free_buffers(struct batch_memory *memory) {
     free(memory->parts);
     free(memory->list_entries);
     free(memory->is_set);
+    free(memory->private_values);
     free(memory->columns);
     memory->sinks = NULL;
     memory->parts = NULL;
     memory->list_entries = NULL;
     memory->is_set = NULL;
+    memory->private_values = NULL;
     memory->columns = NULL;
     memory->sink_count = memory->part_count = memory->column_count = 0;
 }
@@ -40,10 +42,11 @@ static bool change_parser(struct batch_memory *memory, recmap_parser *parser) {
     memory->sinks = calloc(sink_count + 1, sizeof *memory->sinks);
     memory->list_entries = calloc(parser->lists.count + 1, sizeof *memory->list_entries);
     memory->is_set = calloc(sink_count + 1, sizeof *memory->is_set);
+    memory->private_values = calloc(sink_count + 1, sizeof *memory->private_values);
     memory->parts = calloc(part_count + 1, sizeof *memory->parts);
     memory->columns = calloc(parser->column_count + 1, sizeof *memory->columns);
-    if (!memory->sinks || !memory->list_entries || !memory->is_set || !memory->parts ||
-        !memory->columns) {
+    if (!memory->sinks || !memory->list_entries || !memory->is_set || !memory->private_values ||
+        !memory->parts || !memory->columns) {
         free_buffers(memory);
         return false;
     }

@@ -30,8 +30,9 @@ struct batch_memory {
     struct sink *sinks; /* one per slot of features, then one per slot of lists */
     size_t sink_count;
     struct wire *list_entries; /* scratch space of read_lists */
-    bool *is_set;         /* scratch space of custom_row_read: whether a slot's values were set */
-    struct buffer *parts; /* parser->part_stride per column */
+    bool *is_set; /* scratch space of custom_row_read: whether a slot's values were set */
+    struct buffer *private_values; /* scratch space of columns_merge_read: one per sink */
+    struct buffer *parts;          /* parser->part_stride per column */
     size_t part_count;
     recmap_column *columns;
     size_t column_count;

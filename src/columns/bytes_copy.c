@@ -24,7 +24,7 @@ void bytes_copy_do(const struct bytes_copy *copy) {
 
 /* The first value that belongs to the share or a later one: the one whose bytes start there. */
 static uint64_t share_begin(const struct bytes_copy *copy, size_t share, size_t share_count) {
-    uint64_t total = (uint64_t)copy->offsets[copy->count], begin = total / share_count * share;
+    uint64_t begin = bytes_copy_size(copy) / share_count * share;
     if (share == share_count) return copy->count;
     /* No offset is negative, so they ascend as unsigned numbers too. */
     return search_below((const uint64_t *)copy->offsets, sizeof *copy->offsets, copy->count, begin);

@@ -12,6 +12,11 @@ struct bytes_copy {
     uint64_t count;
 };
 
+/* The number of bytes to copy. */
+static inline uint64_t bytes_copy_size(const struct bytes_copy *copy) {
+    return (uint64_t)copy->offsets[copy->count];
+}
+
 void bytes_copy_do(const struct bytes_copy *copy);
 
 /* Copies one of `share_count` shares, which have about equally many bytes. */

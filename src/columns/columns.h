@@ -29,11 +29,10 @@ void columns_clear(recmap_columns *columns);
 recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size_t row_count,
                             recmap_error *error);
 
-/* Reads the records into the sinks of the batch, without assembling columns from them. Errors: as
- * recmap_parser_parse. */
-recmap_status columns_read(recmap_columns *columns, const recmap_parser *parser,
-                           const recmap_record *records, size_t record_count,
-                           recmap_parse_mode mode, recmap_error *error);
+/* Reads the rows from `first` up to `end` into the sinks of the batch, without assembling columns
+ * from them. Record i is row i. Errors: as recmap_parser_parse; the batch is then incomplete. */
+recmap_status columns_read_rows(recmap_columns *columns, const recmap_record *records, size_t first,
+                                size_t end, recmap_parse_mode mode, recmap_error *error);
 
 /* Returns the current batch for an export, or NULL if there is none. */
 struct batch_memory *columns_memory(const recmap_columns *columns);

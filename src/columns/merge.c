@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "columns/assemble.h"
 #include "columns/ragged.h"
 #include "columns/row_checks.h"
@@ -48,9 +49,69 @@ static void copy_offsets(const struct buffer *whole, const struct buffer *part, 
     for (uint64_t i = 0; i < count; i++) out[i] = offsets[i] + (int64_t)shift;
 }
 
+/* ---- Reading a part. */
+
+/* How many rows at the end of a part are read into the part's own memory and copied later. Wide
+ * stores overrun the end of a row by up to BUFFER_SLACK bytes, which they may do because the rows
+ * are written in ascending order and each row overwrites what the previous one left. The rows after
+ * the last one of a part, however, belong to another thread, which may have written them
+ * already. */
+static size_t count_tail_rows(const struct slot *slot, size_t row_count) {
+    size_t row_size = (size_t)slot->count * recmap_element_size(slot->element);
+    size_t tail = (BUFFER_SLACK + row_size - 1) / row_size;
+    return tail < row_count ? tail : row_count;
+}
+
+/* Lets the sinks receive row `row` of the part in the right memory: in the whole's, or in the
+ * part's own if the row is one of its last ones. Returns the row up to which this holds. */
+static size_t aim_sinks(const struct columns_merge *merge, struct batch_memory *part,
+                        size_t first_row, size_t row) {
+    size_t end = part->row_count;
+    for (size_t i = 0; i < part->sink_count; i++) {
+        const struct slot *slot = slot_of(part, i);
+        if (!is_fixed(slot)) continue;
+        size_t size = (size_t)slot->count * recmap_element_size(slot->element);
+        size_t tail = part->row_count - count_tail_rows(slot, part->row_count);
+        part->sinks[i].values = part->private_values[i];
+        if (row >= tail) continue;
+        uint8_t *shared = merge->whole->batch->sinks[i].values.data + first_row * size;
+        part->sinks[i].values = (struct buffer){shared, part->row_count * size};
+        if (tail < end) end = tail;
+    }
+    return end;
+}
+
+static recmap_status read_part(const struct columns_merge *merge, recmap_columns *columns,
+                               size_t first_row, const recmap_record *records,
+                               recmap_parse_mode mode, recmap_error *error) {
+    struct batch_memory *part = columns->batch;
+    size_t count = part->row_count, end;
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; i < part->sink_count; i++) part->private_values[i] = part->sinks[i].values;
+    for (size_t row = 0; row < count && status == RECMAP_OK; row = end) {
+        end = aim_sinks(merge, part, first_row, row);
+        status = columns_read_rows(columns, records, row, end, mode, error);
+    }
+    /* Also after a failure, because the part frees its memory in the end. */
+    aim_sinks(merge, part, first_row, count);
+    return status;
+}
+
+recmap_status columns_merge_read(const struct columns_merge *merge, size_t part, size_t first_row,
+                                 const recmap_record *records, size_t record_count,
+                                 recmap_parse_mode mode, recmap_error *error) {
+    recmap_columns *columns = merge->parts[part];
+    recmap_parser *parser = merge->whole->batch->parser;
+    recmap_status status = columns_begin(columns, parser, record_count, error);
+    if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
+    if (status == RECMAP_OK) status = read_part(merge, columns, first_row, records, mode, error);
+    if (status != RECMAP_OK) columns_clear(columns);
+    return status;
+}
+
 /* ---- Sinks. */
 
-static bool reserve_sink(const struct columns_merge *merge, size_t index) {
+static bool reserve_sink(uint64_t *copied_size, const struct columns_merge *merge, size_t index) {
     struct sink *whole = &merge->whole->batch->sinks[index];
     const struct slot *slot = slot_of(merge->whole->batch, index);
     size_t size = recmap_element_size(slot->element);
@@ -60,6 +121,8 @@ static bool reserve_sink(const struct columns_merge *merge, size_t index) {
     if (whole->value_count > SIZE_MAX / size || whole->step_count >= SIZE_MAX / sizeof(int64_t))
         return false;
     if (!buffer_reserve(&whole->values, 0, (size_t)whole->value_count * size)) return false;
+    uint64_t offset_count = merge->whole->batch->row_count + whole->step_count;
+    *copied_size += whole->value_count * size + offset_count * sizeof(int64_t);
     if (!slot->steps) return true;
     return buffer_reserve(&whole->steps, sizeof(int64_t),
                           (size_t)(whole->step_count + 1) * sizeof(int64_t));
@@ -89,8 +152,9 @@ static void copy_sink(const struct columns_merge *merge, size_t part_index, size
     uint64_t first_row = sum_before(merge, part_index, index, count_rows);
     if (is_fixed(slot)) {
         size_t row_size = (size_t)slot->count * size;
-        memcpy(whole->values.data + first_row * row_size, sink->values.data,
-               part->row_count * row_size);
+        size_t tail = count_tail_rows(slot, part->row_count), row = part->row_count - tail;
+        memcpy(whole->values.data + (first_row + row) * row_size,
+               sink->values.data + row * row_size, tail * row_size);
         return;
     }
     uint64_t value = sum_before(merge, part_index, index, count_values);
@@ -178,10 +242,11 @@ bool columns_merge_start(const struct columns_merge *merge, const recmap_parser 
     return row_checks_begin(merge->whole->batch);
 }
 
-bool columns_merge_reserve(const struct columns_merge *merge) {
+bool columns_merge_reserve(uint64_t *size, const struct columns_merge *merge) {
     struct batch_memory *whole = merge->whole->batch;
+    *size = 0;
     for (size_t i = 0; i < whole->sink_count; i++) {
-        if (!reserve_sink(merge, i)) return false;
+        if (!reserve_sink(size, merge, i)) return false;
         merge_nulls(merge, i);
     }
     for (size_t i = 0; i < whole->parser->column_count; i++)
@@ -195,10 +260,11 @@ void columns_merge_copy(const struct columns_merge *merge, size_t part) {
     for (size_t i = 0; i < whole->parser->column_count; i++) copy_levels(merge, part, i);
 }
 
-bool columns_merge_finish(bool *is_complete, const struct columns_merge *merge) {
+bool columns_merge_finish(uint64_t *size, const struct columns_merge *merge) {
     struct batch_memory *whole = merge->whole->batch;
+    *size = 0;
     if (!assemble_columns(whole)) return false;
-    *is_complete = whole->copy_count == 0;
+    for (size_t i = 0; i < whole->copy_count; i++) *size += bytes_copy_size(&whole->copies[i]);
     return true;
 }
 

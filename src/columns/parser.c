@@ -121,11 +121,11 @@ static recmap_status ask_interrupt(recmap_columns *columns, const recmap_record 
     return interrupt_check(columns->interrupt, record->size + INTERRUPT_RECORD_WORK, error);
 }
 
-static recmap_status read_rows(recmap_columns *columns, const recmap_record *records, size_t count,
-                               recmap_parse_mode mode, recmap_error *error) {
+recmap_status columns_read_rows(recmap_columns *columns, const recmap_record *records, size_t first,
+                                size_t end, recmap_parse_mode mode, recmap_error *error) {
     struct read_fault fault;
-    for (size_t row = 0; row < count; row++) {
-        if (row + PREFETCH_DISTANCE < count)
+    for (size_t row = first; row < end; row++) {
+        if (row + PREFETCH_DISTANCE < end)
             read_prefetch(records[row + PREFETCH_DISTANCE].data,
                           records[row + PREFETCH_DISTANCE].size);
         recmap_status status = ask_interrupt(columns, &records[row], error);
@@ -138,21 +138,14 @@ static recmap_status read_rows(recmap_columns *columns, const recmap_record *rec
     return RECMAP_OK;
 }
 
-recmap_status columns_read(recmap_columns *columns, const recmap_parser *parser,
-                           const recmap_record *records, size_t record_count,
-                           recmap_parse_mode mode, recmap_error *error) {
-    /* Only the reference count of the parser changes, which is not visible to the caller. */
-    recmap_status status = columns_begin(columns, (recmap_parser *)parser, record_count, error);
-    if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
-    if (status == RECMAP_OK) status = read_rows(columns, records, record_count, mode, error);
-    if (status != RECMAP_OK) columns_clear(columns);
-    return status;
-}
-
 recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
                                   const recmap_record *records, size_t record_count,
                                   recmap_parse_mode mode, recmap_error *error) {
-    recmap_status status = columns_read(columns, parser, records, record_count, mode, error);
+    /* Only the reference count of the parser changes, which is not visible to the caller. */
+    recmap_status status = columns_begin(columns, (recmap_parser *)parser, record_count, error);
+    if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
+    if (status == RECMAP_OK)
+        status = columns_read_rows(columns, records, 0, record_count, mode, error);
     if (status == RECMAP_OK && !assemble_columns(columns->batch)) status = fail_memory(error);
     if (status != RECMAP_OK) columns_clear(columns);
     return status;

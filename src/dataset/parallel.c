@@ -1,7 +1,7 @@
-/* Filling a batch with several threads. Each thread fills a batch of its own, a part, with
- * consecutive records of the request, exactly as a single thread would: nothing that gathers or
- * parses records is shared. Then the parts are merged into the whole batch, in which nothing shows
- * how the request was split. */
+/* Filling a batch with several threads. The request is split into parts of consecutive records.
+ * Each part is filled by one thread in a batch of its own, as a single thread would fill it. Only
+ * values whose place in the whole batch is known are written there at once. Then the parts are
+ * merged into the whole batch, in which nothing shows how the request was split. */
 #include "dataset/parallel.h"
 
 #include <stdatomic.h>
@@ -21,12 +21,19 @@ enum {
     RECORDS_MIN = 1024,
     BYTES_MIN = 1 << 20,
     THREADS_MAX = 256,
+    /* There are more parts than threads, so that a thread that starts late, or whose core is busy
+     * with something else, leaves parts to the others. */
+    PARTS_PER_THREAD = 4,
+    PART_RECORDS_MIN = 64,
+    /* Waking a thread takes as long as copying this many bytes, so the thread that ends a phase
+     * copies no more than that itself. */
+    COPY_ALONE_MAX = 256 << 10,
 };
 
 enum fill_phase {
     PHASE_READ,  /* each part is gathered and parsed */
     PHASE_MERGE, /* records and values are copied to the whole batch */
-    PHASE_BYTES, /* the contents of bytes columns are copied, if any are left */
+    PHASE_BYTES, /* the contents of bytes columns are copied */
     PHASE_COUNT,
 };
 
@@ -34,6 +41,7 @@ struct parallel_fill {
     recmap_batch *batch;
     recmap_dataset *dataset;
     const struct fill_request *request;
+    size_t thread_count;
     size_t part_count;
     struct columns_merge columns;
     atomic_bool has_failed;
@@ -57,6 +65,12 @@ static size_t choose_thread_count(const recmap_batch *batch, const recmap_datase
     }
     if (threads > THREADS_MAX) threads = THREADS_MAX;
     return threads < count ? threads : count;
+}
+
+static size_t choose_part_count(size_t thread_count, size_t count) {
+    size_t parts = count / PART_RECORDS_MIN;
+    if (parts > thread_count * PARTS_PER_THREAD) parts = thread_count * PARTS_PER_THREAD;
+    return parts > thread_count ? parts : thread_count;
 }
 
 static size_t part_begin(const struct parallel_fill *fill, size_t part) {
@@ -101,7 +115,7 @@ static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) 
     if (!request->parser) return true;
     columns_set_interrupt(part->columns, &part->interrupt);
     status =
-        columns_read(part->columns, request->parser, part->records, count, request->mode, NULL);
+        columns_merge_read(&fill->columns, index, begin, part->records, count, request->mode, NULL);
     columns_set_interrupt(part->columns, NULL);
     return status == RECMAP_OK;
 }
@@ -123,10 +137,14 @@ static bool adopt_bytes(recmap_batch *batch, recmap_batch *part) {
     return true;
 }
 
-static bool prepare_merge(const struct parallel_fill *fill) {
+/* Sets `size` to the approximate number of bytes that merging will copy. */
+static bool prepare_merge(uint64_t *size, const struct parallel_fill *fill) {
+    *size = 0;
     for (size_t i = 0; i < fill->part_count; i++)
         if (!adopt_bytes(fill->batch, fill->batch->parts[i])) return false;
-    return !fill->request->parser || columns_merge_reserve(&fill->columns);
+    if (fill->request->parser && !columns_merge_reserve(size, &fill->columns)) return false;
+    *size += fill->request->count * sizeof *fill->batch->records;
+    return true;
 }
 
 static void merge_part(const struct parallel_fill *fill, size_t index) {
@@ -152,20 +170,39 @@ static void do_part(void *context, unsigned phase, unsigned part, bool is_caller
     }
 }
 
-static bool end_phase(void *context, unsigned phase) {
+static unsigned fail_phase(struct parallel_fill *fill) {
+    atomic_store(&fill->has_failed, true);
+    return PHASE_COUNT;
+}
+
+/* Called when all parts are merged. Returns the next phase. */
+static unsigned end_merge(struct parallel_fill *fill) {
+    uint64_t size;
+    if (!fill->request->parser) return PHASE_COUNT;
+    if (!columns_merge_finish(&size, &fill->columns)) return fail_phase(fill);
+    if (size > COPY_ALONE_MAX) return PHASE_BYTES;
+    columns_merge_share(&fill->columns, 0, 1);
+    return PHASE_COUNT;
+}
+
+/* Called when all parts are read. Returns the next phase. */
+static unsigned end_read(struct parallel_fill *fill) {
+    uint64_t size;
+    if (atomic_load(&fill->has_failed) || !prepare_merge(&size, fill)) return fail_phase(fill);
+    if (size > COPY_ALONE_MAX) return PHASE_MERGE;
+    for (size_t i = 0; i < fill->part_count; i++) merge_part(fill, i);
+    return end_merge(fill);
+}
+
+static unsigned end_phase(void *context, unsigned phase) {
     struct parallel_fill *fill = context;
-    bool is_complete = false, is_good = !atomic_load(&fill->has_failed);
     switch ((enum fill_phase)phase) {
-    case PHASE_READ: is_good = is_good && prepare_merge(fill); break;
-    case PHASE_MERGE:
-        is_complete = !fill->request->parser;
-        is_good = is_complete || columns_merge_finish(&is_complete, &fill->columns);
-        break;
+    case PHASE_READ: return end_read(fill);
+    case PHASE_MERGE: return end_merge(fill);
     case PHASE_BYTES:
     case PHASE_COUNT: break;
     }
-    if (!is_good) atomic_store(&fill->has_failed, true);
-    return is_good && !is_complete;
+    return PHASE_COUNT;
 }
 
 /* ---- The whole batch. */
@@ -224,7 +261,7 @@ static bool fill_parts(struct parallel_fill *fill) {
     if (!batch_reserve(batch, fill->request->count) || !reserve_parts(batch, fill->part_count) ||
         (fill->request->parser && !start_columns(fill)))
         return false;
-    team_run(&job, job.part_count);
+    team_run(&job, (unsigned)fill->thread_count);
     return !atomic_load(&fill->has_failed) && !atomic_load(&fill->is_interrupted);
 }
 
@@ -233,8 +270,11 @@ recmap_status parallel_fill(bool *is_done, recmap_batch *batch, recmap_dataset *
     size_t thread_count = choose_thread_count(batch, dataset, request->count);
     *is_done = false;
     if (thread_count == 1) return RECMAP_OK;
-    struct parallel_fill fill = {
-        .batch = batch, .dataset = dataset, .request = request, .part_count = thread_count};
+    struct parallel_fill fill = {.batch = batch,
+                                 .dataset = dataset,
+                                 .request = request,
+                                 .thread_count = thread_count,
+                                 .part_count = choose_part_count(thread_count, request->count)};
     atomic_init(&fill.has_failed, false);
     atomic_init(&fill.is_interrupted, false);
     recmap_batch_clear(batch);

@@ -20,8 +20,7 @@ static void do_next_part(struct team *team, bool is_caller) {
     team->job->do_part(team->job->context, phase, part, is_caller);
     pthread_mutex_lock(&team->lock);
     if (++team->done < team->job->part_count) return;
-    bool continues = team->job->end_phase(team->job->context, phase);
-    team->phase = continues ? phase + 1 : team->job->phase_count;
+    team->phase = team->job->end_phase(team->job->context, phase);
     team->taken = team->done = 0;
     pthread_cond_broadcast(&team->changed);
 }
