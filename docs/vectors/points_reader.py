@@ -53,9 +53,8 @@ def read_index(file):
 
 def read_points(value):
     """(bit, offset, window) of each point of a value."""
-    count, zero = struct.unpack_from("<II", value)
-    assert zero == 0
-    points, begin, windows = [], 0, value[8 + 24 * count :]
+    count, check_count = struct.unpack_from("<II", value)
+    points, begin, windows = [], 0, value[8 + 24 * count + 4 * check_count :]
     for i in range(count):
         bit, offset, size, end = struct.unpack_from("<QQII", value, 8 + 24 * i)
         window = zlib.decompress(windows[begin:end], -15) if size else b""
@@ -64,6 +63,12 @@ def read_points(value):
         begin = end
     assert begin == len(windows)
     return points
+
+
+def read_checks(value):
+    """The checks of the spans that start at the points of a value."""
+    count, check_count = struct.unpack_from("<II", value)
+    return list(struct.unpack_from(f"<{check_count}I", value, 8 + 24 * count))
 
 
 def _bits(*pairs):

@@ -257,8 +257,9 @@ recmap_status packer_add_damage(struct packer *packer, uint64_t offset, uint64_t
 
 static recmap_status put_points(struct packer *packer, const struct point_list *points,
                                 recmap_error *error) {
-    for (size_t first = 0; first < points->count; first += POINTS_PER_VALUE) {
-        size_t left = points->count - first, size;
+    size_t value_count = points_value_count(points->count);
+    for (size_t value = 0; value < value_count; value++) {
+        size_t first = value * POINTS_PER_VALUE, left = points->count - first, size;
         uint8_t *packed =
             points_encode(&size, points, first, left < POINTS_PER_VALUE ? left : POINTS_PER_VALUE);
         recmap_status status = put_packed(packer, STORE_POINTS,
@@ -283,7 +284,8 @@ recmap_status packer_end_shard(struct packer *packer, const struct shard_end *en
     packer->manifest.byte_count += end->file_size;
     if (packer->shard_base < end->size || packer->shard_base >> 62)
         return fail(error, RECMAP_INVALID, "the shards together are larger than 2^62 bytes");
-    recmap_status status = end->points ? put_points(packer, end->points, error) : RECMAP_OK;
+    recmap_status status =
+        end->compression == COMPRESSION_NONE ? RECMAP_OK : put_points(packer, end->points, error);
     return status == RECMAP_OK ? put_full_damages(packer, error) : status;
 }
 

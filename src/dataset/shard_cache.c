@@ -323,7 +323,7 @@ static recmap_status open_shard_file(struct open_shard *shard, recmap_error *err
     recmap_status status = open_file(shard, entry->path, error);
     if (status == RECMAP_OK) status = file_get_stat(&stat, shard->fd, entry->path, error);
     if (status == RECMAP_OK) status = check_size(shard, &stat, error);
-    if (status == RECMAP_OK && entry->point_count)
+    if (status == RECMAP_OK)
         status = index_points(&shard->points, shard->cache->index, shard->shard_index, error);
     if (status == RECMAP_OK && entry->compression != COMPRESSION_NONE)
         status = (shard->waypoints = waypoints_create()) ? RECMAP_OK : fail_memory(error);

@@ -1,8 +1,10 @@
 #include "dataset/span.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/crc32c.h"
 #include "base/error.h"
 #include "os/file.h"
 
@@ -42,12 +44,15 @@ static recmap_status read_file(void *context, void *data, size_t size, uint64_t 
     return file_read_at(source->fd, data, size, offset, source->entry->path, error);
 }
 
-/* Reports why a span is shorter than the index says: the file could not be read, was truncated, or
- * its stream is damaged. */
+/* Reports why a piece is not what was indexed: the file could not be read, was truncated, or its
+ * stream is damaged. The inflater may not notice damage, or only later. Then the bytes are wrong
+ * anywhere between the span's seek points, and its start is named. */
 static recmap_status fail_span(const struct span_source *source, inflate_verdict verdict,
-                               const struct inflate_fault *fault, recmap_error *error) {
+                               const struct inflate_fault *fault, struct span_piece piece,
+                               recmap_error *error) {
     const struct shard_entry *entry = source->entry;
     const char *kind = compression_name(entry->compression);
+    uint64_t begin = span_file_begin(source, piece.span_index);
     if (verdict == INFLATE_UNREADABLE) {
         *error = fault->error;
         return fault->error.status;
@@ -56,15 +61,24 @@ static recmap_status fail_span(const struct span_source *source, inflate_verdict
     if (source->map && source->map->was_cut) {
         status = fail(error, RECMAP_IO, "the file was truncated after it was opened");
         fail_advise(error, "restore the indexed file and open the data set again");
-    } else {
+    } else if (verdict == INFLATE_BAD || verdict == INFLATE_END) {
         status = fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s", kind,
                       verdict == INFLATE_END ? "it ends earlier than when it was indexed"
                                              : fault->reason);
+    } else {
+        status = fail(error, RECMAP_CORRUPT,
+                      "the %s stream is damaged: its bytes %" PRIu64 " to %" PRIu64
+                      " inflate to other data than when they were indexed",
+                      kind, begin, span_file_end(source, piece.span_index));
+    }
+    if (status == RECMAP_CORRUPT)
         fail_advise(error, "restore the file from its source; this index still reads the rest, "
                            "`recmap verify` lists what is lost, and a loader can skip bad records");
-    }
+    bool has_place = status == RECMAP_CORRUPT && verdict != INFLATE_END;
     fail_at(error, entry->path, RECMAP_NO_RECORD,
-            verdict == INFLATE_BAD ? fault->at : RECMAP_NO_OFFSET);
+            verdict == INFLATE_BAD ? fault->at
+            : has_place            ? begin
+                                   : RECMAP_NO_OFFSET);
     return status;
 }
 
@@ -168,18 +182,48 @@ static inflate_verdict fill(struct span *span, struct inflater *inflater, uint64
     return verdict;
 }
 
-void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece) {
+/* Whether the piece inflated to the bytes that were indexed. Where the stream was damaged already,
+ * these are the bytes before the damage. */
+static bool is_intact(const struct span *span, const struct span_source *source,
+                      struct span_piece piece) {
+    uint64_t first = (piece.begin - span_begin(source, piece.span_index)) / SPAN_CHECKED_SIZE;
+    uint64_t count = span_check_count(piece.end - piece.begin);
+    const uint32_t *checks = points_checks(source->points, (size_t)piece.span_index) + first;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t begin = i * SPAN_CHECKED_SIZE;
+        size_t size = begin < span->size ? (size_t)min_u64(SPAN_CHECKED_SIZE, span->size - begin)
+                                         : 0;
+        if ((size ? crc32c(span->data + begin, size) : 0) != checks[i]) return false;
+    }
+    return true;
+}
+
+/* Inflates the piece and checks it. On failure sets the span's error; its size stays above 0 only
+ * if its data can be used. */
+static void inflate_piece(struct span *span, struct inflater *in, const struct span_source *source,
+                          struct span_piece piece) {
     uint64_t piece_size = piece.end - piece.begin;
-    struct inflater *in = start_before(span, source, piece);
-    if (!in) return;
     inflate_verdict verdict = skip_to_piece(span, in, source, piece);
     if (span->error.status == RECMAP_OK && can_continue(verdict))
         verdict = fill(span, in, piece_size);
     if (span->size == piece_size && piece.end < span_end(source, piece.span_index))
         waypoints_add(source->waypoints, in);
-    if (span->size < piece_size && span->error.status == RECMAP_OK) {
-        recmap_status status = fail_span(source, verdict, inflater_fault(in), &span->error);
+    if (span->size == piece_size) verdict = INFLATE_OK; /* whatever follows the piece */
+    bool can_use = span->error.status == RECMAP_OK && verdict != INFLATE_UNREADABLE &&
+                   is_intact(span, source, piece);
+    if (can_use && span->size == piece_size) return;
+    if (span->error.status == RECMAP_OK) {
+        recmap_status status = fail_span(source, verdict, inflater_fault(in), piece, &span->error);
         span->is_transient = status != RECMAP_CORRUPT;
     }
+    if (!can_use) span->size = 0;
+}
+
+void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece) {
+    struct inflater *in = start_before(span, source, piece);
+    if (in) inflate_piece(span, in, source, piece);
     inflater_destroy(in);
+    if (span->size) return;
+    free(span->data);
+    span->data = NULL;
 }

@@ -11,13 +11,13 @@
 
 /* A span up to the first size is inflated as a whole; a longer one in pieces of the second size. */
 #define SPAN_WHOLE_MAX ((uint64_t)64 << 20)
-#define SPAN_PIECE ((uint64_t)16 << 20)
+#define SPAN_PIECE ((uint64_t)SPAN_CHECKED_SIZE)
 
 /* The compressed bytes of one shard and its seek points. */
 struct span_source {
     const struct shard_entry *entry;
-    const struct point_list *points;
-    const struct file_map *map; /* NULL: read with pread */
+    const struct point_list *points; /* with the checks of the spans */
+    const struct file_map *map;      /* NULL: read with pread */
     int fd;
     struct waypoints *waypoints; /* within long spans */
 };
@@ -41,8 +41,9 @@ struct span_piece span_piece_at(const struct span_source *source, uint64_t offse
 uint64_t span_file_begin(const struct span_source *source, uint64_t span_index);
 uint64_t span_file_end(const struct span_source *source, uint64_t span_index);
 
-/* Inflates a piece. If the stream is damaged, `span` has the data that precedes the damage and an
- * error that names the file and the compressed byte. */
+/* Inflates a piece and checks it. On failure `span` has an error that
+ * names the file and the compressed byte. It has data then only if the stream was damaged when it
+ * was indexed: the bytes before the damage. */
 void span_inflate(struct span *span, const struct span_source *source, struct span_piece piece);
 
 #endif

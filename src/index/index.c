@@ -306,7 +306,9 @@ recmap_status index_points(struct point_list *points, struct index_file *index, 
     const struct store_value *values = store_values(index->store, STORE_POINTS, &count);
     struct point_list list = {0};
     recmap_status status = RECMAP_OK;
-    for (size_t i = 0; status == RECMAP_OK && list.count < entry->point_count; i++) {
+    size_t value_count =
+        entry->compression == COMPRESSION_NONE ? 0 : points_value_count(entry->point_count);
+    for (size_t i = 0; status == RECMAP_OK && i < value_count; i++) {
         size_t value = shard->first_points + i;
         uint64_t due = min_u64(entry->point_count - list.count, POINTS_PER_VALUE);
         status = store_check(index->store, STORE_POINTS, value, error);
@@ -317,6 +319,8 @@ recmap_status index_points(struct point_list *points, struct index_file *index, 
         if (verdict == POINTS_BAD)
             status = index_fail(index, error, "the points of a compressed shard are malformed");
     }
+    if (status == RECMAP_OK && value_count && !points_divide_checks(&list, entry->size))
+        status = index_fail(index, error, "the checks of a compressed shard are incomplete");
     if (status == RECMAP_OK && !store_intact(index->store))
         status = store_fail_cut(index->store, error);
     if (status == RECMAP_OK) *points = list;

@@ -255,16 +255,18 @@ static recmap_status find_offsets(struct index_file *index, recmap_error *error)
     return index->offsets ? RECMAP_OK : fail_memory(error);
 }
 
-/* Each shard's seek points have values of their own, in the order of shards. */
+/* The seek points of each compressed shard have values of their own, in the order of shards. */
 static recmap_status find_points(struct index_file *index, recmap_error *error) {
     size_t count, due = 0;
     const struct store_value *values = store_values(index->store, STORE_POINTS, &count);
     for (size_t s = 0; s < index->manifest.shard_count; s++) {
         struct index_shard *shard = &index->shards[s];
         shard->first_points = due;
-        if (shard->entry.point_count > (uint64_t)(count - due) * POINTS_PER_VALUE)
+        if (shard->entry.compression == COMPRESSION_NONE) continue;
+        size_t value_count = points_value_count(shard->entry.point_count);
+        if (value_count > count - due)
             return index_fail(index, error, "its points of compressed shards are incomplete");
-        due += points_value_count(shard->entry.point_count);
+        due += value_count;
     }
     return due == count && keys_are_dense(values, count, 1)
                ? RECMAP_OK

@@ -9,12 +9,13 @@
 #include "base/bytes.h"
 #include "base/search.h"
 
-enum { VALUE_HEADER_SIZE = 8, ENTRY_SIZE = 24 };
+enum { VALUE_HEADER_SIZE = 8, ENTRY_SIZE = 24, CHECK_SIZE = 4 };
 
 void points_deinit(struct point_list *points) {
     for (size_t i = 0; points->owns && i < points->count; i++)
         free((uint8_t *)points->at[i].packed);
     free(points->at);
+    free(points->checks);
     free(points->packer);
     *points = (struct point_list){0};
 }
@@ -86,22 +87,58 @@ uint64_t points_size(const struct point_list *points) {
     return points->packed_size + (uint64_t)points->count * ENTRY_SIZE;
 }
 
-size_t points_value_count(uint64_t point_count) {
-    return (size_t)(point_count / POINTS_PER_VALUE + (point_count % POINTS_PER_VALUE != 0));
+uint64_t span_check_count(uint64_t span_size) {
+    return span_size ? (span_size - 1) / SPAN_CHECKED_SIZE + 1 : 1;
 }
 
-/* Writes the entries and, in parallel, the windows that follow all of them. An entry stores the
- * end of its window; the start is the end of the previous one. */
+bool points_add_check(struct point_list *points, uint32_t check) {
+    if (!array_reserve(&points->checks, &points->check_capacity, points->check_count + 1,
+                       sizeof *points->checks))
+        return false;
+    points->checks[points->check_count++] = check;
+    return true;
+}
+
+bool points_divide_checks(struct point_list *points, uint64_t image_size) {
+    uint64_t begin = 0, first = 0;
+    for (size_t i = 0; i < points->count; i++) {
+        first += span_check_count(points->at[i].offset - begin);
+        begin = points->at[i].offset;
+        if (first >= points->check_count) return false;
+        points->at[i].first_check = (size_t)first;
+    }
+    return first + span_check_count(image_size - begin) == points->check_count;
+}
+
+const uint32_t *points_checks(const struct point_list *points, size_t span_index) {
+    assert(span_index <= points->count);
+    return points->checks + (span_index ? points->at[span_index - 1].first_check : 0);
+}
+
+size_t points_value_count(uint64_t point_count) {
+    return point_count ? (size_t)((point_count - 1) / POINTS_PER_VALUE + 1) : 1;
+}
+
+/* Writes the entries and, in parallel, the windows that follow all of them, with the checks in
+ * between. An entry stores the end of its window; the start is the end of the previous one. */
 uint8_t *points_encode(size_t *size, const struct point_list *points, size_t first, size_t count) {
     size_t windows = 0;
     for (size_t i = first; i < first + count; i++) windows += points->at[i].packed_size;
-    *size = VALUE_HEADER_SIZE + count * ENTRY_SIZE + windows;
+    size_t end_point = first + count;
+    size_t first_check = first ? points->at[first].first_check : 0;
+    size_t end_check = end_point < points->count ? points->at[end_point].first_check
+                                                 : points->check_count;
+    size_t checks_size = (end_check - first_check) * CHECK_SIZE;
+    *size = VALUE_HEADER_SIZE + count * ENTRY_SIZE + checks_size + windows;
     uint8_t *bytes = malloc(*size);
     if (!bytes) return NULL;
-    uint8_t *entry = bytes + VALUE_HEADER_SIZE, *window = entry + count * ENTRY_SIZE;
+    uint8_t *entry = bytes + VALUE_HEADER_SIZE, *check = entry + count * ENTRY_SIZE;
+    uint8_t *window = check + checks_size;
     uint32_t end = 0;
     store32(bytes, (uint32_t)count);
-    store32(bytes + 4, 0);
+    store32(bytes + 4, (uint32_t)(end_check - first_check));
+    for (size_t i = first_check; i < end_check; i++, check += CHECK_SIZE)
+        store32(check, points->checks[i]);
     for (size_t i = first; i < first + count; i++, entry += ENTRY_SIZE) {
         const struct stored_point *point = &points->at[i];
         if (point->packed_size) memcpy(window + end, point->packed, point->packed_size);
@@ -127,11 +164,17 @@ static bool is_valid(const struct stored_point *point, const struct point_list *
  * the points decoded so far, which its owner releases. */
 points_verdict points_decode(struct point_list *points, const uint8_t *data, size_t size,
                              size_t count, uint64_t file_size, uint64_t image_size) {
-    if (size < VALUE_HEADER_SIZE || load32(data) != count || load32(data + 4) ||
+    if (size < VALUE_HEADER_SIZE || load32(data) != count ||
         count > (size - VALUE_HEADER_SIZE) / ENTRY_SIZE)
         return POINTS_BAD;
-    const uint8_t *entry = data + VALUE_HEADER_SIZE, *windows = entry + count * ENTRY_SIZE;
     size_t windows_size = size - VALUE_HEADER_SIZE - count * ENTRY_SIZE;
+    uint32_t check_count = load32(data + 4);
+    if (check_count > windows_size / CHECK_SIZE) return POINTS_BAD;
+    windows_size -= check_count * (size_t)CHECK_SIZE;
+    const uint8_t *entry = data + VALUE_HEADER_SIZE, *checks = entry + count * ENTRY_SIZE;
+    const uint8_t *windows = checks + check_count * (size_t)CHECK_SIZE;
+    for (size_t i = 0; i < check_count; i++)
+        if (!points_add_check(points, load32(checks + i * CHECK_SIZE))) return POINTS_NO_MEMORY;
     uint32_t begin = 0;
     for (size_t i = 0; i < count; i++, entry += ENTRY_SIZE) {
         uint32_t end = load32(entry + 20);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/crc32c.h"
 #include "base/error.h"
 #include "format/tfrecord.h"
 
@@ -43,6 +44,10 @@ struct stream_scan {
     bool is_point_due;         /* the last decision */
     bool needs_point;          /* after damage, no other point leads to what follows */
     size_t next_known;         /* the index's next point */
+    size_t span_index;         /* the current span */
+    uint64_t checked_size;     /* bytes of it that its checks cover so far */
+    uint32_t check;            /* of the bytes since the last multiple of SPAN_CHECKED_SIZE */
+    bool is_changed;           /* one of its checks is not that of the index */
     uint64_t search_start;     /* members before this byte of the file were tried */
     uint64_t wrong_sum_offset; /* in the file: the first checksum that does not match; 0: none */
 };
@@ -53,6 +58,21 @@ static uint64_t image_end(const struct stream_scan *stream) {
 
 static const struct framing *framing_of(const struct stream_scan *stream) {
     return stream->scan->scanner->framing;
+}
+
+/* The seek points that divide the image into spans: those of the index, or those taken so far. */
+static const struct point_list *points_of(const struct stream_scan *stream) {
+    return stream->scan->known ? stream->scan->known : &stream->scan->points;
+}
+
+static uint64_t span_begin(const struct stream_scan *stream) {
+    return stream->span_index ? points_of(stream)->at[stream->span_index - 1].offset : 0;
+}
+
+static uint64_t span_end(const struct stream_scan *stream) {
+    const struct point_list *points = points_of(stream);
+    if (stream->span_index < points->count) return points->at[stream->span_index].offset;
+    return stream->scan->known ? stream->scan->known_size : UINT64_MAX;
 }
 
 static bool skips_damage(const struct stream_scan *stream) {
@@ -196,6 +216,65 @@ static void scan_available(struct stream_scan *stream) {
         scan_to_end(stream);
 }
 
+static void begin_span(struct stream_scan *stream, size_t span_index) {
+    stream->span_index = span_index;
+    stream->checked_size = 0;
+    stream->check = 0;
+    stream->is_changed = false;
+}
+
+/* A check of the current span, the one numbered `number`, is complete. New ones are stored, those
+ * of an index compared. */
+static void end_check(struct stream_scan *stream, uint64_t number) {
+    const struct point_list *known = stream->scan->known;
+    if (known)
+        stream->is_changed |= points_checks(known, stream->span_index)[number] != stream->check;
+    else if (!points_add_check(&stream->scan->points, stream->check))
+        stream->findings->status = fail_memory(&stream->findings->error);
+    stream->check = 0;
+}
+
+/* The current span ends at byte `end` of the image. If the stream could not be inflated up to
+ * there, the last checks cover fewer bytes, or none. */
+static void end_span(struct stream_scan *stream, uint64_t end) {
+    uint64_t done = stream->checked_size / SPAN_CHECKED_SIZE;
+    uint64_t count = span_check_count(end - span_begin(stream));
+    for (uint64_t i = done; i < count; i++) end_check(stream, i);
+}
+
+/* Adds bytes that were just inflated, at the end of the image, to the checks of their spans. A
+ * point that was taken may lie ahead of them, since the inflater stops at a point before it
+ * delivers all output that precedes it. Bytes past a point of the index are left out: the scan
+ * inflates them again from that point. */
+static void check_bytes(struct stream_scan *stream, const uint8_t *bytes, size_t size) {
+    uint64_t offset = image_end(stream);
+    while (size) {
+        uint64_t next = span_end(stream);
+        if (offset >= next && stream->scan->known) return;
+        if (offset >= next) {
+            end_span(stream, next);
+            begin_span(stream, stream->span_index + 1);
+            continue;
+        }
+        uint64_t left = SPAN_CHECKED_SIZE - stream->checked_size % SPAN_CHECKED_SIZE;
+        size_t part = (size_t)min_u64(size, min_u64(left, next - offset));
+        stream->check = crc32c_extend(stream->check, bytes, part);
+        stream->checked_size += part;
+        if (part == left) end_check(stream, stream->checked_size / SPAN_CHECKED_SIZE - 1);
+        bytes += part;
+        size -= part;
+        offset += part;
+    }
+}
+
+/* Whether the current span, which ends here, inflates to what was indexed. */
+static bool span_is_intact(struct stream_scan *stream) {
+    const struct point_list *known = stream->scan->known;
+    if (!known) return true;
+    end_span(stream, span_end(stream));
+    return !stream->is_changed;
+}
+
 static bool has_known_point(const struct stream_scan *stream) {
     const struct point_list *known = stream->scan->known;
     return known && stream->next_known < known->count;
@@ -234,6 +313,7 @@ static bool resume_at_point(struct stream_scan *stream, uint64_t end) {
         const struct stored_point *point = &known->at[stream->next_known++];
         if (point->offset < end || !start_at_known(stream, point, false)) continue;
         stream->origin = point->offset;
+        begin_span(stream, stream->next_known);
         return true;
     }
     return false;
@@ -259,12 +339,35 @@ static bool resume_at_member(struct stream_scan *stream, uint64_t end, uint64_t 
     return true;
 }
 
+static void take_error(struct scan_findings *findings, const recmap_error *error) {
+    findings->status = error->status;
+    findings->error = *error;
+}
+
+/* After the checksum of a member did not match, the inflater could continue, and readers do. So the
+ * checks cover what it inflates to, though no record lies there. */
+static void check_lost(struct stream_scan *stream, uint64_t end) {
+    inflate_verdict verdict = INFLATE_OK;
+    uint64_t origin = stream->origin + stream->size;
+    stream->size = 0;
+    stream->origin = origin;
+    while ((verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM) && stream->origin < end) {
+        size_t size, room = (size_t)min_u64(stream->capacity, end - stream->origin);
+        verdict = inflater_read(&size, stream->inflater, stream->bytes, room, false);
+        check_bytes(stream, stream->bytes, size);
+        stream->origin += size;
+    }
+    if (verdict == INFLATE_UNREADABLE)
+        take_error(stream->findings, &inflater_fault(stream->inflater)->error);
+}
+
 /* Ends the image, with everything from `start` on lost. How much the rest would have inflated to is
  * unknown: it takes as many bytes of the image as it has compressed ones. */
 static void lose_rest(struct stream_scan *stream, uint64_t start, const char *reason) {
     uint64_t file_size = stream->scan->source.size, fault = inflater_fault(stream->inflater)->at;
     uint64_t end = image_end(stream) + (file_size > fault ? file_size - fault : 1);
     if (stream->scan->known) end = stream->scan->known_size;
+    else check_lost(stream, end);
     stream->origin = end;
     stream->size = 0;
     stream->cursor = (struct scan_cursor){.position = end};
@@ -292,28 +395,10 @@ static bool is_truncated(struct stream_scan *stream, const struct inflate_fault 
     return fault->is_cut && find_member(stream, fault->at) == UINT64_MAX;
 }
 
-/* The stream cannot be inflated any further. What it inflated to so far is scanned to its end.
- * Then, if the records have checks of their own, the scan resumes at the next point of the index
- * or the next member. Returns false if the scan ends here. */
-static bool pass_damage(struct stream_scan *stream) {
-    const struct inflate_fault fault = *inflater_fault(stream->inflater);
-    const struct framing *framing = framing_of(stream);
-    uint64_t end = image_end(stream), verified_end = inflater_unverified_from(stream->inflater);
-    char reason[REASON_MAX];
-    snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %" PRIu64 ": %s",
-             compression_name(stream->scan->kind), fault.at, fault.reason);
-    if (!framing->check_payload) {
-        lose_unverified(stream, is_truncated(stream, &fault) ? end : verified_end, reason);
-        return false;
-    }
-    scan_to_end(stream);
-    if (stream->findings->status != RECMAP_OK) return false;
-    /* The scan may have stopped at bytes that would be padding at the end of a file. Here they are
-     * not at its end, so they are damage too. */
-    uint64_t lost_since = min_u64(stream->cursor.position, end);
-    bool is_resumed = framing->find &&
-                      (stream->scan->known ? resume_at_point(stream, end)
-                                           : resume_at_member(stream, end, fault.at));
+/* Continues after a part of the stream that cannot be used: `is_resumed` says whether the inflater
+ * is at a point or member that follows it. Returns false if the scan ends here. */
+static bool continue_lost(struct stream_scan *stream, bool is_resumed, uint64_t lost_since,
+                          const char *reason) {
     if (!is_resumed) {
         lose_rest(stream, lost_since, reason);
         return false;
@@ -327,6 +412,70 @@ static bool pass_damage(struct stream_scan *stream) {
     return true;
 }
 
+/* The current span of a known shard inflates to other data than when it was indexed. Where it goes
+ * wrong is unknown: damage can shift the output, so that a good record is found at the place of its
+ * neighbour. Readers get nothing of such a span, so whatever the scan found in it is lost, together
+ * with a record that extends into it. Bytes before the span that a lost cursor has not searched yet
+ * are searched now. Returns false if the scan ends here. */
+static bool lose_span(struct stream_scan *stream, const char *reason) {
+    uint64_t begin = span_begin(stream);
+    struct scan_cursor *cursor = &stream->cursor;
+    if (!framing_of(stream)->check_payload) {
+        lose_unverified(stream, begin, reason);
+        return false;
+    }
+    /* Without a lost cursor there is no damage yet, as findings_truncate requires. */
+    if (!cursor->is_lost)
+        cursor->position = findings_truncate(stream->findings, begin, cursor->position);
+    if (cursor->position >= stream->origin && cursor->position < begin) {
+        stream->size = (size_t)(begin - stream->origin);
+        scan_to_end(stream);
+        if (stream->findings->status != RECMAP_OK) return false;
+    }
+    uint64_t lost_since = cursor->is_lost ? cursor->lost_since : min_u64(cursor->position, begin);
+    stream->next_known = stream->span_index;
+    return continue_lost(stream, resume_at_point(stream, begin), lost_since, reason);
+}
+
+static bool lose_changed_span(struct stream_scan *stream) {
+    const struct point_list *known = stream->scan->known;
+    size_t index = stream->span_index;
+    uint64_t begin = index ? known->at[index - 1].bit / 8 : 0;
+    uint64_t end = index < known->count ? known->at[index].bit / 8 + 1 : stream->scan->source.size;
+    char reason[REASON_MAX];
+    snprintf(reason, sizeof reason,
+             "the %s stream is damaged: its bytes %" PRIu64 " to %" PRIu64
+             " inflate to other data than when they were indexed",
+             compression_name(stream->scan->kind), begin, end);
+    return lose_span(stream, reason);
+}
+
+/* The stream cannot be inflated any further. What it inflated to so far is scanned to its end.
+ * Then, if the records have checks of their own, the scan resumes at the next point of the index
+ * or the next member. Returns false if the scan ends here. */
+static bool pass_damage(struct stream_scan *stream) {
+    const struct inflate_fault fault = *inflater_fault(stream->inflater);
+    const struct framing *framing = framing_of(stream);
+    uint64_t end = image_end(stream), verified_end = inflater_unverified_from(stream->inflater);
+    char reason[REASON_MAX];
+    snprintf(reason, sizeof reason, "the %s stream is damaged at its byte %" PRIu64 ": %s",
+             compression_name(stream->scan->kind), fault.at, fault.reason);
+    if (!span_is_intact(stream)) return lose_span(stream, reason);
+    if (!framing->check_payload) {
+        lose_unverified(stream, is_truncated(stream, &fault) ? end : verified_end, reason);
+        return false;
+    }
+    scan_to_end(stream);
+    if (stream->findings->status != RECMAP_OK) return false;
+    /* The scan may have stopped at bytes that would be padding at the end of a file. Here they are
+     * not at its end, so they are damage too. */
+    uint64_t lost_since = min_u64(stream->cursor.position, end);
+    bool is_resumed = framing->find &&
+                      (stream->scan->known ? resume_at_point(stream, end)
+                                           : resume_at_member(stream, end, fault.at));
+    return continue_lost(stream, is_resumed, lost_since, reason);
+}
+
 static void format_wrong_sum(char reason[REASON_MAX], uint64_t offset) {
     snprintf(reason, REASON_MAX, "%s (byte %" PRIu64 " of the file)", wrong_sum, offset);
 }
@@ -334,9 +483,9 @@ static void format_wrong_sum(char reason[REASON_MAX], uint64_t offset) {
 /* Continues at the known point that the image has reached.
  *
  * Damage can leave a stream that inflates without an error, but to other bytes, or to another
- * number of them. Readers start at points and are not affected by what lies before. To find what
- * readers find, this scan starts at every point too, and discards what the stream inflated to past
- * it.
+ * number of them. Readers start at points, and reject a span whose check does not match. To find
+ * what readers find, this scan does the same, and discards what the stream inflated to past the
+ * point.
  *
  * If a member begins at the point, the checksum of the previous member should have been verified.
  * If the inflater has not met the member's beginning, it was not: records without checks are lost
@@ -344,9 +493,11 @@ static void format_wrong_sum(char reason[REASON_MAX], uint64_t offset) {
 static bool pass_known_point(struct stream_scan *stream, recmap_status *status,
                              recmap_error *error) {
     if (!has_known_point(stream) || image_end(stream) < read_limit(stream)) return true;
-    const struct stored_point *point = &stream->scan->known->at[stream->next_known++];
+    const struct stored_point *point = &stream->scan->known->at[stream->next_known];
     bool member_begins = inflater_member_size(stream->inflater) == 1;
     stream->size = (size_t)(point->offset - stream->origin);
+    if (!span_is_intact(stream)) return lose_changed_span(stream);
+    begin_span(stream, ++stream->next_known);
     if (!point->window_size && !member_begins && !framing_of(stream)->check_payload) {
         lose_unverified(stream, inflater_unverified_from(stream->inflater), wrong_sum);
         return false;
@@ -395,6 +546,7 @@ static bool take_read(struct stream_scan *stream, inflate_verdict verdict, recma
     case INFLATE_OK: scan_available(stream); return true;
     case INFLATE_AT_POINT: *status = take_point(stream, error); return *status == RECMAP_OK;
     case INFLATE_END:
+        if (!span_is_intact(stream)) return lose_changed_span(stream);
         scan_to_end(stream);
         if (skips_damage(stream)) add_wrong_sum(stream);
         return false;
@@ -419,11 +571,24 @@ static bool scan_chunk(struct stream_scan *stream, recmap_status *status, recmap
     size_t size, room = (size_t)min_u64(read_size(stream), stream->undecided_size);
     inflate_verdict verdict = inflater_read(&size, stream->inflater, stream->bytes + stream->size,
                                             room, stream->is_point_due);
+    check_bytes(stream, stream->bytes + stream->size, size);
     stream->size += size;
     assert(stream->size <= stream->capacity);
     stream->undecided_size = verdict == INFLATE_OK ? stream->undecided_size - size : 0;
     if (verdict == INFLATE_OK && !pass_known_point(stream, status, error)) return false;
     return take_read(stream, verdict, status, error) && stream->findings->status == RECMAP_OK;
+}
+
+/* The image is complete, and with it the checks of the last spans. */
+static recmap_status end_checks(struct stream_scan *stream, recmap_error *error) {
+    struct point_list *points = &stream->scan->points;
+    while (stream->span_index < points->count) {
+        end_span(stream, span_end(stream));
+        begin_span(stream, stream->span_index + 1);
+    }
+    end_span(stream, stream->scan->size);
+    /* Only a check for which there was no memory can be missing. */
+    return points_divide_checks(points, stream->scan->size) ? RECMAP_OK : fail_memory(error);
 }
 
 recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings *findings,
@@ -437,6 +602,8 @@ recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings
         }
     scan->size = image_end(&stream);
     points_finish(&scan->points, scan->size);
+    if (status == RECMAP_OK && findings->status == RECMAP_OK && !scan->known)
+        status = end_checks(&stream, error);
     scan->end_of_records = stream.cursor.position;
     free(stream.bytes);
     inflater_destroy(stream.inflater);

@@ -13,7 +13,7 @@ struct shard_end {
     compression compression;
     int64_t mtime_ns;
     uint64_t tail_size; /* bytes after the last record that are neither a record nor damage */
-    const struct point_list *points; /* of a compressed shard; NULL or empty if it has none */
+    const struct point_list *points; /* of a compressed shard; unused for a plain one */
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "base/crc32c.h"
 #include "helpers/mutation.h"
 #include "helpers/plain_tar.h"
 #include "index/points.h"
@@ -184,6 +185,15 @@ static void find_points(struct point_list *points, const sample_file *file) {
     free(out);
 }
 
+static void add_checks(struct point_list *points, const buffer *content) {
+    for (size_t i = 0; i <= points->count; i++) {
+        size_t begin = i ? (size_t)points->at[i - 1].offset : 0;
+        size_t end = i < points->count ? (size_t)points->at[i].offset : content->size;
+        assert_true(points_add_check(points, crc32c(content->data + begin, end - begin)));
+    }
+    assert_true(points_divide_checks(points, content->size));
+}
+
 /* Replaces the index's seek points with those found by zlib. Small samples thus have several spans.
  * */
 static void add_points(const char *index_name, size_t kind) {
@@ -195,6 +205,7 @@ static void add_points(const char *index_name, size_t kind) {
         size_t size;
         find_points(&points, &files[kind * SAMPLE_FILES + i]);
         assert_true(points.count > 0);
+        add_checks(&points, &files[kind * SAMPLE_FILES + i].content);
         uint8_t *value = points_encode(&size, &points, 0, points.count);
         assert_non_null(value);
         forged_add(&index, STORE_POINTS, (struct store_key){i, 0}, value, size);

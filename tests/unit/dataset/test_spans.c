@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/crc32c.h"
 #include "dataset/span_read.h"
 #include "support/build.h"
 #include "support/deflate.h"
@@ -32,6 +33,10 @@ static void make(shard *out, uint64_t said) {
     buffer_add_random(&out->content, SIZE, &random);
     add_deflated(&out->file, COMPRESSION_GZIP, &out->content, &way);
     out->entry.file_size = out->file.size;
+    /* What the stream inflates to, and nothing after it. */
+    uint32_t check = crc32c(out->content.data, SIZE);
+    for (uint64_t i = 0; i < span_check_count(said); i++)
+        assert_true(points_add_check(&out->points, i ? 0 : check));
     out->map = (struct file_map){.data = out->file.data, .size = out->file.size};
     out->reader = (struct span_reader){
         .cache = span_cache_create((uint64_t)1 << 30),
@@ -42,6 +47,7 @@ static void make(shard *out, uint64_t said) {
 static void end(shard *shard) {
     span_cache_destroy(shard->reader.cache);
     waypoints_destroy(shard->reader.source.waypoints);
+    points_deinit(&shard->points);
     buffer_free(&shard->content);
     buffer_free(&shard->file);
 }

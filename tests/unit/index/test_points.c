@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
+#include "base/crc32c.h"
 #include "helpers/vector_file.h"
 #include "index/points.h"
 #include "support/build.h"
@@ -19,7 +20,7 @@
 #include "support/forged.h"
 #include "support/oracle.h"
 
-enum { COUNT = 50, FILE_SIZE = 1 << 24, IMAGE_SIZE = 1 << 26, HEAD = 8, ENTRY = 24 };
+enum { COUNT = 50, FILE_SIZE = 1 << 24, IMAGE_SIZE = 1 << 26, HEAD = 8, ENTRY = 24, CHECK = 4 };
 
 static uint8_t windows[COUNT][INFLATE_WINDOW_MAX];
 
@@ -35,6 +36,14 @@ static struct point_list make_points(rng *random) {
         if (size > offset) size = (uint32_t)offset;
         assert_true(points_add(&made, &(struct seek_point){bit, offset, windows[i], size}));
     }
+    uint64_t begin = 0;
+    for (size_t i = 0; i <= COUNT; i++) {
+        uint64_t end = i < COUNT ? made.at[i].offset : IMAGE_SIZE;
+        for (uint64_t c = 0; c < span_check_count(end - begin); c++)
+            assert_true(points_add_check(&made, (uint32_t)rng_next(random)));
+        begin = end;
+    }
+    assert_true(points_divide_checks(&made, IMAGE_SIZE));
     return made;
 }
 
@@ -47,8 +56,12 @@ static void test_round_trip(void **state) {
     size_t size;
     uint8_t *bytes = points_encode(&size, &made, 0, COUNT);
     assert_int_equal(points_decode(&read, bytes, size, COUNT, FILE_SIZE, IMAGE_SIZE), POINTS_OK);
+    assert_true(points_divide_checks(&read, IMAGE_SIZE));
+    assert_int_equal(read.check_count, made.check_count);
+    assert_memory_equal(read.checks, made.checks, made.check_count * sizeof *made.checks);
     for (size_t i = 0; i < COUNT; i++) {
         uint8_t window[INFLATE_WINDOW_MAX];
+        assert_int_equal(read.at[i].first_check, made.at[i].first_check);
         assert_int_equal(read.at[i].bit, made.at[i].bit);
         assert_int_equal(read.at[i].offset, made.at[i].offset);
         assert_int_equal(points_unpack(window, &read.at[i]), POINTS_OK);
@@ -59,6 +72,54 @@ static void test_round_trip(void **state) {
     points_deinit(&read);
     points_deinit(&made);
     free(bytes);
+}
+
+/* The points of a shard in several values: each has the checks of the spans that start in it. */
+static void test_several_values(void **state) {
+    (void)state;
+    rng random = {6};
+    struct point_list made = make_points(&random), read = {0};
+    for (size_t first = 0; first < COUNT; first += COUNT / 5) {
+        size_t size;
+        uint8_t *bytes = points_encode(&size, &made, first, COUNT / 5);
+        assert_int_equal(points_decode(&read, bytes, size, COUNT / 5, FILE_SIZE, IMAGE_SIZE),
+                         POINTS_OK);
+        const struct stored_point *last = &read.at[read.count - 1];
+        size_t due = read.count < COUNT ? made.at[read.count].first_check : made.check_count;
+        assert_int_equal(read.check_count, due);
+        assert_memory_equal(last->packed ? last->packed : bytes,
+                            last->packed ? made.at[read.count - 1].packed : bytes,
+                            last->packed_size);
+        free(bytes);
+    }
+    assert_true(points_divide_checks(&read, IMAGE_SIZE));
+    assert_memory_equal(read.checks, made.checks, made.check_count * sizeof *made.checks);
+    points_deinit(&read);
+    points_deinit(&made);
+}
+
+static void test_number_of_checks(void **state) {
+    (void)state;
+    enum { UNIT = SPAN_CHECKED_SIZE };
+    assert_int_equal(span_check_count(0), 1);
+    assert_int_equal(span_check_count(1), 1);
+    assert_int_equal(span_check_count(UNIT), 1);
+    assert_int_equal(span_check_count(UNIT + 1), 2);
+    assert_int_equal(span_check_count(UINT64_MAX), (uint64_t)1 << 40);
+    rng random = {7};
+    struct point_list made = make_points(&random);
+    size_t count = made.check_count;
+    made.check_count--;
+    assert_false(points_divide_checks(&made, IMAGE_SIZE));
+    made.check_count = count;
+    assert_true(points_add_check(&made, 1));
+    assert_false(points_divide_checks(&made, IMAGE_SIZE));
+    assert_false(points_divide_checks(&made, (uint64_t)1 << 61));
+    made.check_count = 1;
+    assert_false(points_divide_checks(&made, IMAGE_SIZE));
+    made.check_count = 0;
+    assert_false(points_divide_checks(&made, IMAGE_SIZE));
+    points_deinit(&made);
 }
 
 /* Deflating a window does not depend on the content of earlier windows. */
@@ -101,6 +162,8 @@ static void test_forged_numbers(void **state) {
     check_forged(&made, 0, 4, COUNT - 1);
     check_forged(&made, 0, 4, UINT32_MAX);
     check_forged(&made, 4, 4, 1);
+    check_forged(&made, 4, 4, (uint32_t)made.check_count + 1);
+    check_forged(&made, 4, 4, UINT32_MAX);
     for (size_t i = 1; i + 1 < COUNT; i++) {
         size_t entry = HEAD + i * ENTRY;
         check_forged(&made, entry, 8, (uint64_t)FILE_SIZE * 8);
@@ -138,6 +201,11 @@ static void test_other_sizes(void **state) {
     free(bytes);
 }
 
+/* What precedes the windows of a value. */
+static size_t size_of_heads(const forged_value *value) {
+    return HEAD + load32(value->data) * (size_t)ENTRY + load32(value->data + 4) * (size_t)CHECK;
+}
+
 /* An index whose seal holds but whose windows lie: their spans cannot be read, or give records that
  * fail their check; all others can. */
 static void test_forged_windows(void **state) {
@@ -159,7 +227,7 @@ static void test_forged_windows(void **state) {
         forged index = forged_read("a.rmx");
         forged_table *table = &index.tables[STORE_POINTS];
         assert_int_equal(table->count, 1);
-        size_t count = load32(table->values[0].data), heads = HEAD + count * ENTRY;
+        size_t count = load32(table->values[0].data), heads = size_of_heads(&table->values[0]);
         assert_true(count > 2);
         size_t at = heads + (size_t)rng_below(&random, table->values[0].size - heads);
         table->values[0].data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
@@ -200,6 +268,8 @@ static void forge_points(forged *index, bool forges_bits) {
         struct seek_point point = {at->bit + forges_bits, at->offset, window, at->window_size};
         assert_true(points_add(&made, &point));
     }
+    for (size_t i = 0; i < read.check_count; i++)
+        assert_true(points_add_check(&made, read.checks[i]));
     points_deinit(&read);
     free(value->data);
     value->data = points_encode(&value->size, &made, 0, count);
@@ -267,7 +337,7 @@ static void test_verify_proves_points(void **state) {
         assert_true(count_damage("forged.rmx") > 0);
         /* One that does not unpack. */
         forged_value *value = &index.tables[STORE_POINTS].values[0];
-        memset(value->data + HEAD + load32(value->data) * ENTRY, 0xff, 8);
+        memset(value->data + size_of_heads(value), 0xff, 8);
         forged_write(&index, "forged.rmx");
         assert_says_index("forged.rmx");
         forged_free(&index);
@@ -351,6 +421,21 @@ static void expect_numbers(const vector_case *vector, const struct point_list *p
     free(sizes);
 }
 
+static void expect_checks(const vector_case *vector, struct point_list *points,
+                          const buffer *image) {
+    size_t count;
+    uint64_t *checks = vector_numbers(vector, "checks", &count);
+    assert_true(points_divide_checks(points, image->size));
+    assert_int_equal(count, points->count + 1);
+    for (size_t i = 0; i < count; i++) {
+        size_t begin = i ? (size_t)points->at[i - 1].offset : 0;
+        size_t end = i < points->count ? (size_t)points->at[i].offset : image->size;
+        assert_int_equal(*points_checks(points, i), checks[i]);
+        assert_int_equal(crc32c(image->data + begin, end - begin), checks[i]);
+    }
+    free(checks);
+}
+
 /* docs/vectors was made without the library. */
 static void test_vectors(void **state) {
     (void)state;
@@ -370,6 +455,7 @@ static void test_vectors(void **state) {
         assert_int_equal(points_decode(&points, value, value_size, count, stream_size, image.size),
                          POINTS_OK);
         expect_numbers(at, &points);
+        expect_checks(at, &points, &image);
         for (size_t step = 1; step < 64; step += 7) {
             inflater_start(in, 0, 0);
             found += expect_found(in, &points, &image, step);
@@ -392,6 +478,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_several_values),
+        cmocka_unit_test(test_number_of_checks),
         cmocka_unit_test(test_windows_are_apart),
         cmocka_unit_test(test_forged_numbers),
         cmocka_unit_test(test_other_sizes),
