@@ -24,6 +24,7 @@ typedef struct recmap_bytes {
  *     RAGGED                offsets[0] partitions the rows that offsets[1] makes, and so on; the
  *                           innermost offsets partition values; uniform partitions at the inner end
  *                           are dimensions of values instead
+ *     SLICED                values [rows, width of a row, shape...]
  *     SPARSE                values [n], indices [n, 1 + index keys] of which the first is the row,
  *                           and offsets[0], which partitions both into rows
  *

@@ -57,6 +57,9 @@ typedef enum recmap_feature_kind {
     RECMAP_FEATURE_RAGGED = 4,
     /* Values at coordinates given by other features of the record. */
     RECMAP_FEATURE_SPARSE = 5,
+    /* Elements of `shape` values each, any number of them in a record, from which rows are cut.
+     * Only for rows: recmap_dataset_rows, and loaders with a row order. */
+    RECMAP_FEATURE_SLICED = 6,
 } recmap_feature_kind;
 
 /* How a partition of a RAGGED feature is encoded. Partitions are listed from the outermost to the
@@ -101,22 +104,23 @@ typedef struct recmap_feature {
     recmap_element element;
     recmap_bytes_mode bytes_mode; /* BYTES only */
 
-    /* FIXED_LEN: the dimensions of a record's values, none for a scalar. FIXED_LEN_SEQUENCE: the
-     * dimensions of a step. Each dimension is above 0. */
+    /* FIXED_LEN: the dimensions of a record's values, none for a scalar. FIXED_LEN_SEQUENCE and
+     * SLICED: the dimensions of a step or an element. Each dimension is above 0. */
     const uint64_t *shape;
     size_t dimension_count;
 
     /* A recmap_raw other than NONE: each record has one bytes value with the elements in C order,
-     * as tf.io.decode_raw reads it. For FIXED_LEN, VAR_LEN and FIXED_LEN_SEQUENCE, but not for
-     * BYTES. */
+     * as tf.io.decode_raw reads it. For FIXED_LEN, VAR_LEN, FIXED_LEN_SEQUENCE and SLICED, but not
+     * for BYTES. */
     int raw;
     int raw_resize; /* raw FIXED_LEN: not 0 to truncate the bytes to the size of the shape, or pad
                        them with zeros */
 
     /* FIXED_LEN: the values for a record without the feature: none (it is an error), one for every
-     * element, or one per element. FIXED_LEN_SEQUENCE: none, or the padding value; without one, 0
-     * or "". Their type is that of the list that the element is read from (for `raw`: as if it were
-     * not raw). A record that has the feature with an empty list does not get the default. */
+     * element, or one per element. FIXED_LEN_SEQUENCE and SLICED: none, or the padding value;
+     * without one, 0 or "". Their type is that of the list that the element is read from (for
+     * `raw`: as if it were not raw). A record that has the feature with an empty list does not get
+     * the default. */
     const recmap_value *defaults;
     size_t default_count;
 
@@ -132,6 +136,15 @@ typedef struct recmap_feature {
     const uint64_t *sizes;
     size_t index_count;
     int already_sorted;
+
+    /* SLICED: elements that precede and follow those of each record that has any, such as tokens
+     * that begin and end a document. Together as many as the row order adds. If an element has
+     * several values, all are the given one. Types are those of `defaults`. */
+    const recmap_value *prepend;
+    size_t prepend_count;
+    const recmap_value *append;
+    size_t append_count;
+    int pad_edge; /* SLICED: not 0 to repeat the nearest element of the row instead of padding */
 } recmap_feature;
 
 #ifdef __cplusplus

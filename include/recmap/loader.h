@@ -11,7 +11,12 @@
  * the page cache, into memory of the batches. This suits data much larger than memory, large
  * records in particular, and leaves the page cache to other programs. DIRECT requires io_uring and
  * a file system with O_DIRECT. Without them (many containers forbid io_uring), for batches with
- * records of compressed shards, and with RECMAP_READAHEAD_OFF, DIRECT is the same as READ. */
+ * records of compressed shards, and with RECMAP_READAHEAD_OFF, DIRECT is the same as READ.
+ *
+ * With a row order (rows.h), a batch holds rows instead of records, as recmap_dataset_rows reads
+ * them: batch_size counts rows, the parser has SLICED features, and recmap_batch_pieces says what
+ * is in each row. The order's next epoch is prepared ahead of time. DIRECT is then the same as
+ * READ. */
 #ifndef RECMAP_LOADER_H
 #define RECMAP_LOADER_H
 
@@ -30,7 +35,8 @@ extern "C" {
 typedef enum recmap_bad_record {
     RECMAP_BAD_RECORD_RAISE = 0,
     RECMAP_BAD_RECORD_SKIP = 1,       /* its batch is smaller */
-    RECMAP_BAD_RECORD_SUBSTITUTE = 2, /* the next good record of the epoch takes its place too */
+    RECMAP_BAD_RECORD_SUBSTITUTE = 2, /* the next good record of the epoch takes its place too; for
+                                         a row with a bad record, the next good row */
 } recmap_bad_record;
 
 /* Whether the kernel is asked to read records before they are used. */
@@ -73,7 +79,8 @@ typedef struct recmap_loader recmap_loader;
 /* Creates a loader at the start of epoch 0, which the caller destroys. The order is retained; the
  * data set must outlive the loader. Nothing is read and no thread is started before the first
  * recmap_loader_next. NULL options are the defaults: batches of one record. Errors: INVALID for
- * options out of range, or an order with numbers that the data set does not have; NO_MEMORY. */
+ * options out of range, an order with numbers that the data set does not have, or a parser that
+ * does not fit a row order (recmap_dataset_rows); NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_create(recmap_loader **loader,
                                                                recmap_dataset *dataset,
                                                                recmap_order *order,
@@ -173,8 +180,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_get_statistics(
 typedef struct recmap_skipped {
     uint64_t epoch;
     uint64_t position;   /* in the epoch */
-    uint64_t number;     /* of the record */
-    uint64_t substitute; /* the record that replaced it, or RECMAP_NO_RECORD */
+    uint64_t number;     /* of the record, or of the row that has a bad record */
+    uint64_t substitute; /* the record or row that replaced it, or RECMAP_NO_RECORD */
 } recmap_skipped;
 
 /* The number of skipped records that are listed: the first ones. */

@@ -8,8 +8,11 @@
 #ifndef RECMAP_ROWS_H
 #define RECMAP_ROWS_H
 
+#include <recmap/batch.h>
 #include <recmap/counts.h>
+#include <recmap/dataset.h>
 #include <recmap/order.h>
+#include <recmap/parser.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -111,6 +114,9 @@ recmap_order_windows(recmap_order **order, recmap_counts *counts,
 /* Elements of a row at most; 0 for an order over records. */
 RECMAP_API uint64_t recmap_order_row_width(const recmap_order *order);
 
+/* 1 if every row has exactly one piece: windows, and mixtures and views of them. */
+RECMAP_API int recmap_order_has_windows(const recmap_order *order);
+
 /* Every record number that the order gives is below it: in pieces for a row order, otherwise the
  * same as recmap_order_number_limit. A data set must have as many records. */
 RECMAP_API uint64_t recmap_order_record_limit(const recmap_order *order);
@@ -120,12 +126,14 @@ RECMAP_API uint64_t recmap_order_record_limit(const recmap_order *order);
 RECMAP_API double recmap_order_fill(const recmap_order *order);
 
 /* A stretch of one sequence: `count` elements, never 0, from `first` on. They fill the row from
- * `place` on. `first` numbers the document with its added elements. */
+ * `place` on. `first` numbers the document with its added elements; `length` is the number of its
+ * elements, the added ones included. */
 typedef struct recmap_piece {
     uint64_t record;
     uint64_t first;
     uint64_t count;
     uint64_t place;
+    uint64_t length;
 } recmap_piece;
 
 /* The pieces of some rows, one row after the other. The caller owns it and uses it again; read its
@@ -163,6 +171,69 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_pieces(recmap_pieces *pie
  * for an epoch too large for a mixture; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_order *order,
                                                                uint64_t epoch, recmap_error *error);
+
+/* ---- Reading rows. */
+
+/* Reads the rows at positions[0], ..., positions[count - 1] of the epoch into the columns of the
+ * batch. The parser is one of tf.Example or SequenceExample with at least one feature of kind
+ * SLICED, whose column is [count, row width, shape...]. The records of the batch are those that the
+ * rows are cut from, each once, by ascending number; recmap_batch_columns has one row per position.
+ *
+ * Every sliced feature of a record must have as many elements as the counts say, and prepend and
+ * append as many as the order adds. Features of other kinds give one value per row, that of its
+ * record, and are allowed only with windows, whose rows have one record each.
+ *
+ * Only elements of the rows are decoded. A record of 32 KiB or more in a mapped shard is checked
+ * when it is first used and not again, and where stretches of its lists begin is remembered (at
+ * most 64 MiB per data set). With RECMAP_ACCESS_READ and for compressed shards, records are read as
+ * a whole each time.
+ *
+ * Errors: INVALID for an order over records or of other records, a parser that does not fit the
+ * order (see above), or a position out of range; CORRUPT and FEATURE for a record, with its number,
+ * shard and byte, as recmap_dataset_parse: FEATURE in particular if a sliced feature is missing or
+ * has another number of elements than the counts say; the errors of recmap_dataset_gather and
+ * recmap_order_pieces. The batch is then empty. */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_dataset_rows(recmap_batch *batch, recmap_dataset *dataset, const recmap_order *order,
+                    const recmap_parser *parser, uint64_t epoch, const uint64_t *positions,
+                    size_t count, recmap_error *error);
+
+/* The pieces of the rows in a batch that recmap_dataset_rows or a loader filled; NULL if the batch
+ * has no rows. Valid as long as the batch's records. */
+RECMAP_API const recmap_pieces *recmap_batch_pieces(const recmap_batch *batch);
+
+/* The number of elements of each row; 0 if the batch has no rows. */
+RECMAP_API uint64_t recmap_batch_row_width(const recmap_batch *batch);
+
+/* What a model needs to know of rows, from their pieces alone. Each array has `width` values per
+ * row, for the first `width` elements: fewer than the row's to leave out an overlap. Places that no
+ * piece fills are padding. Values are below 2^31 for all rows that recmap_dataset_rows accepts. */
+
+/* 1 for the elements of the first piece of a row, 2 for the second, and so on; 0 for padding. */
+RECMAP_API void recmap_pieces_segments(int32_t *segments, const recmap_pieces *pieces,
+                                       uint64_t width);
+
+typedef enum recmap_position_kind {
+    RECMAP_POSITION_IN_PIECE = 0,  /* from 0 in each piece */
+    RECMAP_POSITION_IN_RECORD = 1, /* from 0 in each document, with its added elements */
+} recmap_position_kind;
+
+/* The position of each element; 0 for padding. */
+RECMAP_API void recmap_pieces_positions(int32_t *positions, const recmap_pieces *pieces,
+                                        uint64_t width, recmap_position_kind kind);
+
+/* 1 for elements, 0 for padding. */
+RECMAP_API void recmap_pieces_mask(uint8_t *mask, const recmap_pieces *pieces, uint64_t width);
+
+/* The rows as sequences that attend only to themselves, for attention over sequences of various
+ * lengths: all rows, without what is past `width`, are seen as one array, in which sequence i is
+ * [offsets[i], offsets[i + 1]). A sequence is a piece, or the padding of a row between or after
+ * pieces, so that together they cover the array. `offsets` has room for
+ * recmap_pieces_sequence_max(pieces) + 1 values; `longest` is the length of the longest sequence.
+ * Returns their number. The array must have fewer than 2^31 elements. */
+RECMAP_API size_t recmap_pieces_sequences(int32_t *offsets, int32_t *longest,
+                                          const recmap_pieces *pieces, uint64_t width);
+RECMAP_API size_t recmap_pieces_sequence_max(const recmap_pieces *pieces);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,7 @@ import importlib
 from typing import Any
 
 from ._build import index, merge
-from ._columns import BytesColumn, ColumnBatch, RaggedColumn, SparseColumn
+from ._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
 from ._dataset import Dataset
 from ._decode import decode_example
 from ._encode import encode_example, encode_sequence_example
@@ -49,6 +49,7 @@ from ._features import (
     FixedLen,
     FixedLenSequence,
     Ragged,
+    Sliced,
     Sparse,
     VarLen,
 )
@@ -108,12 +109,14 @@ __all__ = [
     "Ragged",
     "RaggedColumn",
     "RecordBatch",
+    "RowBatch",
     "RowLengths",
     "RowLimits",
     "RowSplits",
     "RowStarts",
     "Sequential",
     "Shuffled",
+    "Sliced",
     "Sparse",
     "SparseColumn",
     "StaleIndexError",

@@ -17,6 +17,7 @@ __all__ = [
     "FixedLen",
     "FixedLenSequence",
     "Ragged",
+    "Sliced",
     "Sparse",
     "VarLen",
     "feature_of",
@@ -43,11 +44,15 @@ def _row(
     index_keys: tuple[str, ...] = (),
     sizes: tuple[int, ...] = (),
     already_sorted: bool = False,
+    prepend: tuple[Any, ...] = (),
+    append: tuple[Any, ...] = (),
+    pad_edge: bool = False,
 ) -> Row:
     """A feature as the extension expects it."""
     defaults = defaults_of(default, element)
     values = (name, key, kind, element, copy, shape, raw, defaults, ragged)
-    return (*values, partitions, index_keys, sizes, already_sorted, raw_resize)
+    more = (prepend, append, pad_edge)
+    return (*values, partitions, index_keys, sizes, already_sorted, raw_resize, *more)
 
 
 def _raw_of(raw: bool, little_endian: bool) -> int:
@@ -206,6 +211,53 @@ class Sparse:
         )
 
 
+@dataclass(frozen=True)
+class Sliced:
+    """Elements that a row order cuts into rows: an array [rows, width, *shape].
+
+    Only for loaders with `Chunked`, `Packed` or `Windows`. Every record must have as many elements
+    as the order's counts say.
+
+    Args:
+        shape: the shape of one element: () for tokens.
+        dtype: as for `FixedLen`. With bytes, a `BytesColumn`.
+        pad: the value of places in a row that hold no element; "edge" repeats the nearest element
+            instead.
+        prepend, append: elements that are put before and after those of each document, such as
+            tokens for its beginning and end: together as many as `add` of the order.
+
+    For the other arguments see `FixedLen`.
+    """
+
+    shape: Any = ()
+    dtype: Any = "int64"
+    pad: Any = 0
+    prepend: Sequence[Any] = ()
+    append: Sequence[Any] = ()
+    key: str | None = None
+    raw: bool = False
+    copy: bool = False
+    little_endian: bool = True
+
+    def _row(self, name: str) -> Row:
+        element = element_of(self.dtype)
+        is_edge = isinstance(self.pad, str) and self.pad == "edge"
+        has_no_pad = is_edge or (element == "bytes" and self.pad == 0)
+        return _row(
+            6,
+            name,
+            self.key,
+            element,
+            shape=shape_of(self.shape),
+            default=None if has_no_pad else self.pad,
+            raw=_raw_of(self.raw, self.little_endian),
+            copy=self.copy,
+            prepend=defaults_of(list(self.prepend) or None, element),
+            append=defaults_of(list(self.append) or None, element),
+            pad_edge=is_edge,
+        )
+
+
 def _sequence_of_tensorflow(feature: Any) -> FixedLenSequence:
     if not feature.allow_missing:
         raise ValueError(
@@ -244,13 +296,13 @@ def _of_tensorflow(feature: Any) -> Any:
     )
 
 
-Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse
+Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse | Sliced
 Features: TypeAlias = Mapping[str, Any]
 
 
 def feature_of(given: Any) -> Feature:
     """The feature itself, or the equivalent of a feature of tf.io."""
-    known = isinstance(given, (FixedLen, VarLen, FixedLenSequence, Ragged, Sparse))
+    known = isinstance(given, (FixedLen, VarLen, FixedLenSequence, Ragged, Sparse, Sliced))
     feature: Feature = given if known else _of_tensorflow(given)
     return feature
 

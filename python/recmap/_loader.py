@@ -23,12 +23,19 @@ from typing import (
 )
 
 from . import _recmap
-from ._columns import ColumnBatch, columns_of, sequence_columns_of
+from ._columns import (
+    ColumnBatch,
+    Positions,
+    columns_of,
+    rows_of_batch,
+    sequence_columns_of,
+    sequence_rows_of_batch,
+)
 from ._dataset import Dataset
 from ._features import Features, parser_of
 from ._launcher import rank_and_world_size
 from ._missing import FirstBatchCheck, Missing
-from ._orders import Order, Sequential, Shuffled, check_fits
+from ._orders import Order, Sequential, Shuffled, check_fits, check_rows_fit, order_of
 from ._pipeline import Pipeline, submit_later
 from ._record_batch import RecordBatch
 
@@ -43,6 +50,13 @@ _LAST = {"keep": 0, "drop": 1, "pad": 2}
 _ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
 _READAHEAD = {"auto": 0, "off": 1, "on": 2}
 _SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
+
+
+def _positions_of(given: Any) -> Positions:
+    if given not in ("piece", "document"):
+        raise ValueError(f'positions must be "piece" or "document", not {given!r}')
+    positions: Positions = given
+    return positions
 
 
 def _whole(name: str, value: Any) -> int:
@@ -73,6 +87,7 @@ class LoaderOptions(TypedDict, total=False):
     batches_ahead: int
     on_error: OnError
     missing: Missing
+    positions: Positions
     readahead: Readahead
     transform_threads: int | None
 
@@ -104,11 +119,14 @@ class Loader(Generic[Batch]):
         shuffle: use ``Shuffled(len(dataset), seed)``; otherwise from first to last.
         seed: the seed of the shuffle.
         order: an order of ``len(dataset)`` records, instead of shuffle and seed. To load a part of
-            the records, use a view, or an order's `select`.
+            the records, use a view, or an order's `select`. With `Chunked`, `Packed` or `Windows`,
+            batches consist of rows: `features` needs a `Sliced` one, and a batch is a `RowBatch`.
         features: {name: FixedLen(...), ...}, or features of tf.io: batches are then `ColumnBatch`,
             parsed in the library's threads.
         feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
             a batch is a pair of `ColumnBatch`, as from `Dataset.parse_sequence`.
+        positions: what ``batch["positions"]`` has for rows: the place of each element in its
+            "piece", or in its "document".
         rank, world_size: the share of each step that belongs to this process; 0 of 1 if not given.
             ``rank="auto"`` reads both from the variables that torchrun (RANK, WORLD_SIZE), Slurm or
             Open MPI set, and is 0 of 1 without them. Warns if such variables are set and neither
@@ -201,6 +219,7 @@ class Loader(Generic[Batch]):
         order: Order | None = None,
         features: Features | None = None,
         feature_lists: Features | None = None,
+        positions: Positions = "piece",
         rank: int | Literal["auto"] | None = None,
         world_size: int | None = None,
         epochs: float | None = None,
@@ -234,6 +253,7 @@ class Loader(Generic[Batch]):
         elif features is not None:
             self._parser = parser_of(features)
         self._is_sequence = feature_lists is not None
+        self._positions = _positions_of(positions)
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
         self._reading = (
             _whole("threads", threads),
@@ -358,13 +378,16 @@ class Loader(Generic[Batch]):
         """What makes the batch of a step, without a reference to the loader."""
         if self._parser is None:
             return _batch_of
-        check = self._first_batch.check
+        check, positions = self._first_batch.check, self._positions
         count = self._parser.context_count() if self._is_sequence else None
+        has_rows = bool(self._order.row_width())
 
         def columns_of_step(step: _recmap.Step) -> Any:
             check(step.batch)
             if count is None:
-                return columns_of(step.batch)
+                return rows_of_batch(step.batch, positions) if has_rows else columns_of(step.batch)
+            if has_rows:
+                return sequence_rows_of_batch(step.batch, positions, count)
             return sequence_columns_of(step.batch, count)
 
         return columns_of_step
@@ -542,7 +565,8 @@ def _rebuild(
 
 def _over(dataset: Dataset, order: Order) -> _recmap.Order:
     """The order of the records of a view, by their numbers in the whole data set."""
-    check_fits(order, len(dataset))
+    check = check_rows_fit if order_of(order).row_width() else check_fits
+    check(order, len(dataset))
     if dataset._is_whole():
         return order._order
     first, length, step, numbers = dataset._selection

@@ -184,7 +184,7 @@ class Order:
         items, ends = self._order.pieces(epoch, self._checked(positions))
         splits = np.zeros(len(positions) + 1, np.int64)
         splits[1:] = np.frombuffer(ends, np.int64)
-        return np.frombuffer(items, np.int64).reshape(-1, 4), splits
+        return np.frombuffer(items, np.int64).reshape(-1, 5)[:, :4], splits
 
     @property
     def row_width(self) -> int:
@@ -482,6 +482,15 @@ def order_of(given: Any) -> _Order:
     if not isinstance(given, Order):
         raise TypeError(f"an order must be a recmap.Shuffled, Weighted, ..., not {given!r}")
     return given._order
+
+
+def check_rows_fit(order: Order, count: int) -> None:
+    """Raises ValueError unless the rows of an order are cut from a data set of `count` records."""
+    limit = order._order.record_limit()
+    if limit != count and (limit > count or not _selects(order)):
+        raise ValueError(
+            f"the order was made from the counts of {limit} records, but the data set has {count}"
+        )
 
 
 def check_fits(order: Order, count: int) -> None:

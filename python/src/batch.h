@@ -38,6 +38,16 @@ recmap_columns *batch_columns(batch_object *batch);
 PyObject *batch_describe_columns(PyObject *batch, PyObject *unused);
 PyObject *batch_null_columns(PyObject *batch, PyObject *unused);
 PyObject *batch_failures(PyObject *batch, PyObject *unused);
+
+/* Of a batch of rows. TypeError for others, except for the width, which is then 0.
+ * _pieces() -> see pieces_wrap; _row_width() -> int
+ * _read_layout(array, kind, width): into an array of int32 or, for a mask, bool; see enum layout
+ * _sequences(width) -> (bytearray of int32 offsets, length of the longest sequence) */
+PyObject *batch_pieces(PyObject *object, PyObject *unused);
+PyObject *batch_row_width(PyObject *object, PyObject *unused);
+PyObject *batch_read_layout(PyObject *object, PyObject *arguments);
+PyObject *batch_sequences(PyObject *object, PyObject *arguments);
+
 PyObject *batch_arrow_array(PyObject *batch, PyObject *column_index);
 PyObject *batch_arrow_stream(PyObject *batch, PyObject *unused);
 PyObject *batch_dlpack(PyObject *batch, PyObject *arguments);

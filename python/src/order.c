@@ -446,6 +446,7 @@ static PyMethodDef methods[] = {
     {"pieces", order_pieces, METH_VARARGS, NULL},
     {"prepare", order_prepare, METH_VARARGS, NULL},
     {"row_width", order_row_width, METH_NOARGS, NULL},
+    {"has_windows", order_has_windows, METH_NOARGS, NULL},
     {"record_limit", order_record_limit, METH_NOARGS, NULL},
     {"fill", order_fill, METH_NOARGS, NULL},
     {"count", count, METH_NOARGS, NULL},

@@ -67,15 +67,16 @@ static recmap_type list_type(recmap_element element) {
     }
 }
 
-static int read_defaults(recmap_feature *feature, PyObject *tuple, scratch *memory) {
+/* Values of the feature's type. */
+static int read_values(const recmap_value **values, size_t *count, recmap_element element,
+                       PyObject *tuple, scratch *memory) {
     Py_ssize_t size = PyTuple_Size(tuple);
-    recmap_value *values = size < 0 ? NULL : scratch_take(memory, size, sizeof *values);
-    if (!values) return 0;
+    recmap_value *read = size < 0 ? NULL : scratch_take(memory, size, sizeof *read);
+    if (!read) return 0;
     for (Py_ssize_t i = 0; i < size; i++)
-        if (!read_default(&values[i], PyTuple_GetItem(tuple, i), list_type(feature->element)))
-            return 0;
-    feature->defaults = size ? values : NULL;
-    feature->default_count = (size_t)size;
+        if (!read_default(&read[i], PyTuple_GetItem(tuple, i), list_type(element))) return 0;
+    *values = size ? read : NULL;
+    *count = (size_t)size;
     return 1;
 }
 
@@ -110,22 +111,28 @@ static int read_index_keys(recmap_feature *feature, PyObject *tuple, scratch *me
 }
 
 /* (name, key or None, kind, element, copy, shape, raw, defaults, unpadded, partitions, index keys,
- *  sizes, already sorted, raw resize) */
+ *  sizes, already sorted, raw resize, prepend, append, pad edge) */
 static int read_feature(recmap_feature *feature, PyObject *row, scratch *memory) {
     int kind, copy;
     const char *element;
-    PyObject *shape, *defaults, *partitions, *index_keys, *sizes;
-    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!pp", &feature->name, &feature->key, &kind,
+    PyObject *shape, *defaults, *partitions, *index_keys, *sizes, *prepend, *append;
+    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!ppO!O!p", &feature->name, &feature->key, &kind,
                           &element, &copy, &PyTuple_Type, &shape, &feature->raw, &PyTuple_Type,
                           &defaults, &feature->unpadded, &PyTuple_Type, &partitions, &PyTuple_Type,
                           &index_keys, &PyTuple_Type, &sizes, &feature->already_sorted,
-                          &feature->raw_resize))
+                          &feature->raw_resize, &PyTuple_Type, &prepend, &PyTuple_Type, &append,
+                          &feature->pad_edge))
         return 0;
     feature->kind = (recmap_feature_kind)kind;
     feature->element = recmap_element_of_name(element);
     feature->bytes_mode = copy ? RECMAP_BYTES_COPY : RECMAP_BYTES_VIEW;
     return read_numbers(&feature->shape, &feature->dimension_count, shape, memory) &&
-           read_defaults(feature, defaults, memory) &&
+           read_values(&feature->defaults, &feature->default_count, feature->element, defaults,
+                       memory) &&
+           read_values(&feature->prepend, &feature->prepend_count, feature->element, prepend,
+                       memory) &&
+           read_values(&feature->append, &feature->append_count, feature->element, append,
+                       memory) &&
            read_partitions(feature, partitions, memory) &&
            read_index_keys(feature, index_keys, memory) &&
            read_numbers(&feature->sizes, &feature->index_count, sizes, memory);

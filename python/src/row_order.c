@@ -69,7 +69,7 @@ PyObject *order_windows(PyObject *unused, PyObject *arguments) {
     return order_wrap(status, order, &error);
 }
 
-static PyObject *wrap_pieces(const recmap_pieces *pieces) {
+PyObject *pieces_wrap(const recmap_pieces *pieces) {
     PyObject *items = PyByteArray_FromStringAndSize(
         (const char *)pieces->items, (Py_ssize_t)(pieces->count * sizeof *pieces->items));
     PyObject *ends = PyByteArray_FromStringAndSize(
@@ -93,7 +93,7 @@ PyObject *order_pieces(PyObject *object, PyObject *arguments) {
                                  &error);
     Py_END_ALLOW_THREADS
     array_release(&positions);
-    PyObject *pair = status == RECMAP_OK ? wrap_pieces(&pieces) : raise_error(&error);
+    PyObject *pair = status == RECMAP_OK ? pieces_wrap(&pieces) : raise_error(&error);
     recmap_pieces_deinit(&pieces);
     return pair;
 }
@@ -113,6 +113,11 @@ PyObject *order_prepare(PyObject *object, PyObject *arguments) {
 PyObject *order_row_width(PyObject *object, PyObject *unused) {
     (void)unused;
     return PyLong_FromUnsignedLongLong(recmap_order_row_width(order_of(object)));
+}
+
+PyObject *order_has_windows(PyObject *object, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(recmap_order_has_windows(order_of(object)));
 }
 
 PyObject *order_record_limit(PyObject *object, PyObject *unused) {

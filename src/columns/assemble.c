@@ -1,5 +1,7 @@
 #include "columns/assemble.h"
 
+#include <string.h>
+
 #include "columns/assembly.h"
 #include "columns/ragged.h"
 #include "columns/sequence.h"
@@ -19,11 +21,22 @@ static bool assemble_var_len(const struct assembly *a) {
            assembly_set_values(a, a->sink->values.data, a->sink->value_count);
 }
 
+static bool assemble_sliced(const struct assembly *a) {
+    const recmap_feature *feature = &a->plan->feature;
+    uint64_t rows = a->memory->row_count, width = a->memory->row_width;
+    if (!assembly_set_shape(a, rows, NULL, feature->dimension_count + 1)) return false;
+    uint64_t *shape =
+        buffer_uint64(batch_memory_part(a->memory, a->column_index, BATCH_PART_SHAPE));
+    shape[1] = width;
+    memcpy(shape + 2, feature->shape, feature->dimension_count * sizeof *shape);
+    return assembly_set_values(a, a->sink->values.data, rows * width * a->plan->stride);
+}
+
 /* Sets everything that all kinds of columns have in common, then lets the kind add its values,
  * shape and offsets. */
 static bool assemble_column(struct batch_memory *memory, size_t column_index) {
     const struct column_plan *plan = &memory->parser->columns[column_index];
-    const struct sink *sink = batch_memory_sink(memory, plan->is_list, plan->values_slot);
+    const struct sink *sink = batch_memory_values(memory, plan);
     recmap_column *column = &memory->columns[column_index];
     *column = (recmap_column){.name = plan->feature.name,
                               .kind = plan->feature.kind,
@@ -38,6 +51,7 @@ static bool assemble_column(struct batch_memory *memory, size_t column_index) {
     case RECMAP_FEATURE_FIXED_LEN_SEQUENCE: return assemble_sequence(&a);
     case RECMAP_FEATURE_RAGGED: return assemble_ragged(&a);
     case RECMAP_FEATURE_SPARSE: return assemble_sparse(&a);
+    case RECMAP_FEATURE_SLICED: return assemble_sliced(&a);
     }
     return false;
 }

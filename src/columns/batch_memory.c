@@ -37,7 +37,7 @@ static bool change_parser(struct batch_memory *memory, recmap_parser *parser) {
     free_buffers(memory);
     recmap_parser_release(memory->parser);
     memory->parser = NULL;
-    size_t sink_count = parser->features.count + parser->lists.count;
+    size_t sink_count = parser->features.count + parser->lists.count + parser->slice_count;
     size_t part_count = parser->column_count * parser->part_stride;
     memory->sinks = calloc(sink_count + 1, sizeof *memory->sinks);
     memory->list_entries = calloc(parser->lists.count + 1, sizeof *memory->list_entries);
@@ -57,9 +57,10 @@ static bool change_parser(struct batch_memory *memory, recmap_parser *parser) {
 }
 
 static const struct slot *slot_of(const recmap_parser *parser, size_t sink_index) {
-    size_t feature_count = parser->features.count;
-    return sink_index < feature_count ? &parser->features.slots[sink_index]
-                                      : &parser->lists.slots[sink_index - feature_count];
+    if (sink_index < parser->features.count) return &parser->features.slots[sink_index];
+    sink_index -= parser->features.count;
+    if (sink_index < parser->lists.count) return &parser->lists.slots[sink_index];
+    return &parser->slices[sink_index - parser->lists.count].slot;
 }
 
 bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_t row_count) {
@@ -109,6 +110,17 @@ struct buffer *batch_memory_part(struct batch_memory *memory, size_t column_inde
 
 struct sink *batch_memory_sink(struct batch_memory *memory, bool is_list, size_t slot_index) {
     return &memory->sinks[is_list ? memory->parser->features.count + slot_index : slot_index];
+}
+
+struct sink *batch_memory_slice(struct batch_memory *memory, size_t slice_index) {
+    return &memory
+                ->sinks[memory->parser->features.count + memory->parser->lists.count + slice_index];
+}
+
+struct sink *batch_memory_values(struct batch_memory *memory, const struct column_plan *column) {
+    if (column->feature.kind == RECMAP_FEATURE_SLICED)
+        return batch_memory_slice(memory, column->values_slot);
+    return batch_memory_sink(memory, column->is_list, column->values_slot);
 }
 
 bool batch_memory_copy_bytes(struct batch_memory *memory, const struct bytes_copy *copy) {

@@ -27,7 +27,7 @@ struct batch_memory {
     atomic_uint users;   /* the columns while this is their batch, and exports */
     atomic_uint holders; /* the pool, and all users together as one */
     recmap_parser *parser;
-    struct sink *sinks; /* one per slot of features, then one per slot of lists */
+    struct sink *sinks; /* one per slot of features, then per slot of lists, then per slice */
     size_t sink_count;
     struct wire *list_entries; /* scratch space of read_lists */
     bool *is_set; /* scratch space of custom_row_read: whether a slot's values were set */
@@ -37,6 +37,7 @@ struct batch_memory {
     recmap_column *columns;
     size_t column_count;
     uint64_t row_count;
+    uint64_t row_width; /* elements of a row, for slices */
     struct failure_entry *failures;
     size_t failure_count, failure_capacity;
     char *failure_text;
@@ -71,6 +72,10 @@ struct buffer *batch_memory_part(struct batch_memory *memory, size_t column_inde
 
 /* Returns the sink of a slot of features, or of feature lists if `is_list` is set. */
 struct sink *batch_memory_sink(struct batch_memory *memory, bool is_list, size_t slot_index);
+
+/* Returns the sink of a slice, or of a column's values, whatever its kind. */
+struct sink *batch_memory_slice(struct batch_memory *memory, size_t slice_index);
+struct sink *batch_memory_values(struct batch_memory *memory, const struct column_plan *column);
 
 /* Copies the bytes, now or, if the memory defers copies, later. Returns false without memory. */
 bool batch_memory_copy_bytes(struct batch_memory *memory, const struct bytes_copy *copy);

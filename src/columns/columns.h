@@ -34,6 +34,19 @@ recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size
 recmap_status columns_read_rows(recmap_columns *columns, const recmap_record *records, size_t first,
                                 size_t end, recmap_parse_mode mode, recmap_error *error);
 
+/* Returns INVALID if the parser has SLICED features, so that it cannot parse records. */
+recmap_status columns_check_records(const recmap_parser *parser, recmap_error *error);
+
+/* Prepares columns of rows, for a parser that may have SLICED features: room for `row_count` rows
+ * of `row_width` elements. Errors: NO_MEMORY. */
+recmap_status columns_begin_rows(recmap_columns *columns, const recmap_parser *parser,
+                                 size_t row_count, uint64_t row_width, recmap_error *error);
+
+/* Reads the features of a record that are not SLICED into row `row`. Rows must be read in order.
+ * Errors: as recmap_parser_parse. */
+recmap_status columns_read_row(recmap_columns *columns, const recmap_record *record, size_t row,
+                               recmap_error *error);
+
 /* Returns the current batch for an export, or NULL if there is none. */
 struct batch_memory *columns_memory(const recmap_columns *columns);
 

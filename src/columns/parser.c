@@ -13,6 +13,42 @@
 /* How many records ahead to prefetch; see docs/benchmarks.md. */
 enum { PREFETCH_DISTANCE = 8 };
 
+/* The SLICED features as sequences without padding, in the same order. */
+static size_t list_whole(recmap_feature *features, const recmap_parser *parser, bool is_list) {
+    size_t count = 0;
+    for (size_t i = 0; i < parser->slice_count; i++) {
+        const struct column_plan *column = &parser->columns[parser->slices[i].column];
+        if (column->is_list != is_list) continue;
+        features[count] = column->feature;
+        features[count].kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
+        features[count].unpadded = 1;
+        features[count].bytes_mode = RECMAP_BYTES_VIEW;
+        features[count].default_count = features[count].prepend_count = 0;
+        features[count].append_count = 0;
+        features[count++].pad_edge = 0;
+    }
+    return count;
+}
+
+static recmap_status create(recmap_parser **parser, const recmap_feature *features,
+                            size_t context_count, const recmap_feature *lists, size_t list_count,
+                            bool is_sequence, recmap_error *error);
+
+/* Creates the parser that reads whole records for the SLICED features. Its columns are in the order
+ * of `slices`, because those of the context come first in both. */
+static recmap_status create_whole(recmap_parser *parser, recmap_error *error) {
+    if (!parser->slice_count) return RECMAP_OK;
+    recmap_feature *features = calloc(parser->slice_count, sizeof *features);
+    if (!features) return fail_memory(error);
+    size_t context_count = list_whole(features, parser, false);
+    recmap_feature *lists = features + context_count;
+    size_t list_count = list_whole(lists, parser, true);
+    recmap_status status = create(&parser->whole, features, context_count, lists, list_count,
+                                  parser->is_sequence, error);
+    free(features);
+    return status;
+}
+
 static recmap_status create(recmap_parser **parser, const recmap_feature *features,
                             size_t context_count, const recmap_feature *lists, size_t list_count,
                             bool is_sequence, recmap_error *error) {
@@ -21,6 +57,7 @@ static recmap_status create(recmap_parser **parser, const recmap_feature *featur
     atomic_init(&created->users, 1);
     created->is_sequence = is_sequence;
     recmap_status status = plan_compile(created, features, context_count, lists, list_count, error);
+    if (status == RECMAP_OK) status = create_whole(created, error);
     if (status != RECMAP_OK) {
         recmap_parser_release(created);
         return status;
@@ -138,15 +175,55 @@ recmap_status columns_read_rows(recmap_columns *columns, const recmap_record *re
     return RECMAP_OK;
 }
 
+recmap_status columns_check_records(const recmap_parser *parser, recmap_error *error) {
+    if (!parser->slice_count) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "feature '%.200s' is sliced: rows are cut from it, not records",
+         parser->columns[parser->slices[0].column].feature.name);
+    fail_advise(error, "use a loader with a chunked, packed or windows order");
+    return RECMAP_INVALID;
+}
+
 recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
                                   const recmap_record *records, size_t record_count,
                                   recmap_parse_mode mode, recmap_error *error) {
     /* Only the reference count of the parser changes, which is not visible to the caller. */
-    recmap_status status = columns_begin(columns, (recmap_parser *)parser, record_count, error);
+    recmap_status status = columns_check_records(parser, error);
+    if (status == RECMAP_OK)
+        status = columns_begin(columns, (recmap_parser *)parser, record_count, error);
     if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
     if (status == RECMAP_OK)
         status = columns_read_rows(columns, records, 0, record_count, mode, error);
     if (status == RECMAP_OK && !assemble_columns(columns->batch)) status = fail_memory(error);
     if (status != RECMAP_OK) columns_clear(columns);
     return status;
+}
+
+static bool reserve_slices(struct batch_memory *memory) {
+    const recmap_parser *parser = memory->parser;
+    for (size_t i = 0; i < parser->slice_count; i++) {
+        const struct slice_plan *slice = &parser->slices[i];
+        size_t size;
+        if (__builtin_mul_overflow(memory->row_count, memory->row_width, &size) ||
+            __builtin_mul_overflow(size, slice->stride, &size) ||
+            __builtin_mul_overflow(size, recmap_element_size(slice->slot.element), &size) ||
+            !buffer_reserve(&batch_memory_slice(memory, i)->values, 0, size))
+            return false;
+    }
+    return true;
+}
+
+recmap_status columns_begin_rows(recmap_columns *columns, const recmap_parser *parser,
+                                 size_t row_count, uint64_t row_width, recmap_error *error) {
+    recmap_status status = columns_begin(columns, (recmap_parser *)parser, row_count, error);
+    if (status != RECMAP_OK) return status;
+    columns->batch->row_width = row_width;
+    if (row_checks_begin(columns->batch) && reserve_slices(columns->batch)) return RECMAP_OK;
+    columns_clear(columns);
+    return fail_memory(error);
+}
+
+recmap_status columns_read_row(recmap_columns *columns, const recmap_record *record, size_t row,
+                               recmap_error *error) {
+    struct read_fault fault;
+    return read_row(columns, record, row, &fault) ? RECMAP_OK : raise(error, record, &fault);
 }

@@ -19,7 +19,7 @@ void recmap_batch_clear(recmap_batch *batch) {
     for (size_t i = 0; i < batch->pin_count; i++) shard_cache_unpin(batch->pins[i]);
     for (size_t i = 0; i < batch->buffer_count; i++) free(batch->buffers[i]);
     batch->count = batch->pin_count = batch->buffer_count = 0;
-    batch->is_parsed = false;
+    batch->is_parsed = batch->has_rows = false;
 }
 
 void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt_fn function, void *context) {
@@ -29,6 +29,9 @@ void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt_fn functio
 void recmap_batch_destroy(recmap_batch *batch) {
     if (!batch) return;
     recmap_columns_destroy(batch->columns);
+    recmap_columns_destroy(batch->whole);
+    recmap_pieces_deinit(&batch->pieces);
+    free(batch->piece_records);
     recmap_batch_clear(batch);
     free(batch->records);
     free(batch->pins);

@@ -4,6 +4,7 @@
 #define RECMAP_DATASET_BATCH_H
 
 #include <recmap/batch.h>
+#include <recmap/rows.h>
 
 #include "base/interrupt.h"
 #include "dataset/shard_cache.h"
@@ -55,6 +56,12 @@ struct recmap_batch {
     recmap_batch *next;      /* in the reader's list of batches with unsubmitted reads */
     recmap_columns *columns; /* NULL until something was parsed */
     bool is_parsed;          /* the columns hold these records */
+    bool has_rows;           /* the columns hold rows, which are cut from these records */
+    uint64_t row_width;
+    recmap_pieces pieces;  /* of the rows */
+    size_t *piece_records; /* the index of each piece's record */
+    size_t piece_records_capacity;
+    recmap_columns *whole; /* scratch: records that are read completely to cut rows from them */
     struct interrupt interrupt;
     unsigned thread_count; /* see recmap_batch_set_threads */
     recmap_batch **parts;  /* one per thread; empty except while threads fill this batch */

@@ -1,4 +1,5 @@
 #include "dataset/dataset.h"
+#include "dataset/row_caches.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ void recmap_dataset_close(recmap_dataset *dataset) {
     record_buffers_free(dataset);
     shard_cache_destroy(dataset->shards);
     extractor_destroy(dataset->extractor);
+    row_caches_destroy(atomic_load(&dataset->row_caches));
     free(dataset->framings);
     index_close(dataset->index);
     free(dataset);

@@ -2,6 +2,8 @@
 #ifndef RECMAP_DATASET_DATASET_H
 #define RECMAP_DATASET_DATASET_H
 
+#include <stdatomic.h>
+
 #include <recmap/dataset.h>
 
 #include "base/bytes.h"
@@ -11,6 +13,7 @@
 #include "scan/extract.h"
 
 struct record_buffer;
+struct row_caches;
 
 struct recmap_dataset {
     struct index_file *index;
@@ -21,6 +24,7 @@ struct recmap_dataset {
     bool outgrows_caches;          /* a record is unlikely to be in a CPU cache when read again */
     struct extractor *extractor;   /* reads the ids of records; NULL without ids */
     struct record_buffer *buffers; /* of copied records that were not released; process lock */
+    _Atomic(struct row_caches *) row_caches; /* NULL before the first rows */
     recmap_dataset_info info;
 };
 
@@ -83,6 +87,12 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
                                   const struct shard_window *window,
                                   const struct index_place *place, uint64_t number,
                                   recmap_error *error);
+
+/* The same, but checks as much as `check` says. */
+recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset *dataset,
+                                     frame_check check, const struct shard_window *window,
+                                     const struct index_place *place, uint64_t number,
+                                     recmap_error *error);
 
 /* Called when the data set closes. Frees the buffers of records that were copied and never
  * released. */

@@ -10,6 +10,7 @@
 #include "dataset/dataset.h"
 #include "dataset/gather.h"
 #include "dataset/parallel.h"
+#include "dataset/row_caches.h"
 
 enum {
     /* The stages, each as the number of records between it and the first stage (the entry in the
@@ -31,6 +32,7 @@ struct gather {
     struct open_shard *shard; /* of the previous record */
     uint32_t shard_index;
     bool is_borrowed; /* the gather holds the pin, not the batch: no record points into the shard */
+    struct verified *verified; /* long records not to check again; NULL: every record is checked */
 };
 
 static void leave_shard(struct gather *gather) {
@@ -116,13 +118,28 @@ static void prefetch_record(const struct gather *gather, size_t i) {
                            batch->places[i].frame_size, PREFETCH_FIRST_LEVEL);
 }
 
+/* Checks the frame of a request. A long one in a mapped shard is checked completely only once. */
+static recmap_status check_frame(recmap_record *record, const struct gather *gather,
+                                 const struct shard_window *window, size_t i, recmap_error *error) {
+    const struct index_place *place = &gather->batch->places[i];
+    uint64_t number = gather->batch->requests[i].number;
+    bool is_kept = gather->verified && window->shard && place->frame_size >= VERIFIED_MIN_SIZE &&
+                   gather->dataset->check == FRAME_CHECK_ALL;
+    frame_check check = gather->dataset->check;
+    if (is_kept && verified_has(gather->verified, number)) check = FRAME_CHECK_HEADER;
+    recmap_status status =
+        dataset_check_frame_as(record, gather->dataset, check, window, place, number, error);
+    if (is_kept && status == RECMAP_OK && check == FRAME_CHECK_ALL)
+        verified_add(gather->verified, number);
+    return status;
+}
+
 static recmap_status check(struct gather *gather, size_t i, const struct shard_window *window,
                            recmap_error *error) {
     recmap_batch *batch = gather->batch;
     recmap_record *record = &batch->records[batch->requests[i].slot];
     record->pin = NULL;
-    recmap_status status = dataset_check_frame(record, gather->dataset, window, &batch->places[i],
-                                               batch->requests[i].number, error);
+    recmap_status status = check_frame(record, gather, window, i, error);
     if (status != RECMAP_OK) return status;
     uint64_t work = batch->places[i].frame_size + INTERRUPT_RECORD_WORK;
     return interrupt_check(&batch->interrupt, work, error);
@@ -263,9 +280,9 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
     return failed;
 }
 
-static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset, size_t count,
-                                     recmap_error *error) {
-    struct gather gather = {.batch = batch, .dataset = dataset};
+static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset,
+                                     struct verified *verified, size_t count, recmap_error *error) {
+    struct gather gather = {.batch = batch, .dataset = dataset, .verified = verified};
     recmap_status status = read_all(&gather, count, error);
     leave_shard(&gather);
     batch->count = count;
@@ -285,7 +302,42 @@ recmap_status dataset_gather_here(recmap_batch *batch, recmap_dataset *dataset,
     }
     recmap_status status = batch_sort_requests(batch, count, error);
     if (status != RECMAP_OK) return status;
-    return gather_requests(batch, dataset, count, error);
+    return gather_requests(batch, dataset, NULL, count, error);
+}
+
+/* Sorts the requests and removes repeated ones. Request i then goes to slot i, and slots[j] is the
+ * slot of the j-th number asked for. Sets `count` to the number of requests that are left. */
+static recmap_status merge_equal(size_t *slots, size_t *count, recmap_batch *batch,
+                                 recmap_error *error) {
+    recmap_status status = batch_sort_requests(batch, *count, error);
+    if (status != RECMAP_OK) return status;
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        struct batch_request request = batch->requests[i];
+        if (!kept || batch->requests[kept - 1].number != request.number) {
+            batch->requests[kept] = (struct batch_request){request.number, kept};
+            kept++;
+        }
+        slots[request.slot] = kept - 1;
+    }
+    *count = kept;
+    return RECMAP_OK;
+}
+
+recmap_status dataset_gather_distinct(size_t *slots, recmap_batch *batch, recmap_dataset *dataset,
+                                      const recmap_piece *pieces, size_t count,
+                                      recmap_error *error) {
+    recmap_batch_clear(batch);
+    struct row_caches *caches = row_caches_of(dataset);
+    if (!caches || !batch_reserve(batch, count)) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].record >= dataset->info.record_count)
+            return dataset_check_range(dataset, pieces[i].record, 1, error);
+        batch->requests[i] = (struct batch_request){pieces[i].record, i};
+    }
+    recmap_status status = merge_equal(slots, &count, batch, error);
+    if (status != RECMAP_OK) return status;
+    return gather_requests(batch, dataset, &caches->verified, count, error);
 }
 
 recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,
@@ -308,5 +360,5 @@ recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *d
     if (is_done || status != RECMAP_OK) return status;
     if (!batch_reserve(batch, count)) return fail_memory(error);
     for (size_t i = 0; i < count; i++) batch->requests[i] = (struct batch_request){first + i, i};
-    return gather_requests(batch, dataset, count, error);
+    return gather_requests(batch, dataset, NULL, count, error);
 }

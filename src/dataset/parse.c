@@ -8,9 +8,7 @@
 #include "dataset/gather.h"
 #include "dataset/parallel.h"
 
-/* Adds the shard to a parser's error and converts the byte in the record to the byte in the shard.
- */
-static void place_error(recmap_dataset *dataset, recmap_error *error) {
+void dataset_place_error(recmap_dataset *dataset, recmap_error *error) {
     struct index_place place;
     if (!error || error->record == RECMAP_NO_RECORD ||
         index_locate(&place, dataset->index, error->record, NULL) != RECMAP_OK)
@@ -31,7 +29,8 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
         status =
             recmap_parser_parse(batch->columns, parser, batch->records, batch->count, mode, error);
         columns_set_interrupt(batch->columns, NULL);
-        if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE) place_error(dataset, error);
+        if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE)
+            dataset_place_error(dataset, error);
     }
     batch->is_parsed = status == RECMAP_OK;
     return status;
@@ -43,6 +42,7 @@ recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_dataset *dataset,
     struct fill_request request = {
         .numbers = numbers, .count = count, .parser = parser, .mode = mode};
     bool is_done;
+    RETURN_IF_FAILED(columns_check_records(parser, error));
     recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
     if (is_done || status != RECMAP_OK) return status;
     status = dataset_gather_here(batch, dataset, numbers, count, error);

@@ -10,4 +10,8 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
                                   const recmap_parser *parser, recmap_parse_mode mode,
                                   recmap_error *error);
 
+/* Adds the shard to a parser's error and converts the byte in the record to the byte in the shard.
+ */
+void dataset_place_error(recmap_dataset *dataset, recmap_error *error);
+
 #endif

@@ -108,15 +108,15 @@ static recmap_status fail_outside(const recmap_dataset *dataset, const struct in
     return RECMAP_CORRUPT;
 }
 
-recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
-                                  const struct shard_window *window,
-                                  const struct index_place *place, uint64_t number,
-                                  recmap_error *error) {
+recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset *dataset,
+                                     frame_check check, const struct shard_window *window,
+                                     const struct index_place *place, uint64_t number,
+                                     recmap_error *error) {
     const uint8_t *frame_bytes = window_find_frame(window, place);
     if (__builtin_expect(!frame_bytes, 0)) return fail_outside(dataset, place, number, error);
     const struct framing *framing = dataset->framings[place->shard_index];
     if (framing_is_tfrecord(framing) &&
-        __builtin_expect(tfrecord_holds(frame_bytes, place->frame_size, dataset->check), 1)) {
+        __builtin_expect(tfrecord_holds(frame_bytes, place->frame_size, check), 1)) {
         record->data = frame_bytes + TFRECORD_HEADER_SIZE;
         record->size = (size_t)(place->frame_size - TFRECORD_OVERHEAD);
         record->number = number;
@@ -124,7 +124,7 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
     }
     struct frame found;
     frame_verdict verdict =
-        framing->parse(&found, framing, frame_bytes, place->frame_size, dataset->check, NULL);
+        framing->parse(&found, framing, frame_bytes, place->frame_size, check, NULL);
     if (__builtin_expect(verdict == FRAME_GOOD && found.size == place->frame_size, 1)) {
         record->data = frame_bytes + found.data_offset;
         record->size = (size_t)found.data_size;
@@ -134,7 +134,7 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
     struct frame_fault fault = {"the record's length differs from the index"};
     bool has_other_length = verdict == FRAME_GOOD;
     if (!has_other_length) {
-        framing->parse(&found, framing, frame_bytes, place->frame_size, dataset->check, &fault);
+        framing->parse(&found, framing, frame_bytes, place->frame_size, check, &fault);
         has_other_length = verdict == FRAME_BAD_LENGTH &&
                            framing->begins_frame(framing, frame_bytes, place->frame_size);
     }
@@ -143,6 +143,13 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
     if (index_shards(dataset->index)[place->shard_index].entry.compression != COMPRESSION_NONE)
         has_other_length = false;
     return fail_frame(dataset, window->shard, place, number, has_other_length, fault.reason, error);
+}
+
+recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *dataset,
+                                  const struct shard_window *window,
+                                  const struct index_place *place, uint64_t number,
+                                  recmap_error *error) {
+    return dataset_check_frame_as(record, dataset, dataset->check, window, place, number, error);
 }
 
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,

@@ -5,9 +5,8 @@
 
 enum { ENTRY_TAG = 0x0a, KEY_TAG = 0x0a };
 
-/* Finds the key and the value of an entry that contains nothing else. */
-static bool open_entry(struct wire *key, struct wire *value, const uint8_t *bytes,
-                       const uint8_t *end) {
+bool read_entry_open(struct wire *key, struct wire *value, const uint8_t *bytes,
+                     const uint8_t *end) {
     struct wire left = {bytes, end}, body;
     struct wire_trace trace;
     uint32_t tag;
@@ -18,8 +17,7 @@ static bool open_entry(struct wire *key, struct wire *value, const uint8_t *byte
            wire_read_bytes(value, &body, &trace) && wire_done(&body);
 }
 
-/* Finds the list of a value that contains nothing else. */
-static bool open_list(struct wire *list, recmap_type kind, struct wire value) {
+bool read_entry_open_list(struct wire *list, recmap_type kind, struct wire value) {
     struct wire_trace trace;
     uint32_t tag;
     return wire_read_tag(&tag, &value, &trace) && feature_kind_of_tag(tag) == kind &&
@@ -43,11 +41,11 @@ static bool end_row(const struct list_decoder *decoder, size_t row) {
 entry_outcome read_entry_any(struct sink *sink, const struct slot *slot, const uint8_t *bytes,
                              const uint8_t *end, size_t row) {
     struct wire key, value, list;
-    if (!open_entry(&key, &value, bytes, end)) return ENTRY_UNUSUAL;
+    if (!read_entry_open(&key, &value, bytes, end)) return ENTRY_UNUSUAL;
     if (wire_left(&key) != slot->name_size || memcmp(key.at, slot->name, slot->name_size) != 0)
         return ENTRY_OTHER;
     if (wire_done(&value)) return read_entry_missing(sink, slot, row) ? ENTRY_TAKEN : ENTRY_UNUSUAL;
-    if (!open_list(&list, slot->list, value)) return ENTRY_UNUSUAL;
+    if (!read_entry_open_list(&list, slot->list, value)) return ENTRY_UNUSUAL;
     struct list_decoder decoder = begin_row(sink, slot, row);
     return list_fields(&decoder, list) && end_row(&decoder, row) ? ENTRY_TAKEN : ENTRY_UNUSUAL;
 }
@@ -72,6 +70,7 @@ bool read_entry_missing(struct sink *sink, const struct slot *slot, size_t row) 
 bool read_entry_is_unasked(const struct example_names *names, const uint8_t *bytes,
                            const uint8_t *end) {
     struct wire key, value;
-    return open_entry(&key, &value, bytes, end) && example_name_is_utf8(key.at, wire_left(&key)) &&
+    return read_entry_open(&key, &value, bytes, end) &&
+           example_name_is_utf8(key.at, wire_left(&key)) &&
            example_names_find(names, key.at, wire_left(&key)) == SIZE_MAX;
 }

@@ -29,6 +29,13 @@ typedef enum entry_outcome {
 entry_outcome read_entry_any(struct sink *sink, const struct slot *slot, const uint8_t *bytes,
                              const uint8_t *end, size_t row);
 
+/* Finds the key and the value of an entry that contains nothing else. */
+bool read_entry_open(struct wire *key, struct wire *value, const uint8_t *bytes,
+                     const uint8_t *end);
+
+/* Finds the list of a value that contains nothing else. */
+bool read_entry_open_list(struct wire *list, recmap_type kind, struct wire value);
+
 /* Reads a run of values of the slot's kind: packed values or a single bytes value. Returns whether
  * it was accepted. */
 bool read_entry_run(struct sink *sink, const struct slot *slot, const uint8_t *data, size_t size,

@@ -52,6 +52,10 @@ recmap_status recmap_columns_export_arrow_column(struct ArrowArray *array,
 recmap_status recmap_parser_export_arrow_schema(struct ArrowSchema *schema,
                                                 const recmap_parser *parser, recmap_error *error) {
     struct arrow_node node;
+    if (parser->slice_count)
+        return fail(error, RECMAP_INVALID,
+                    "feature '%.200s' is sliced: its type depends on the width of the rows",
+                    parser->columns[parser->slices[0].column].feature.name);
     struct arrow_box *box = arrow_box_create(NULL);
     if (!box) return fail_memory(error);
     if (!make_batch(&node, box, parser, NULL)) return fail_box(box, error);

@@ -12,7 +12,7 @@ struct column_source {
     struct arrow_box *box;
     const struct column_plan *plan;
     const recmap_column *column; /* or NULL */
-    bool is_custom;              /* a user's function set the values */
+    bool is_scattered;           /* the bytes of a row can be anywhere */
     const struct slot *slot;     /* of the values */
     const struct sink *sink;
     const void *elements; /* values or views in the order of the column, without padding */
@@ -74,8 +74,9 @@ static bool copy_views(const struct column_source *source, struct arrow_node *no
 }
 
 static bool add_bytes(const struct column_source *source, struct arrow_node *node) {
-    /* A user's function may have taken the bytes of one row from anywhere. */
-    if (!is_copied(source) && source->is_custom)
+    /* A user's function may have taken the bytes of one row from anywhere, and the bytes of a row
+     * that was cut from records are in several. */
+    if (!is_copied(source) && source->is_scattered)
         return arrow_views_make(node, source->box, source->elements, source->element_count,
                                 source->element_count, arrow_view_alone, NULL);
     if (!is_copied(source))
@@ -127,6 +128,12 @@ static bool make_dense(const struct column_source *source, struct arrow_node *no
            make_dense(source, node->children, dimension + 1);
 }
 
+static uint64_t element_count(const struct column_source *source) {
+    uint64_t count = 1;
+    for (size_t i = 0; i < source->dimension_count; i++) count *= source->dimensions[i];
+    return count;
+}
+
 static bool make_tensors(const struct column_source *source, struct arrow_node *node) {
     char metadata[1024];
     size_t size = (size_t)snprintf(metadata, sizeof metadata, "{\"shape\":[");
@@ -137,7 +144,7 @@ static bool make_tensors(const struct column_source *source, struct arrow_node *
     return arrow_node_add_metadata(node, source->box, "ARROW:extension:name",
                                    "arrow.fixed_shape_tensor") &&
            arrow_node_add_metadata(node, source->box, "ARROW:extension:metadata", metadata) &&
-           begin_fixed_size(source, node, source->plan->stride) &&
+           begin_fixed_size(source, node, element_count(source)) &&
            make_elements(source, node->children);
 }
 
@@ -242,6 +249,10 @@ static bool add_sizes(const struct column_source *source, struct arrow_node *nod
 static bool make_column(struct column_source *source, struct arrow_node *node) {
     switch (source->plan->feature.kind) {
     case RECMAP_FEATURE_FIXED_LEN: return make_fixed(source, node);
+    case RECMAP_FEATURE_SLICED:
+        source->dimensions = source->column->shape + 1;
+        source->dimension_count = source->column->dimension_count - 1;
+        return make_fixed(source, node);
     case RECMAP_FEATURE_VAR_LEN:
         source->dimension_count = 0;
         source->level_count = source->plan->is_list ? 2 : 1;
@@ -261,6 +272,12 @@ static bool make_column(struct column_source *source, struct arrow_node *node) {
     return make_lists(source, node, 0);
 }
 
+static const struct slot *slot_of(const recmap_parser *plan, const struct column_plan *column) {
+    if (column->feature.kind == RECMAP_FEATURE_SLICED)
+        return &plan->slices[column->values_slot].slot;
+    return &(column->is_list ? &plan->lists : &plan->features)->slots[column->values_slot];
+}
+
 /* Fills in the description from the plan and, if there is data, from the column and its sink, then
  * describes the column. The validity buffer is set last, since only then do the node's buffers
  * exist. */
@@ -274,10 +291,9 @@ bool arrow_column_make(struct arrow_node *node, struct arrow_box *box, const rec
     node->name = column->feature.name;
     if (memory) {
         m.column = &memory->columns[column_index];
-        m.is_custom = plan->custom_parse;
-        m.slot = &(column->is_list ? &plan->lists : &plan->features)->slots[column->values_slot];
-        m.sink =
-            batch_memory_sink((struct batch_memory *)memory, column->is_list, column->values_slot);
+        m.is_scattered = plan->custom_parse || column->feature.kind == RECMAP_FEATURE_SLICED;
+        m.slot = slot_of(plan, column);
+        m.sink = batch_memory_values((struct batch_memory *)memory, column);
         m.elements = m.column->views ? (const void *)m.column->views : m.column->values;
         m.element_count = m.column->value_count;
         m.offsets = m.column->offsets;

@@ -2,11 +2,14 @@
 
 #include <stdlib.h>
 
+#include <recmap/rows.h>
+
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "dataset/parse.h"
 #include "dataset/probe.h"
+#include "loader/rows_filler.h"
 
 /* After this many bad records in a row the data is unusable, so no further substitute is tried. */
 enum { SUBSTITUTE_TRIES = 65536 };
@@ -34,10 +37,15 @@ static bool add_skipped(struct filled_batch *filled, const recmap_skipped *skipp
     return true;
 }
 
-/* Whether this record is bad: it is damaged, or it cannot be parsed. Other failures are returned.
- */
-static recmap_status probe(bool *is_bad, struct filler *filler, uint64_t number,
-                           recmap_error *error) {
+static bool gives_rows(const recmap_deal *deal) {
+    return recmap_order_row_width(deal->order) > 0;
+}
+
+/* Whether this record is bad: it is damaged, or it cannot be parsed. Other failures are returned. A
+ * row, given by its position, is bad if a record of it is. */
+static recmap_status probe(bool *is_bad, struct filler *filler, const recmap_deal *deal,
+                           uint64_t number, recmap_error *error) {
+    if (gives_rows(deal)) return rows_probe(is_bad, filler, deal, number, error);
     recmap_status status = dataset_probe(is_bad, filler->dataset, number, error);
     if (status != RECMAP_OK || *is_bad || !filler->parser) return status;
     if (!filler->single) status = recmap_batch_create(&filler->single, error);
@@ -57,11 +65,12 @@ static recmap_status find_substitute(uint64_t *number, bool *is_found, struct fi
     uint64_t count = recmap_order_count(deal->order);
     uint64_t tries = min_u64(count - 1, SUBSTITUTE_TRIES);
     for (uint64_t i = 1; i <= tries; i++) {
-        uint64_t next = (position + i) % count, candidate;
+        uint64_t next = (position + i) % count, candidate = next;
         bool is_bad;
-        recmap_status status =
-            recmap_order_at(&candidate, deal->order, deal->epoch, &next, 1, error);
-        if (status == RECMAP_OK) status = probe(&is_bad, filler, candidate, error);
+        recmap_status status = RECMAP_OK;
+        if (!gives_rows(deal))
+            status = recmap_order_at(&candidate, deal->order, deal->epoch, &next, 1, error);
+        if (status == RECMAP_OK) status = probe(&is_bad, filler, deal, candidate, error);
         if (status != RECMAP_OK) return status;
         if (is_bad) continue;
         *number = candidate;
@@ -78,7 +87,7 @@ static recmap_status check_record(bool *keep, struct filled_batch *filled, struc
                                   recmap_error *error) {
     recmap_error found;
     bool is_bad, is_replaced = false;
-    recmap_status status = probe(&is_bad, filler, *number, &found);
+    recmap_status status = probe(&is_bad, filler, deal, *number, &found);
     *keep = true;
     if (status != RECMAP_OK && error) *error = found;
     if (status != RECMAP_OK || !is_bad) return status;
@@ -91,6 +100,7 @@ static recmap_status check_record(bool *keep, struct filled_batch *filled, struc
         bad.substitute = *number;
     }
     *keep = is_replaced;
+    if (gives_rows(deal)) RETURN_IF_FAILED(rows_name_skipped(&bad, deal, error));
     return add_skipped(filled, &bad) ? RECMAP_OK : fail_memory(error);
 }
 
@@ -105,7 +115,9 @@ static recmap_status parse(struct filled_batch *filled, struct filler *filler,
 
 /* Gathers and parses the first `count` of the filler's numbers. */
 static recmap_status gather_and_parse(struct filled_batch *filled, struct filler *filler,
-                                      size_t count, recmap_error *error) {
+                                      const recmap_deal *deal, size_t count, recmap_error *error) {
+    if (gives_rows(deal))
+        return rows_fill(filled->batch, filler, deal, filler->numbers, count, error);
     recmap_status status =
         recmap_dataset_gather(filled->batch, filler->dataset, filler->numbers, count, error);
     return status == RECMAP_OK ? parse(filled, filler, error) : status;
@@ -125,7 +137,7 @@ static recmap_status gather_good(struct filled_batch *filled, struct filler *fil
         if (status != RECMAP_OK) return status;
         if (keep) filler->numbers[good++] = number;
     }
-    return gather_and_parse(filled, filler, good, error);
+    return gather_and_parse(filled, filler, deal, good, error);
 }
 
 static uint64_t sum_sizes(const recmap_batch *batch) {
@@ -135,7 +147,7 @@ static uint64_t sum_sizes(const recmap_batch *batch) {
     return sum;
 }
 
-/* Puts the numbers of this rank's records into `filler->numbers`. */
+/* Puts the numbers of this rank's records, or the positions of its rows, into `filler->numbers`. */
 static recmap_status list_numbers(recmap_share *share, struct filler *filler,
                                   const struct epoch_step *step, recmap_error *error) {
     recmap_status status = recmap_deal_share(share, &step->deal, step->step, filler->rank, error);
@@ -143,6 +155,11 @@ static recmap_status list_numbers(recmap_share *share, struct filler *filler,
     if (share->count > SIZE_MAX || !array_reserve(&filler->numbers, &filler->capacity,
                                                   (size_t)share->count, sizeof *filler->numbers))
         return fail_memory(error);
+    if (gives_rows(&step->deal)) {
+        uint64_t count = recmap_order_count(step->deal.order);
+        for (uint64_t i = 0; i < share->count; i++) filler->numbers[i] = (share->first + i) % count;
+        return RECMAP_OK;
+    }
     return recmap_deal_numbers(filler->numbers, &step->deal, share, error);
 }
 
@@ -150,7 +167,7 @@ void filler_start(struct filled_batch *filled, struct filler *filler,
                   const struct epoch_step *step) {
     recmap_share share;
     filled->is_started =
-        list_numbers(&share, filler, step, NULL) == RECMAP_OK &&
+        !gives_rows(&step->deal) && list_numbers(&share, filler, step, NULL) == RECMAP_OK &&
         direct_reader_start(filler->reader, filled->batch, filler->numbers, (size_t)share.count);
 }
 
@@ -165,7 +182,8 @@ static recmap_status fill(struct filled_batch *filled, struct filler *filler,
     if (was_read && status == RECMAP_OK) return RECMAP_OK;
     recmap_status listed = list_numbers(&share, filler, step, error);
     if (listed != RECMAP_OK) return listed;
-    if (!was_read) status = gather_and_parse(filled, filler, (size_t)share.count, &found);
+    if (!was_read)
+        status = gather_and_parse(filled, filler, &step->deal, (size_t)share.count, &found);
     bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
     if (is_bad_record && filler->policy != RECMAP_BAD_RECORD_RAISE)
         return gather_good(filled, filler, &step->deal, &share, error);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "dataset/dataset.h"
 #include "os/process.h"
+#include "slices/rows.h"
 
 recmap_status loader_check_process(const recmap_loader *loader, recmap_error *error) {
     if (!loader->owner || loader->owner == process_id()) return RECMAP_OK;
@@ -57,12 +58,8 @@ static recmap_status check_options(const recmap_loader_options *options, recmap_
 }
 
 static recmap_status check_order(const recmap_dataset *dataset, const recmap_order *order,
-                                 recmap_error *error) {
-    if (recmap_order_row_width(order)) {
-        fail(error, RECMAP_UNSUPPORTED, "the order gives rows: this loader reads whole records");
-        fail_advise(error, "read the pieces of each row, which recmap_order_pieces gives");
-        return RECMAP_UNSUPPORTED;
-    }
+                                 const recmap_parser *parser, recmap_error *error) {
+    if (recmap_order_row_width(order)) return rows_check(dataset, order, parser, error);
     uint64_t limit = recmap_order_number_limit(order), have = recmap_dataset_count(dataset);
     if (limit <= have) return RECMAP_OK;
     fail(error, RECMAP_INVALID,
@@ -107,7 +104,7 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     static const recmap_loader_options defaults = RECMAP_LOADER_OPTIONS_INIT;
     if (!options) options = &defaults;
     recmap_status status = check_options(options, error);
-    if (status == RECMAP_OK) status = check_order(dataset, order, error);
+    if (status == RECMAP_OK) status = check_order(dataset, order, options->parser, error);
     if (status != RECMAP_OK) return status;
     recmap_loader *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
@@ -182,7 +179,7 @@ static unsigned direct_depth(const recmap_loader *loader) {
  * use. With RECMAP_READAHEAD_OFF neither happens. */
 static void choose_reading(recmap_loader *loader) {
     if (loader->options.readahead == RECMAP_READAHEAD_OFF ||
-        !direct_reader_is_possible(loader->dataset))
+        recmap_order_row_width(loader->order) || !direct_reader_is_possible(loader->dataset))
         return;
     pthread_mutex_lock(&loader->lock);
     loader->direct_depth = direct_depth(loader);

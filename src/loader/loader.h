@@ -49,6 +49,7 @@ struct recmap_loader {
     bool is_stuck; /* the next step could not be determined; its slot has the error */
     uint64_t generation;
     struct epoch_cursor cursor; /* at the next step to issue */
+    uint64_t prepared_epoch;    /* of a row order, the last one prepared ahead of time; 0: none */
     struct readahead_state readahead;
     uint64_t issued; /* in this generation, as `taken` */
     uint64_t taken;

@@ -1,5 +1,7 @@
 #include "loader/readahead.h"
 
+#include <recmap/rows.h>
+
 #include "base/array.h"
 #include "base/bytes.h"
 #include "dataset/advise.h"
@@ -79,24 +81,39 @@ void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *rea
     }
 }
 
+/* The records of a share, or those that its rows are cut from: at least `count` numbers in
+ * room->numbers. Returns how many, 0 if they cannot be listed. */
+static size_t list_records(struct readahead_room *room, const recmap_deal *deal,
+                           const recmap_share *share) {
+    size_t count = (size_t)share->count;
+    if (!array_reserve(&room->numbers, &room->capacity, count, sizeof *room->numbers)) return 0;
+    if (!recmap_order_row_width(deal->order))
+        return recmap_deal_numbers(room->numbers, deal, share, NULL) == RECMAP_OK ? count : 0;
+    uint64_t positions = recmap_order_count(deal->order);
+    for (size_t i = 0; i < count; i++) room->numbers[i] = (share->first + i) % positions;
+    if (recmap_order_pieces(&room->pieces, deal->order, deal->epoch, room->numbers, count, NULL) !=
+            RECMAP_OK ||
+        !array_reserve(&room->numbers, &room->capacity, room->pieces.count, sizeof *room->numbers))
+        return 0;
+    for (size_t i = 0; i < room->pieces.count; i++) room->numbers[i] = room->pieces.items[i].record;
+    return room->pieces.count;
+}
+
 /* Whether all sampled records of a share, spread evenly over it, are in memory. */
-static bool sample(const struct epoch_step *step, const recmap_share *share, uint64_t samples,
-                   recmap_dataset *dataset) {
+static bool sample(struct readahead_room *room, const struct epoch_step *step,
+                   const recmap_share *share, uint64_t samples, recmap_dataset *dataset) {
     for (uint64_t i = 0; i < samples && i < share->count; i++) {
         recmap_share one = {share->first + i * share->count / samples, 1};
-        uint64_t number;
-        if (recmap_deal_numbers(&number, &step->deal, &one, NULL) != RECMAP_OK) return true;
-        if (!dataset_is_resident(dataset, number)) return false;
+        if (!list_records(room, &step->deal, &one)) return true;
+        if (!dataset_is_resident(dataset, room->numbers[0])) return false;
     }
     return true;
 }
 
 static void ask(struct readahead_plan *plan, struct readahead_room *room,
                 const struct epoch_step *step, const recmap_share *share, recmap_dataset *dataset) {
-    size_t count = (size_t)share->count;
-    if (!array_reserve(&room->numbers, &room->capacity, count, sizeof *room->numbers) ||
-        recmap_deal_numbers(room->numbers, &step->deal, share, NULL) != RECMAP_OK)
-        return;
+    size_t count = list_records(room, &step->deal, share);
+    if (!count) return;
     plan->seen_count += count;
     plan->asked_count += dataset_will_need(dataset, room->numbers, count, !plan->is_blind);
 }
@@ -107,7 +124,7 @@ void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recm
         const struct epoch_step *step = &plan->steps[i];
         recmap_share share;
         if (recmap_deal_share(&share, &step->deal, step->step, rank, NULL) != RECMAP_OK) return;
-        if (!plan->is_cold && !sample(step, &share, plan->samples[i], dataset))
+        if (!plan->is_cold && !sample(room, step, &share, plan->samples[i], dataset))
             plan->is_cold = true;
         if (plan->is_cold) ask(plan, room, step, &share, dataset);
     }

@@ -20,6 +20,7 @@
 #define RECMAP_LOADER_READAHEAD_H
 
 #include <recmap/loader.h>
+#include <recmap/rows.h>
 
 #include "loader/epoch_cursor.h"
 #include "os/thread.h"
@@ -72,6 +73,7 @@ void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *rea
 struct readahead_room {
     uint64_t *numbers;
     size_t capacity;
+    recmap_pieces pieces; /* of rows */
 };
 /* Carries out the plan; called without the lock. */
 void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recmap_dataset *dataset,

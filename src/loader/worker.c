@@ -2,6 +2,8 @@
  * the step's slot. */
 #include <stdlib.h>
 
+#include <recmap/rows.h>
+
 #include "loader/loader.h"
 #include "os/process.h"
 
@@ -16,6 +18,7 @@ struct job {
     struct filled_batch result;
     struct readahead_plan plan;
     struct thread_waits after;
+    bool prepares_next; /* the order's next epoch is to be prepared after this job */
 };
 
 static bool has_room(const recmap_loader *loader) {
@@ -55,6 +58,17 @@ static bool wait_for_room(recmap_loader *loader) {
     return !loader->is_closing;
 }
 
+/* Whether the next epoch is to be prepared now, by the worker that takes this step: in the second
+ * half of an epoch of rows, once. */
+static bool must_prepare(recmap_loader *loader, const struct epoch_step *step) {
+    uint64_t next = step->deal.epoch + 1;
+    if (!recmap_order_row_width(loader->order) || loader->prepared_epoch == next ||
+        step->step < step->deal.step_count / 2)
+        return false;
+    loader->prepared_epoch = next;
+    return true;
+}
+
 /* Takes the next step. The caller holds the lock. */
 static void take_step(struct job *job, recmap_loader *loader) {
     job->result = (struct filled_batch){.batch = NULL};
@@ -63,6 +77,7 @@ static void take_step(struct job *job, recmap_loader *loader) {
     job->started_ns = clock_ns();
     readahead_plan_for(&job->plan, &loader->readahead, job->number);
     job->status = epoch_cursor_next(&job->step, &loader->cursor, &job->error);
+    job->prepares_next = job->status == RECMAP_OK && must_prepare(loader, &job->step);
     if (job->status != RECMAP_OK) loader->is_stuck = true;
     else if (!job->step.is_end && loader->spare_count)
         job->result.batch = loader->spares[--loader->spare_count];
@@ -197,6 +212,16 @@ static void begin_jobs(struct job_queue *queue, struct filler *filler, recmap_lo
     }
 }
 
+/* Prepares the epoch after the job's. If that fails, the first batch of that epoch says why. The
+ * caller holds the lock; it is released meanwhile. */
+static void prepare_next(recmap_loader *loader, const struct job *job) {
+    uint64_t next = job->step.deal.epoch + 1;
+    pthread_mutex_unlock(&loader->lock);
+    recmap_status status = recmap_order_prepare(loader->order, next, NULL);
+    (void)status;
+    pthread_mutex_lock(&loader->lock);
+}
+
 /* A worker repeats: take steps, fill the oldest, put it into its slot. It holds the loader's lock
  * except while it starts reads and fills a batch. */
 void *loader_work(void *context) {
@@ -205,7 +230,7 @@ void *loader_work(void *context) {
                             .rank = loader->options.rank,
                             .policy = loader->options.bad_record,
                             .parser = loader->options.parser};
-    struct readahead_room room = {NULL, 0};
+    struct readahead_room room = {.numbers = NULL};
     struct job_queue queue;
     queue_init(&queue, &filler, loader);
     pthread_mutex_lock(&loader->lock);
@@ -217,6 +242,7 @@ void *loader_work(void *context) {
         pthread_mutex_lock(&loader->lock);
         put_result(loader, job);
         if (must_wake_caller(loader, job)) pthread_cond_signal(&loader->changed_results);
+        if (job->prepares_next) prepare_next(loader, job);
         queue.first = (queue.first + 1) % queue.capacity;
         queue.count--;
     }
@@ -224,5 +250,6 @@ void *loader_work(void *context) {
     queue_deinit(&queue, &filler);
     filler_deinit(&filler);
     free(room.numbers);
+    recmap_pieces_deinit(&room.pieces);
     return NULL;
 }

@@ -371,6 +371,12 @@ static recmap_status set_sources(struct mixture_order *mixture, recmap_order *co
     mixture->base.limit = mixture->first_number[count];
     mixture->base.record_limit = mixture->first_record[count];
     mixture->base.row_width = sources[0]->row_width;
+    mixture->base.row_add = sources[0]->row_add;
+    mixture->base.has_windows = sources[0]->has_windows;
+    for (size_t i = 1; i < count; i++) {
+        mixture->base.has_windows &= sources[i]->has_windows;
+        if (sources[i]->row_add != sources[0]->row_add) mixture->base.row_add = ROW_ADD_MIXED;
+    }
     return RECMAP_OK;
 }
 

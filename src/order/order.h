@@ -45,6 +45,9 @@ struct order_nesting {
     size_t description_size; /* an upper bound; 0 in an order without sources */
 };
 
+/* The sources of a mixture add different numbers of elements. */
+#define ROW_ADD_MIXED UINT64_MAX
+
 /* The first member of each kind's struct. */
 struct recmap_order {
     struct order_nesting nesting;
@@ -55,6 +58,8 @@ struct recmap_order {
     uint64_t batch_count;  /* of own batches per epoch, or 0 */
     bool epochs_differ;    /* epochs contain different records, not only another order of them */
     uint64_t row_width;    /* the largest number of elements of a row; 0 for orders over records */
+    uint64_t row_add;      /* elements added to each document, or ROW_ADD_MIXED */
+    bool has_windows;      /* each row has one piece */
     uint64_t record_limit; /* record numbers are below this; for a row order, those in pieces */
     double fill;           /* of a packed order */
 };

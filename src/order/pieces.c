@@ -33,6 +33,10 @@ uint64_t recmap_order_row_width(const recmap_order *order) {
     return order->row_width;
 }
 
+int recmap_order_has_windows(const recmap_order *order) {
+    return order->has_windows;
+}
+
 uint64_t recmap_order_record_limit(const recmap_order *order) {
     return order->record_limit;
 }

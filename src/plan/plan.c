@@ -68,6 +68,40 @@ static recmap_status add_values_slot(struct column_plan *column, recmap_parser *
     return RECMAP_OK;
 }
 
+/* Converts the elements that are added to each record. */
+static recmap_status add_added(struct slice_plan *slice, recmap_parser *plan,
+                               const recmap_feature *feature, recmap_error *error) {
+    size_t before = feature->prepend_count, after = feature->append_count;
+    recmap_value *values = arena_allocate(&plan->memory, (before + after) * sizeof *values);
+    if (!values) return fail_memory(error);
+    for (size_t i = 0; i < before; i++) values[i] = feature->prepend[i];
+    for (size_t i = 0; i < after; i++) values[before + i] = feature->append[i];
+    return spec_convert(&slice->added, plan, feature, values, before + after, before + after,
+                        error);
+}
+
+static recmap_status add_slice(struct column_plan *column, recmap_parser *plan,
+                               recmap_error *error) {
+    const recmap_feature *feature = &column->feature;
+    struct slice_plan *slice = &plan->slices[plan->slice_count];
+    *slice = (struct slice_plan){
+        .slot = {.kind = feature->kind,
+                 .name = feature->key,
+                 .name_size = strlen(feature->key),
+                 .list = feature->raw ? RECMAP_TYPE_BYTES : convert_list_of(feature->element),
+                 .element = feature->element,
+                 .raw = feature->raw != RECMAP_RAW_NONE,
+                 .raw_big_endian = feature->raw == RECMAP_RAW_BIG_ENDIAN,
+                 .is_list = column->is_list,
+                 .multiple = column->stride,
+                 .shape = shape_text(plan, feature)},
+        .column = (size_t)(column - plan->columns),
+        .stride = column->stride};
+    if (!slice->slot.shape) return fail_memory(error);
+    column->values_slot = plan->slice_count++;
+    return add_added(slice, plan, feature, error);
+}
+
 static size_t add_key_slot(recmap_parser *plan, const char *key) {
     struct slot made = {.name = key,
                         .name_size = strlen(key),
@@ -95,12 +129,14 @@ static recmap_status add_other_slots(struct column_plan *column, recmap_parser *
     return RECMAP_OK;
 }
 
-/* Sets what pads a sequence: its default, 0 or "". */
+/* Sets what pads a sequence or a row: its default, 0 or "". */
 static recmap_status make_pad(struct column_plan *column, recmap_parser *plan,
                               recmap_error *error) {
     static const uint8_t nothing[1];
     const recmap_feature *feature = &column->feature;
-    if (feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE) return RECMAP_OK;
+    if (feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE &&
+        feature->kind != RECMAP_FEATURE_SLICED)
+        return RECMAP_OK;
     if (feature->default_count) return spec_fill(&column->pad, plan, feature, 1, error);
     recmap_bytes empty = {nothing, 0};
     uint64_t zero = 0;
@@ -117,7 +153,8 @@ static recmap_status compile_column(recmap_parser *plan, const recmap_feature *f
     if (!spec_copy(&column->feature, plan, feature)) return fail_memory(error);
     column->is_list = is_list;
     column->stride = spec_stride(&column->feature);
-    RETURN_IF_FAILED(add_values_slot(column, plan, error));
+    if (feature->kind == RECMAP_FEATURE_SLICED) RETURN_IF_FAILED(add_slice(column, plan, error));
+    else RETURN_IF_FAILED(add_values_slot(column, plan, error));
     RETURN_IF_FAILED(add_other_slots(column, plan, error));
     RETURN_IF_FAILED(make_pad(column, plan, error));
     size_t parts = BATCH_PART_LEVELS + 2 + feature->partition_count;
@@ -161,7 +198,8 @@ recmap_status plan_compile(recmap_parser *plan, const recmap_feature *features,
     if (has_no_features(features, context_count) || has_no_features(lists, list_count))
         return fail(error, RECMAP_INVALID, "the features are NULL");
     plan->columns = calloc(context_count + list_count + 1, sizeof *plan->columns);
-    if (!plan->columns || !make_room(&plan->features, features, context_count) ||
+    plan->slices = calloc(context_count + list_count + 1, sizeof *plan->slices);
+    if (!plan->columns || !plan->slices || !make_room(&plan->features, features, context_count) ||
         !make_room(&plan->lists, lists, list_count))
         return fail_memory(error);
     for (size_t i = 0; i < context_count; i++)
@@ -187,6 +225,8 @@ void plan_free(recmap_parser *plan) {
     free_set(&plan->features);
     free_set(&plan->lists);
     free(plan->columns);
+    free(plan->slices);
+    recmap_parser_release(plan->whole);
     arena_free(&plan->memory);
 }
 

@@ -16,10 +16,19 @@
 struct column_plan {
     recmap_feature feature;    /* a copy owned by the plan; `key` is never NULL */
     bool is_list;              /* of a SequenceExample's feature lists */
-    size_t values_slot;        /* index into `features`, or into `lists` if is_list is set */
+    size_t values_slot;        /* index into `features`, or into `lists` if is_list is set; SLICED:
+                                  into `slices` */
     const size_t *other_slots; /* one per partition (SIZE_MAX if uniform) or index key */
     uint64_t stride;           /* elements in `shape` */
-    const void *pad;           /* one element, for FIXED_LEN_SEQUENCE */
+    const void *pad;           /* one value, for FIXED_LEN_SEQUENCE and SLICED */
+};
+
+/* How to cut the elements of one feature into rows. */
+struct slice_plan {
+    struct slot slot;  /* any number of values, a multiple of the stride */
+    size_t column;     /* of the feature, with its shape and padding */
+    uint64_t stride;   /* values of an element */
+    const void *added; /* values of one element each: first those to prepend, then to append */
 };
 
 /* The slots of one feature map: an Example's or a context's features, or the feature lists. */
@@ -35,8 +44,12 @@ struct recmap_parser {
     bool is_sequence;
     recmap_parse_fn custom_parse; /* the user's function that reads records, or NULL */
     void *custom_context;
-    struct slot_set features; /* of the Example or of the context */
-    struct slot_set lists;    /* of a SequenceExample */
+    struct slot_set features;  /* of the Example or of the context */
+    struct slot_set lists;     /* of a SequenceExample */
+    struct slice_plan *slices; /* SLICED features of both, which no record is parsed for */
+    size_t slice_count;
+    recmap_parser *whole; /* the SLICED features as unpadded sequences, to read whole records that
+                             are not encoded as usual; NULL if there are none */
     struct column_plan *columns;
     size_t column_count;
     size_t context_count; /* columns of the context features; those of feature lists follow */

@@ -20,8 +20,9 @@ static recmap_status check_shape(const recmap_feature *feature, recmap_error *er
     uint64_t count = 1;
     if (feature->dimension_count == 0) return RECMAP_OK;
     if (feature->kind != RECMAP_FEATURE_FIXED_LEN &&
-        feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
-        return refuse(error, feature, "only FIXED_LEN and FIXED_LEN_SEQUENCE have a shape");
+        feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE &&
+        feature->kind != RECMAP_FEATURE_SLICED)
+        return refuse(error, feature, "only FIXED_LEN, FIXED_LEN_SEQUENCE and SLICED have a shape");
     if (!feature->shape) return refuse(error, feature, "the shape is NULL");
     for (size_t i = 0; i < feature->dimension_count; i++) {
         if (feature->shape[i] == 0) return refuse(error, feature, "a dimension is 0");
@@ -32,10 +33,12 @@ static recmap_status check_shape(const recmap_feature *feature, recmap_error *er
     return RECMAP_OK;
 }
 
-static recmap_status check_values(const recmap_feature *feature, recmap_error *error) {
+static recmap_status check_values(const recmap_feature *feature, const recmap_value *values,
+                                  size_t count, recmap_error *error) {
     uint64_t size = 0;
-    for (size_t i = 0; i < feature->default_count; i++) {
-        const recmap_value *value = &feature->defaults[i];
+    if (count && !values) return refuse(error, feature, "the defaults are NULL");
+    for (size_t i = 0; i < count; i++) {
+        const recmap_value *value = &values[i];
         if (value->type != convert_list_of(feature->element))
             return refuse(error, feature, "a default has another type than the feature");
         if (value->type != RECMAP_TYPE_BYTES) continue;
@@ -50,18 +53,34 @@ static recmap_status check_values(const recmap_feature *feature, recmap_error *e
 
 static recmap_status check_defaults(const recmap_feature *feature, recmap_error *error) {
     bool is_sequence = feature->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
+    bool is_sliced = feature->kind == RECMAP_FEATURE_SLICED;
     if (feature->default_count == 0) return RECMAP_OK;
-    if (!feature->defaults) return refuse(error, feature, "the defaults are NULL");
-    if (!is_sequence && feature->kind != RECMAP_FEATURE_FIXED_LEN)
-        return refuse(error, feature, "only FIXED_LEN and FIXED_LEN_SEQUENCE have a default");
+    if (!is_sequence && !is_sliced && feature->kind != RECMAP_FEATURE_FIXED_LEN)
+        return refuse(error, feature,
+                      "only FIXED_LEN, FIXED_LEN_SEQUENCE and SLICED have a default");
     if (is_sequence && feature->unpadded)
         return refuse(error, feature, "an unpadded sequence cannot have a default");
-    if (is_sequence && feature->default_count != 1)
-        return refuse(error, feature, "a sequence must have exactly one default, for padding");
+    if ((is_sequence || is_sliced) && feature->default_count != 1)
+        return refuse(error, feature, "there must be exactly one default, for padding");
     if (feature->default_count != 1 && feature->default_count != spec_stride(feature))
         return fail(error, RECMAP_INVALID, "feature '%s': %zu defaults for %" PRIu64 " elements",
                     feature->name, feature->default_count, spec_stride(feature));
-    return check_values(feature, error);
+    return check_values(feature, feature->defaults, feature->default_count, error);
+}
+
+/* Checks what only SLICED has. */
+static recmap_status check_slices(const recmap_feature *feature, recmap_error *error) {
+    bool has_added = feature->prepend_count || feature->append_count;
+    if (feature->kind != RECMAP_FEATURE_SLICED) {
+        if (!has_added && !feature->pad_edge) return RECMAP_OK;
+        return refuse(error, feature, "only SLICED has prepend, append and pad_edge");
+    }
+    if (feature->pad_edge && feature->default_count)
+        return refuse(error, feature, "it is padded with a value or with the edge, not with both");
+    if (feature->prepend_count > SPEC_ADDED_LIMIT || feature->append_count > SPEC_ADDED_LIMIT)
+        return refuse(error, feature, "more than 2^16 elements are added to a record");
+    RETURN_IF_FAILED(check_values(feature, feature->prepend, feature->prepend_count, error));
+    return check_values(feature, feature->append, feature->append_count, error);
 }
 
 /* Rejects partitions on other kinds and partitions without a key, and bounds the product of all
@@ -131,11 +150,13 @@ static recmap_status check_element(const recmap_feature *feature, recmap_error *
 }
 
 static recmap_status check_kind(const recmap_feature *feature, bool is_list, recmap_error *error) {
-    if (feature->kind < RECMAP_FEATURE_FIXED_LEN || feature->kind > RECMAP_FEATURE_SPARSE)
+    if (feature->kind < RECMAP_FEATURE_FIXED_LEN || feature->kind > RECMAP_FEATURE_SLICED)
         return refuse(error, feature, "the kind is unknown");
     if (is_list && feature->kind != RECMAP_FEATURE_VAR_LEN &&
-        feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
-        return refuse(error, feature, "a feature list must be VAR_LEN or FIXED_LEN_SEQUENCE");
+        feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE &&
+        feature->kind != RECMAP_FEATURE_SLICED)
+        return refuse(error, feature,
+                      "a feature list must be VAR_LEN, FIXED_LEN_SEQUENCE or SLICED");
     if (feature->unpadded && feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
         return refuse(error, feature, "unpadded requires FIXED_LEN_SEQUENCE");
     return RECMAP_OK;
@@ -149,6 +170,7 @@ recmap_status spec_check(const recmap_feature *feature, bool is_list, recmap_err
     RETURN_IF_FAILED(check_element(feature, error));
     RETURN_IF_FAILED(check_shape(feature, error));
     RETURN_IF_FAILED(check_defaults(feature, error));
+    RETURN_IF_FAILED(check_slices(feature, error));
     RETURN_IF_FAILED(check_partitions(feature, error));
     return check_indices(feature, error);
 }
@@ -174,23 +196,22 @@ uint64_t spec_stride(const recmap_feature *feature) {
     return count;
 }
 
-/* Copies all bytes values into one allocation. */
-static bool copy_defaults(recmap_feature *copy, recmap_parser *plan) {
+/* Replaces values by a copy, with all bytes in one allocation. */
+static bool copy_values(const recmap_value **values, recmap_parser *plan, size_t count) {
     size_t size = 0;
-    recmap_value *defaults =
-        arena_copy(&plan->memory, copy->defaults, copy->default_count * sizeof *defaults);
-    for (size_t i = 0; i < copy->default_count; i++)
-        if (copy->defaults[i].type == RECMAP_TYPE_BYTES) size += copy->defaults[i].as.bytes.size;
+    recmap_value *copy = arena_copy(&plan->memory, *values, count * sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        if ((*values)[i].type == RECMAP_TYPE_BYTES) size += (*values)[i].as.bytes.size;
     uint8_t *bytes = arena_allocate(&plan->memory, size);
-    if (!defaults || !bytes) return false;
-    for (size_t i = 0; i < copy->default_count; i++) {
-        if (defaults[i].type != RECMAP_TYPE_BYTES) continue;
-        size = defaults[i].as.bytes.size;
-        if (size) memcpy(bytes, defaults[i].as.bytes.data, size);
-        defaults[i].as.bytes.data = bytes;
+    if (!copy || !bytes) return false;
+    for (size_t i = 0; i < count; i++) {
+        if (copy[i].type != RECMAP_TYPE_BYTES) continue;
+        size = copy[i].as.bytes.size;
+        if (size) memcpy(bytes, copy[i].as.bytes.data, size);
+        copy[i].as.bytes.data = bytes;
         bytes += size;
     }
-    copy->defaults = defaults;
+    *values = copy;
     return true;
 }
 
@@ -226,8 +247,11 @@ bool spec_copy(recmap_feature *copy, recmap_parser *plan, const recmap_feature *
     copy->key = arena_copy_text(&plan->memory, feature->key ? feature->key : feature->name);
     copy->shape =
         arena_copy(&plan->memory, feature->shape, feature->dimension_count * sizeof *copy->shape);
-    return copy->name && copy->key && copy->shape && copy_defaults(copy, plan) &&
-           copy_partitions(copy, plan) && copy_indices(copy, plan);
+    return copy->name && copy->key && copy->shape &&
+           copy_values(&copy->defaults, plan, copy->default_count) &&
+           copy_values(&copy->prepend, plan, copy->prepend_count) &&
+           copy_values(&copy->append, plan, copy->append_count) && copy_partitions(copy, plan) &&
+           copy_indices(copy, plan);
 }
 
 /* Converts one default to an element. */
@@ -242,19 +266,25 @@ static bool convert_default(void *element, const recmap_feature *feature,
     return true;
 }
 
-recmap_status spec_fill(const void **elements, recmap_parser *plan, const recmap_feature *feature,
-                        uint64_t count, recmap_error *error) {
+recmap_status spec_convert(const void **elements, recmap_parser *plan,
+                           const recmap_feature *feature, const recmap_value *values,
+                           size_t value_count, uint64_t count, recmap_error *error) {
     size_t size = recmap_element_size(feature->element);
     uint8_t *made = arena_allocate(&plan->memory, count * size);
     uint64_t element[sizeof(recmap_bytes) / sizeof(uint64_t)];
     if (!made) return fail_memory(error);
     for (uint64_t i = 0; i < count; i++) {
-        const recmap_value *value = &feature->defaults[i % feature->default_count];
-        if (!convert_default(element, feature, value))
+        if (!convert_default(element, feature, &values[i % value_count]))
             return fail(error, RECMAP_INVALID, "feature '%s': %s cannot hold a default",
                         feature->name, recmap_element_name(feature->element));
         memcpy(made + i * size, element, size);
     }
     *elements = made;
     return RECMAP_OK;
+}
+
+recmap_status spec_fill(const void **elements, recmap_parser *plan, const recmap_feature *feature,
+                        uint64_t count, recmap_error *error) {
+    return spec_convert(elements, plan, feature, feature->defaults, feature->default_count, count,
+                        error);
 }

@@ -38,7 +38,7 @@ static recmap_status add_block(recmap_pieces *pieces, struct filling *row,
         begin += length;
         if (skipped >= length) continue;
         uint64_t count = min_u64(length - skipped, row->end - row->next);
-        recmap_piece piece = {cursor->records[i], skipped, count, row->next - row->start};
+        recmap_piece piece = {cursor->records[i], skipped, count, row->next - row->start, length};
         recmap_status status = pieces_add(pieces, piece, error);
         if (status != RECMAP_OK) return status;
         row->next += count;
@@ -185,6 +185,7 @@ recmap_status recmap_order_chunked(recmap_order **order, recmap_counts *counts,
     chunked->rows.stream = stream_of(STREAM_CHUNKED_ROWS, 0);
     chunked->rows.base.record_limit = counts->record_count;
     chunked->rows.base.row_width = options->size + options->overlap;
+    chunked->rows.base.row_add = options->add;
     recmap_counts_retain(counts);
     bool is_stored = options->documents == RECMAP_DOCUMENTS_STORED;
     status = stream_init(&chunked->stream, &lengths, options->seed, is_stored, error);

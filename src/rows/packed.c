@@ -288,6 +288,7 @@ recmap_status recmap_order_packed(recmap_order **order, recmap_counts *counts,
     packed->options = *options;
     packed->base.record_limit = counts->record_count;
     packed->base.row_width = options->size;
+    packed->base.row_add = options->add;
     init_packing(packed, counts);
     status = count_rows(packed, error);
     if (status != RECMAP_OK) {

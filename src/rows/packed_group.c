@@ -29,8 +29,9 @@ static struct packed_group *take_result(struct packer *packer, uint64_t number) 
     group->document_count = packer->document_count;
     group->opened = packer->opened;
     group->documents = packer->documents;
+    group->lengths = packer->lengths;
     group->whole_ends = packer->whole_ends;
-    packer->documents = packer->whole_ends = NULL;
+    packer->documents = packer->lengths = packer->whole_ends = NULL;
     if (sort_by_row(group, packer)) return group;
     packed_group_destroy(group);
     return NULL;
@@ -53,6 +54,7 @@ recmap_status packed_group_create(struct packed_group **group, const struct pack
 void packed_group_destroy(struct packed_group *group) {
     if (!group) return;
     free(group->documents);
+    free(group->lengths);
     free(group->whole_ends);
     free(group->parts);
     free(group->row_starts);
@@ -77,7 +79,8 @@ static recmap_status add_whole(recmap_pieces *pieces, const struct packed_group 
                                uint64_t row, recmap_error *error) {
     uint32_t document = document_of(group, row);
     uint64_t turn = row - (document ? group->whole_ends[document - 1] : 0);
-    recmap_piece piece = {group->documents[document], turn * group->size, group->size, 0};
+    recmap_piece piece = {group->documents[document], turn * group->size, group->size, 0,
+                          group->lengths[document]};
     return pieces_add(pieces, piece, error);
 }
 
@@ -86,7 +89,8 @@ static recmap_status add_parts(recmap_pieces *pieces, const struct packed_group 
     uint64_t place = 0;
     for (uint32_t i = group->row_starts[row]; i < group->row_starts[row + 1]; i++) {
         const struct packed_part *part = &group->parts[i];
-        recmap_piece piece = {group->documents[part->document], part->first, part->count, place};
+        recmap_piece piece = {group->documents[part->document], part->first, part->count, place,
+                              group->lengths[part->document]};
         recmap_status status = pieces_add(pieces, piece, error);
         if (status != RECMAP_OK) return status;
         place += part->count;

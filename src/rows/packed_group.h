@@ -12,6 +12,7 @@ struct packed_group {
     uint32_t document_count;
     uint32_t opened;
     uint64_t *documents;
+    uint64_t *lengths;
     uint64_t *whole_ends;
     struct packed_part *parts; /* by row, then by document */
     uint32_t *row_starts;      /* index of the first part of each opened row, and the end */

@@ -60,7 +60,7 @@ static recmap_status add_window(recmap_pieces *pieces, const struct windows_orde
     uint64_t first = start > options->pad_before ? start : options->pad_before;
     uint64_t stop = min_u64(end, options->pad_before + counts[i]);
     recmap_piece piece = {block * BLOCK + i, first - options->pad_before, stop - first,
-                          first - start};
+                          first - start, counts[i]};
     recmap_status status = pieces_add(pieces, piece, error);
     return status == RECMAP_OK ? pieces_end_row(pieces, error) : status;
 }
@@ -160,6 +160,7 @@ recmap_status recmap_order_windows(recmap_order **order, recmap_counts *counts,
     windows->rows.stream = stream_of(STREAM_WINDOWS, 0);
     windows->rows.base.record_limit = counts->record_count;
     windows->rows.base.row_width = options->size;
+    windows->rows.base.has_windows = true;
     status = count_rows(windows, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&windows->rows.base);

@@ -7,14 +7,19 @@ nothing is copied. A column is created when it is first used, and keeps its batc
 from ._batch import Column, ColumnBatch, columns_of, sequence_columns_of
 from ._bytes import BytesColumn
 from ._ragged import RaggedColumn
+from ._row_batch import Positions, RowBatch, rows_of_batch, sequence_rows_of_batch
 from ._sparse import SparseColumn
 
 __all__ = [
     "BytesColumn",
     "Column",
     "ColumnBatch",
+    "Positions",
     "RaggedColumn",
+    "RowBatch",
     "SparseColumn",
     "columns_of",
+    "rows_of_batch",
     "sequence_columns_of",
+    "sequence_rows_of_batch",
 ]

@@ -17,10 +17,10 @@ from ._ragged import RaggedColumn
 from ._sparse import SparseColumn
 from ._tensor import Part, Tensor
 
-__all__ = ["Column", "ColumnBatch", "columns_of", "sequence_columns_of"]
+__all__ = ["Column", "ColumnBatch", "columns_of", "descriptions_of", "sequence_columns_of"]
 
 Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | RaggedColumn | SparseColumn"
-_FIXED_LEN, _SPARSE = 1, 5  # values of recmap_feature_kind
+_FIXED_LEN, _SPARSE, _SLICED = 1, 5, 6  # values of recmap_feature_kind
 
 
 class _Description(NamedTuple):
@@ -169,7 +169,7 @@ def _array(buffer: Any, element: str = "") -> npt.NDArray[Any]:
 
 
 def _column(batch: RecordBatch, index: int, description: _Description) -> Column:
-    if description.kind == _FIXED_LEN and description.element != "bytes":
+    if description.kind in (_FIXED_LEN, _SLICED) and description.element != "bytes":
         return _array(description.values, description.element)
     source = batch, index
     levels = [np.asarray(offsets) for offsets in description.offsets]
@@ -194,11 +194,18 @@ def _values(
     return BytesColumn(views, description.shape, source)
 
 
-def columns_of(batch: RecordBatch, first: int = 0, end: int | None = None) -> ColumnBatch:
-    """The columns of a parsed batch: all of them, or those from `first` to `end`."""
+def descriptions_of(
+    batch: RecordBatch, first: int = 0, end: int | None = None
+) -> dict[str, tuple[int, _Description]]:
+    """The columns of a parsed batch as `ColumnBatch` takes them."""
     described = enumerate(_Description(*fields) for fields in batch._columns())
     chosen = islice(described, first, end)
-    return ColumnBatch(batch, {column.name: (index, column) for index, column in chosen})
+    return {column.name: (index, column) for index, column in chosen}
+
+
+def columns_of(batch: RecordBatch, first: int = 0, end: int | None = None) -> ColumnBatch:
+    """The columns of a parsed batch: all of them, or those from `first` to `end`."""
+    return ColumnBatch(batch, descriptions_of(batch, first, end))
 
 
 def sequence_columns_of(batch: RecordBatch, context: int) -> tuple[ColumnBatch, ColumnBatch]:

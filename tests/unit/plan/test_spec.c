@@ -44,7 +44,7 @@ static void test_features_that_cannot_be(void **state) {
     f = (recmap_feature){.name = "a", .kind = FIXED, .element = I64, SHAPE(1 << 16, 1 << 16)};
     expect_refused(f, "feature 'a': the shape has more than 2^31 elements");
     f = (recmap_feature){.name = "a", .kind = VAR, .element = I64, SHAPE(3)};
-    expect_refused(f, "feature 'a': only FIXED_LEN and FIXED_LEN_SEQUENCE have a shape");
+    expect_refused(f, "feature 'a': only FIXED_LEN, FIXED_LEN_SEQUENCE and SLICED have a shape");
     expect_refused((recmap_feature){.name = "a", .kind = RAGGED, .element = I64},
                    "feature 'a': RAGGED needs a partition");
     expect_refused((recmap_feature){.name = "a", .kind = SPARSE, .element = I64},
@@ -62,7 +62,7 @@ static void test_defaults_that_cannot_be(void **state) {
             .name = "a", .kind = FIXED, .element = I64, SHAPE(3), DEFAULTS(INT64(1), INT64(2))},
         "feature 'a': 2 defaults for 3 elements");
     expect_refused((recmap_feature){.name = "a", .kind = VAR, .element = I64, DEFAULTS(INT64(1))},
-                   "feature 'a': only FIXED_LEN and FIXED_LEN_SEQUENCE have a default");
+                   "feature 'a': only FIXED_LEN, FIXED_LEN_SEQUENCE and SLICED have a default");
     expect_refused(
         (recmap_feature){
             .name = "a", .kind = FIXED, .element = RECMAP_ELEMENT_INT8, DEFAULTS(INT64(200))},
@@ -74,7 +74,7 @@ static void test_defaults_that_cannot_be(void **state) {
     expect_refused(
         (recmap_feature){
             .name = "a", .kind = SEQUENCE, .element = I64, SHAPE(2), DEFAULTS(INT64(1), INT64(2))},
-        "feature 'a': a sequence must have exactly one default, for padding");
+        "feature 'a': there must be exactly one default, for padding");
 }
 
 /* All of them must lie within the reach of Arrow's views, 2 GiB. Only sizes are tested. */
@@ -128,8 +128,8 @@ static void test_names_that_repeat(void **state) {
     recmap_parser_release(parser);
     assert_int_equal(recmap_parser_create_sequence(&parser, NULL, 0, features, 1, &error),
                      RECMAP_INVALID);
-    assert_string_equal(error.message,
-                        "feature 'a': a feature list must be VAR_LEN or FIXED_LEN_SEQUENCE");
+    assert_string_equal(
+        error.message, "feature 'a': a feature list must be VAR_LEN, FIXED_LEN_SEQUENCE or SLICED");
     assert_int_equal(recmap_parser_create(&parser, NULL, 1, &error), RECMAP_INVALID);
 }
 

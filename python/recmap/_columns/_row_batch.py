@@ -1,0 +1,135 @@
+"""The columns of a batch of rows, and what models need to know of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .._numbers import Int64s
+from .._record_batch import RecordBatch
+from ._batch import ColumnBatch, _Description, descriptions_of
+
+__all__ = ["Positions", "RowBatch", "rows_of_batch", "sequence_rows_of_batch"]
+
+Positions: TypeAlias = Literal["piece", "document"]
+
+_SEGMENTS, _MASK = 0, 3  # values of enum layout in batch_rows.c
+_POSITIONS = {"piece": 1, "document": 2}
+
+
+class RowBatch(ColumnBatch):
+    """The columns of a batch of rows, from a loader with `Chunked`, `Packed` or `Windows`.
+
+    Besides the features, ``batch[...]`` has these arrays, each [rows, width] and computed on first
+    use; a feature of the same name hides it:
+
+    - "segment_ids": int32, 1 for the elements of a row's first piece, 2 for the second; 0 for
+      padding. Attention within a document is attention between equal segment ids.
+    - "positions": int32, from 0 in each piece, or the element's place in its document (the loader's
+      `positions`); 0 for padding.
+    - "mask": bool, False for padding.
+
+    Attributes:
+        records: a RecordBatch: the records that the rows are cut from, each once.
+        row_width: the number of elements of each row.
+    """
+
+    __slots__ = ("_positions", "row_width")
+
+    def __init__(
+        self,
+        records: RecordBatch,
+        descriptions: dict[str, tuple[int, _Description]],
+        positions: Positions = "piece",
+    ) -> None:
+        super().__init__(records, descriptions)
+        self._positions = positions
+        self.row_width = records._row_width()
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._descriptions:
+            return super().__getitem__(name)
+        array = self._columns.get(name)
+        if array is None:
+            array = self._columns[name] = self._layout_of(name)
+        return array
+
+    def _layout_of(self, name: str) -> npt.NDArray[Any]:
+        if name == "segment_ids":
+            return self._layout(_SEGMENTS, np.int32)
+        if name == "positions":
+            return self._layout(_POSITIONS[self._positions], np.int32)
+        if name == "mask":
+            return self._layout(_MASK, np.bool_)
+        raise KeyError(name)
+
+    def _layout(self, kind: int, dtype: Any) -> npt.NDArray[Any]:
+        array = np.empty((self.row_count, self.row_width), dtype)
+        self.records._read_layout(array, kind, self.row_width)
+        return array
+
+    def layout(self, names: Iterator[str] | tuple[str, ...] = ()) -> dict[str, npt.NDArray[Any]]:
+        """The arrays of these names that no feature hides, for frameworks that take dicts."""
+        return {name: self[name] for name in names if name not in self._descriptions}
+
+    @property
+    def pieces(self) -> tuple[Int64s, Int64s]:
+        """What the rows are cut from: as ``order.pieces(epoch, positions)``."""
+        items, ends = self.records._pieces()
+        splits = np.zeros(len(ends) // 8 + 1, np.int64)
+        splits[1:] = np.frombuffer(ends, np.int64)
+        return np.frombuffer(items, np.int64).reshape(-1, 5)[:, :4], splits
+
+    def sequences(self, width: int | None = None) -> tuple[npt.NDArray[np.int32], int]:
+        """Offsets of sequences that attend only to themselves, and the length of the longest.
+
+        For attention over sequences of various lengths, which sees the first `width` elements of
+        all rows as one array: ``tokens[:, :width].reshape(-1)``. Sequence i is
+        ``[offsets[i], offsets[i + 1])`` of it: a piece, or the padding of a row. With
+        ``overlap=1``, use ``width=batch.row_width - 1`` for the inputs.
+        """
+        given = self.row_width if width is None else width
+        offsets, longest = self.records._sequences(given)
+        return np.frombuffer(offsets, np.int32), longest
+
+    @property
+    def cu_seqlens(self) -> npt.NDArray[np.int32]:
+        """The offsets of `sequences` for whole rows."""
+        return self.sequences()[0]
+
+    @property
+    def max_seqlen(self) -> int:
+        """The length of the longest of the `sequences` of whole rows."""
+        return self.sequences()[1]
+
+    @property
+    def numbers(self) -> Int64s:
+        """The record number of each row's first piece: int64 array."""
+        items, splits = self.pieces
+        numbers: Int64s = items[splits[:-1], 0]
+        return numbers
+
+    @property
+    def row_count(self) -> int:
+        """The number of rows in every column."""
+        return len(self.records._pieces()[1]) // 8
+
+    def __repr__(self) -> str:
+        return f"<recmap.RowBatch of {self.row_count} rows {self._all()!r}>"
+
+
+def rows_of_batch(
+    batch: RecordBatch, positions: Positions, first: int = 0, end: int | None = None
+) -> RowBatch:
+    """The columns of a batch of rows: all of them, or those from `first` to `end`."""
+    return RowBatch(batch, descriptions_of(batch, first, end), positions)
+
+
+def sequence_rows_of_batch(
+    batch: RecordBatch, positions: Positions, context: int
+) -> tuple[RowBatch, RowBatch]:
+    """The first `context` columns, and those of the feature lists."""
+    return rows_of_batch(batch, positions, 0, context), rows_of_batch(batch, positions, context)

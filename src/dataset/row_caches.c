@@ -1,0 +1,30 @@
+#include "dataset/row_caches.h"
+
+#include <stdlib.h>
+
+#include "dataset/dataset.h"
+
+static struct row_caches *create(void) {
+    struct row_caches *caches = calloc(1, sizeof *caches);
+    if (!caches) return NULL;
+    caches->marks = list_marks_cache_create();
+    if (caches->marks) return caches;
+    free(caches);
+    return NULL;
+}
+
+struct row_caches *row_caches_of(recmap_dataset *dataset) {
+    struct row_caches *caches = atomic_load(&dataset->row_caches);
+    if (caches) return caches;
+    struct row_caches *fresh = create();
+    if (!fresh || atomic_compare_exchange_strong(&dataset->row_caches, &caches, fresh))
+        return fresh;
+    row_caches_destroy(fresh);
+    return caches;
+}
+
+void row_caches_destroy(struct row_caches *caches) {
+    if (!caches) return;
+    list_marks_cache_destroy(caches->marks);
+    free(caches);
+}

@@ -1,0 +1,21 @@
+/* What a data set remembers of long records for the rows that are cut from them. Made for the first
+ * rows. */
+#ifndef RECMAP_DATASET_ROW_CACHES_H
+#define RECMAP_DATASET_ROW_CACHES_H
+
+#include <recmap/dataset.h>
+
+#include "dataset/list_marks.h"
+#include "dataset/verified.h"
+
+struct row_caches {
+    struct verified verified;
+    struct list_marks_cache *marks;
+};
+
+/* NULL if memory runs out. Any thread may call it. */
+struct row_caches *row_caches_of(recmap_dataset *dataset);
+
+void row_caches_destroy(struct row_caches *caches);
+
+#endif

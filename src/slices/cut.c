@@ -1,0 +1,119 @@
+#include "slices/cut.h"
+
+#include <recmap/columns.h>
+
+#include "decode/list_decode.h"
+#include "decode/skip_varints.h"
+
+enum {
+    BYTES_TAG = 1 << 3 | WIRE_BYTES,
+    VARINT_SPACING = 4096, /* values between marks: about 1 us to skip */
+    BYTES_SPACING = 16,
+};
+
+/* Values of the list, as a part of its bytes. */
+struct value_part {
+    const uint8_t *data;
+    size_t size;
+    uint64_t count;
+};
+
+/* The values of the stretch, in a list of values of one size. */
+static bool find_fixed(struct value_part *part, const struct slice_plan *slice,
+                       const struct slice_span *span, const struct stretch *stretch,
+                       size_t value_size) {
+    size_t element_size = (size_t)slice->stride * value_size;
+    if (stretch->total != span->size / element_size || span->size % element_size) return false;
+    part->data = span->data + stretch->first * element_size;
+    part->size = (size_t)stretch->count * element_size;
+    part->count = stretch->count * slice->stride;
+    return true;
+}
+
+/* Returns the size of the first `count` bytes values, each with its tag. */
+static size_t skip_bytes(const uint8_t *data, size_t size, uint64_t count) {
+    struct wire list = {data, data + size}, value;
+    struct wire_trace trace;
+    for (uint32_t tag; count; count--)
+        if (wire_done(&list) || !wire_read_tag(&tag, &list, &trace) || tag != BYTES_TAG ||
+            !wire_read_bytes(&value, &list, &trace))
+            return SIZE_MAX;
+    return (size_t)(list.at - data);
+}
+
+/* Where value `first` starts, or SIZE_MAX. */
+static size_t find_value(const struct marked_list *list, uint64_t first,
+                         struct list_marks_cache *marks) {
+    size_t offset = 0;
+    uint64_t value = 0;
+    if (list->size >= LIST_MARKS_MIN_SIZE && first >= list->spacing &&
+        !list_marks_find(&offset, &value, marks, list, first))
+        return SIZE_MAX;
+    size_t step = list->skip(list->data + offset, list->size - offset, first - value);
+    return step == SIZE_MAX ? SIZE_MAX : offset + step;
+}
+
+/* The values of the stretch, in a list of values of any size. The end of the list is checked only
+ * if the stretch reaches it: looking for it otherwise would cost as much as decoding the rest. */
+static bool find_varied(struct value_part *part, const struct slice_plan *slice,
+                        const struct stretch *stretch, const struct marked_list *list,
+                        struct list_marks_cache *marks) {
+    bool has_end = stretch->first + stretch->count == stretch->total;
+    size_t begin = 0, end = list->size;
+    part->count = stretch->count * slice->stride;
+    if (stretch->first) begin = find_value(list, stretch->first * slice->stride, marks);
+    if (begin == SIZE_MAX) return false;
+    if (!has_end) {
+        end = list->skip(list->data + begin, list->size - begin, part->count);
+        if (end == SIZE_MAX) return false;
+        end += begin;
+    }
+    part->data = list->data + begin;
+    part->size = end - begin;
+    return true;
+}
+
+static bool find_part(struct value_part *part, const struct slice_plan *slice,
+                      const struct slice_span *span, const struct stretch *stretch,
+                      const recmap_record *record, struct list_marks_cache *marks) {
+    const struct slot *slot = &slice->slot;
+    if (slot->raw)
+        return find_fixed(part, slice, span, stretch, recmap_element_size(slot->element));
+    if (slot->list == RECMAP_TYPE_FLOAT) return find_fixed(part, slice, span, stretch, 4);
+    bool is_bytes = slot->list == RECMAP_TYPE_BYTES;
+    struct marked_list list = {record->number,
+                               record->data,
+                               span->data,
+                               span->size,
+                               is_bytes ? skip_bytes : skip_varints,
+                               is_bytes ? BYTES_SPACING : VARINT_SPACING};
+    return find_varied(part, slice, stretch, &list, marks);
+}
+
+/* Decodes bytes values, each with its tag. */
+static bool take_bytes(struct list_decoder *decoder, const struct value_part *part) {
+    struct wire list = {part->data, part->data + part->size}, value;
+    struct wire_trace trace;
+    while (!wire_done(&list)) {
+        uint32_t tag;
+        if (!wire_read_tag(&tag, &list, &trace) || tag != BYTES_TAG ||
+            !wire_read_bytes(&value, &list, &trace) ||
+            !list_bytes(decoder, value.at, wire_left(&value)))
+            return false;
+    }
+    return true;
+}
+
+bool slice_cut(struct sink *sink, const struct slice_plan *slice, const struct slice_span *span,
+               const struct stretch *stretch, const recmap_record *record,
+               struct list_marks_cache *marks) {
+    const struct slot *slot = &slice->slot;
+    struct value_part part;
+    if (!span->is_found || !find_part(&part, slice, span, stretch, record, marks)) return false;
+    struct list_decoder decoder = list_begin(sink, slot, stretch->place * slice->stride);
+    decoder.room = part.count;
+    bool is_bytes = slot->list == RECMAP_TYPE_BYTES && !slot->raw;
+    bool is_decoded = is_bytes ? take_bytes(&decoder, &part)
+                               : list_run(&decoder, part.data, part.size);
+    return is_decoded && !decoder.room;
+}

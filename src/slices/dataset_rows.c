@@ -1,0 +1,133 @@
+/* Reading rows from a data set. */
+#include <inttypes.h>
+
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "dataset/dataset.h"
+#include "dataset/gather.h"
+#include "dataset/parse.h"
+#include "order/order.h"
+#include "plan/plan.h"
+#include "plan/spec.h"
+#include "slices/rows.h"
+
+static recmap_status check_records(const recmap_dataset *dataset, const recmap_order *order,
+                                   recmap_error *error) {
+    uint64_t count = recmap_dataset_count(dataset);
+    if (!order->row_width)
+        return fail(error, RECMAP_INVALID, "a %s order gives records, not rows", order->kind->name);
+    if (order->record_limit <= count) return RECMAP_OK;
+    fail(error, RECMAP_INVALID,
+         "the order covers %" PRIu64 " records, but the data set has %" PRIu64, order->record_limit,
+         count);
+    fail_advise(error, "make the order from the counts of this data set");
+    return RECMAP_INVALID;
+}
+
+static recmap_status check_added(const recmap_order *order, const recmap_feature *feature,
+                                 recmap_error *error) {
+    uint64_t added = feature->prepend_count + feature->append_count;
+    if (order->row_add == added) return RECMAP_OK;
+    if (order->row_add == ROW_ADD_MIXED)
+        fail(error, RECMAP_INVALID,
+             "the sources of the mixture add different numbers of elements to a document");
+    else
+        fail(error, RECMAP_INVALID,
+             "feature '%.200s' prepends and appends %" PRIu64
+             " elements, but the order adds %" PRIu64 " to each document",
+             feature->name, added, order->row_add);
+    fail_advise(error, "give as many elements to prepend and append as `add` of the order");
+    return RECMAP_INVALID;
+}
+
+static recmap_status check_size(const recmap_order *order, const struct column_plan *column,
+                                recmap_error *error) {
+    if (order->row_width < SPEC_ELEMENT_LIMIT / column->stride) return RECMAP_OK;
+    fail(error, RECMAP_INVALID,
+         "feature '%.200s': a row of %" PRIu64 " elements has 2^31 values or more",
+         column->feature.name, order->row_width);
+    fail_advise(error, "use shorter rows");
+    return RECMAP_INVALID;
+}
+
+/* Rows of several documents have no single value for them. */
+static recmap_status check_other(const recmap_order *order, const recmap_feature *feature,
+                                 recmap_error *error) {
+    if (order->has_windows) return RECMAP_OK;
+    fail(error, RECMAP_INVALID,
+         "feature '%.200s' is not sliced, but a row of a %s order holds pieces of several records",
+         feature->name, order->kind->name);
+    fail_advise(error, "request it as SLICED, or read it for the records that the pieces name");
+    return RECMAP_INVALID;
+}
+
+recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *order,
+                         const recmap_parser *parser, recmap_error *error) {
+    RETURN_IF_FAILED(check_records(dataset, order, error));
+    if (!parser || !parser->slice_count) {
+        fail(error, RECMAP_INVALID, "the order gives rows, but no feature is sliced into rows");
+        fail_advise(error, "request a SLICED feature");
+        return RECMAP_INVALID;
+    }
+    for (size_t i = 0; i < parser->column_count; i++) {
+        const struct column_plan *column = &parser->columns[i];
+        if (column->feature.kind != RECMAP_FEATURE_SLICED) {
+            RETURN_IF_FAILED(check_other(order, &column->feature, error));
+            continue;
+        }
+        RETURN_IF_FAILED(check_added(order, &column->feature, error));
+        RETURN_IF_FAILED(check_size(order, column, error));
+    }
+    return RECMAP_OK;
+}
+
+/* A record that was verified before is not checked again, so its bytes may be zeros by now: those
+ * of pages past the end of a file that was cut. */
+static recmap_status check_cut(const recmap_batch *batch, recmap_error *error) {
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!batch->shards[i] || !open_shard_was_cut(batch->shards[i])) continue;
+        fail(error, RECMAP_IO, "the file was truncated after it was opened");
+        fail_at(error, NULL, batch->records[i].number, RECMAP_NO_OFFSET);
+        fail_advise(error, "restore the indexed file and open the data set again");
+        return RECMAP_IO;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status read_pieces(recmap_batch *batch, recmap_dataset *dataset,
+                                 const recmap_parser *parser, recmap_error *error) {
+    const recmap_pieces *pieces = &batch->pieces;
+    if (!array_reserve(&batch->piece_records, &batch->piece_records_capacity, pieces->count,
+                       sizeof *batch->piece_records))
+        return fail_memory(error);
+    RETURN_IF_FAILED(dataset_gather_distinct(batch->piece_records, batch, dataset, pieces->items,
+                                             pieces->count, error));
+    recmap_status status = rows_read(batch, parser, row_caches_of(dataset), error);
+    if (status == RECMAP_OK) status = check_cut(batch, error);
+    if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE || status == RECMAP_IO)
+        dataset_place_error(dataset, error);
+    return status;
+}
+
+recmap_status recmap_dataset_rows(recmap_batch *batch, recmap_dataset *dataset,
+                                  const recmap_order *order, const recmap_parser *parser,
+                                  uint64_t epoch, const uint64_t *positions, size_t count,
+                                  recmap_error *error) {
+    recmap_batch_clear(batch);
+    RETURN_IF_FAILED(rows_check(dataset, order, parser, error));
+    RETURN_IF_FAILED(recmap_order_pieces(&batch->pieces, order, epoch, positions, count, error));
+    batch->row_width = order->row_width;
+    recmap_status status = read_pieces(batch, dataset, parser, error);
+    if (status != RECMAP_OK) recmap_batch_clear(batch);
+    batch->is_parsed = batch->has_rows = status == RECMAP_OK;
+    return status;
+}
+
+const recmap_pieces *recmap_batch_pieces(const recmap_batch *batch) {
+    return batch->has_rows ? &batch->pieces : NULL;
+}
+
+uint64_t recmap_batch_row_width(const recmap_batch *batch) {
+    return batch->has_rows ? batch->row_width : 0;
+}
