@@ -320,12 +320,64 @@ def _rows(features: Features) -> tuple[Row, ...]:
     return tuple(rows)
 
 
+class _Parsers:
+    """Parsers that were compiled lately.
+
+    A batch keeps its memory for the next one only if both have the same parser; memory from the
+    kernel costs more than parsing into it. So calls with the same features get the same parser.
+    """
+
+    LIMIT = 64
+
+    def __init__(self) -> None:
+        self._of_objects: dict[object, tuple[object, _recmap.Parser]] = {}
+        self._of_rows: dict[str, _recmap.Parser] = {}
+
+    def find(self, features: Features, lists: Features | None) -> _recmap.Parser:
+        """The parser of these very objects, or of equal ones."""
+        objects = (*features.values(), None, *(lists or {}).values())
+        key = (tuple(features), lists if lists is None else tuple(lists), *map(id, objects))
+        found = self._of_objects.get(key)
+        if found:
+            return found[1]
+        parser = self._of_equal(features, lists)
+        if _is_hashable(objects):  # immutable, so the parser stays right
+            self._limit(self._of_objects)
+            self._of_objects[key] = objects, parser  # keeps the objects: no other has their ids
+        return parser
+
+    def _of_equal(self, features: Features, lists: Features | None) -> _recmap.Parser:
+        rows = _rows(features), None if lists is None else _rows(lists)
+        key = repr(rows)  # unlike ==, tells 0.0 from -0.0
+        parser = self._of_rows.get(key)
+        if parser is None:
+            parser = _recmap.Parser(*rows)
+            self._limit(self._of_rows)
+            self._of_rows[key] = parser
+        return parser
+
+    def _limit(self, parsers: dict[Any, Any]) -> None:
+        if len(parsers) >= self.LIMIT:
+            parsers.clear()
+
+
+def _is_hashable(objects: tuple[object, ...]) -> bool:
+    try:
+        hash(objects)
+    except TypeError:
+        return False
+    return True
+
+
+_parsers = _Parsers()
+
+
 def parser_of(features: Features, lists: Features | None = None) -> _recmap.Parser:
     """Compiles features, and those of the feature lists of SequenceExample if `lists` is given."""
     for given in (features, {} if lists is None else lists):
         if not isinstance(given, Mapping):
             raise TypeError("features must be a dict: {name: recmap.FixedLen(...), ...}")
-    return _recmap.Parser(_rows(features), None if lists is None else _rows(lists))
+    return _parsers.find(features, lists)
 
 
 _DTYPES = {"int64": "int64", "float": "float32", "bytes": "bytes"}

@@ -404,6 +404,41 @@ def test_polars_and_pandas(ds):
     assert frame["label"].tolist() == list(range(5))
 
 
+def test_equal_features_share_their_memory(ds):
+    def address(features):
+        column = ds.parse(range(ROWS), features)["x"]
+        return column.ctypes.data
+
+    same = {"x": recmap.FixedLen((), "int64", key="label")}
+    first = address(same)
+    for features in (same, {"x": recmap.FixedLen((), "int64", key="label")}):
+        assert address(features) == first
+
+
+def test_features_that_differ_slightly_are_not_mistaken(ds):
+    def default(value, dtype="float32", key="absent"):
+        return one(ds, recmap.FixedLen((), dtype, default=value, key=key), [0])[0]
+
+    for value in 0.0, -0.0, 0.0, 1.0, True, 1:
+        assert math.copysign(1, default(value)) == math.copysign(1, value)
+        assert default(value) == value
+    assert [default(1, dtype) for dtype in ("int64", "int8")] == [1, 1]
+    with pytest.raises(ValueError, match=r"1\.5"):
+        default(1.5, "int64")
+    fill = [1, 2]
+    features = {"x": recmap.FixedLen((2,), "int64", default=fill, key="absent")}
+    assert ds.parse([0], features)["x"].tolist() == [[1, 2]]
+    fill[0] = 7
+    assert ds.parse([0], features)["x"].tolist() == [[7, 2]]
+    features["y"] = recmap.FixedLen((), "int64", key="label")
+    assert ds.parse([3], features)["y"].tolist() == [3]
+    features["y"] = recmap.VarLen("int64", key="words")
+    assert ds.parse([3], features)["y"][0].tolist() == [0, 1, 2]
+    for i in range(200):  # more than are kept
+        column = one(ds, recmap.FixedLen((), "int64", default=i, key="absent"), [0])
+        assert column.tolist() == [i]
+
+
 def test_parsing_does_not_leak(ds):
     features = {"name": recmap.FixedLen((), bytes), "words": recmap.VarLen(int)}
 
