@@ -6,6 +6,11 @@
 
 #include "base/bytes.h"
 
+#if defined(__aarch64__)
+#include <arm_acle.h>
+#include <sys/auxv.h>
+#endif
+
 #if defined(RECMAP_PORTABLE)
 #define CRC crc32_iscsi_base /* plain C, for any CPU */
 #else
@@ -24,8 +29,8 @@ __attribute__((target("avx"))) static void clear_vector_registers(void) {
 
 /* Uses the CRC instruction on eight bytes at a time. For short data, such as the length of a
  * record, this is faster than the vector code. */
-__attribute__((target("sse4.2"))) static uint32_t update_short(uint32_t state, const uint8_t *data,
-                                                               size_t size) {
+__attribute__((target("sse4.2,crc32"))) static uint32_t
+update_short(uint32_t state, const uint8_t *data, size_t size) {
     uint64_t wide = state;
     for (; size >= 32; size -= 32, data += 32) {
         wide = __builtin_ia32_crc32di(wide, load64(data));
@@ -47,6 +52,24 @@ static bool has_instruction(void) {
 
 static void leave_wide_code(size_t size) {
     if (size >= WIDE_CODE_MIN && __builtin_cpu_supports("avx")) clear_vector_registers();
+}
+#elif defined(__aarch64__) && !defined(RECMAP_PORTABLE)
+/* The same with the CRC instructions of ARMv8, which are optional in the first version only. */
+__attribute__((target("+crc"))) static uint32_t update_short(uint32_t state, const uint8_t *data,
+                                                             size_t size) {
+    for (; size >= 8; size -= 8, data += 8) state = __crc32cd(state, load64(data));
+    if (size & 4) state = __crc32cw(state, load32(data));
+    data += size & 4;
+    for (size &= 3; size; size--) state = __crc32cb(state, *data++);
+    return state;
+}
+
+static bool has_instruction(void) {
+    return getauxval(AT_HWCAP) & HWCAP_CRC32;
+}
+
+static void leave_wide_code(size_t size) {
+    (void)size;
 }
 #else
 static uint32_t update_short(uint32_t state, const uint8_t *data, size_t size) {
