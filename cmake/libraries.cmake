@@ -1,0 +1,40 @@
+# Finds the C libraries and protoc-c. One message names everything that is missing and how to install
+# it, so that nobody has to run CMake once per library.
+find_package(PkgConfig)
+if(NOT PkgConfig_FOUND)
+  message(FATAL_ERROR "recmap needs pkg-config to find its C libraries. Install it, for example "
+                      "with: apt-get install pkg-config")
+endif()
+
+set(missing "")
+set(missing_packages "")
+
+# A library by its pkg-config module, with version bounds; Debian's package is named if it is missing.
+macro(recmap_library name package)
+  pkg_check_modules(${name} QUIET IMPORTED_TARGET ${ARGN})
+  if(NOT ${name}_FOUND)
+    list(APPEND missing "${ARGN}")
+    list(APPEND missing_packages ${package})
+  endif()
+endmacro()
+
+# src/format/inflate.c uses the internals of ISA-L's decoder: tests/unit/format/test_isal_layout.c
+# says what to check before the upper bound is raised.
+recmap_library(isal libisal-dev "libisal>=2.30" "libisal<2.33")
+recmap_library(liburing liburing-dev "liburing>=2.0")
+recmap_library(lmdb liblmdb-dev "lmdb>=0.9.24")
+recmap_library(protobuf-c libprotobuf-c-dev "libprotobuf-c>=1.4")
+recmap_library(xxhash libxxhash-dev "libxxhash>=0.8.1")
+find_program(PROTOC_C protoc-c)
+if(NOT PROTOC_C)
+  list(APPEND missing protoc-c)
+  list(APPEND missing_packages protobuf-c-compiler)
+endif()
+
+if(missing)
+  list(JOIN missing ", " missing)
+  list(JOIN missing_packages " " missing_packages)
+  message(FATAL_ERROR "recmap needs C libraries that were not found: ${missing}. On Debian and "
+                      "Ubuntu: apt-get install ${missing_packages}. Elsewhere install the packages "
+                      "of these names, or install a wheel of recmap, which contains them.")
+endif()
