@@ -99,6 +99,22 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_open(recmap_dataset **d
  * closed. */
 RECMAP_API void recmap_dataset_close(recmap_dataset *dataset);
 
+/* Concatenates data sets without merging their indexes: the records of parts[1] follow those of
+ * parts[0], and so on, and so do the shards. Everything that takes a data set takes the result. The
+ * parts are borrowed: close the result first. They may be concatenations, and may repeat.
+ *
+ * Lifted columns are those that all parts have with the same type. recmap_dataset_find returns the
+ * first record with an id in the first part that has one, recmap_dataset_find_all those of all
+ * parts. Records are read and checked as each part was opened; if parts differ, the stricter check
+ * applies to all. The fingerprint is that of the first part, hashed with that of each further part
+ * in turn (XXH3-128 of both).
+ *
+ * Errors: INVALID without parts, or with more than 2^62 records together; NO_MEMORY. Cost: 100
+ * bytes per shard. Reading takes a search among the parts longer. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_concat(recmap_dataset **dataset,
+                                                                recmap_dataset *const *parts,
+                                                                size_t count, recmap_error *error);
+
 /* 128 bits that identify the contents of a data set: a hash over the record boundaries and data
  * CRCs of all shards, in order. Paths and times do not affect it. */
 typedef struct recmap_fingerprint {

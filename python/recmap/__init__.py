@@ -25,6 +25,7 @@ from typing import Any
 
 from ._build import index, merge
 from ._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
+from ._concat import concat
 from ._dataset import Dataset
 from ._decode import decode_example
 from ._encode import encode_example, encode_sequence_example
@@ -133,6 +134,7 @@ __all__ = [
     "WithReplacement",
     "Writer",
     "__version__",
+    "concat",
     "decode_example",
     "encode_example",
     "encode_sequence_example",

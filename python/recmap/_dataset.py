@@ -19,7 +19,7 @@ from ._features import Feature, Features, features_of_schema, parser_of
 from ._lifted import Columns
 from ._missing import FeatureNames, Missing, check_batch
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
-from ._options import Lifts, OpenOptions
+from ._options import ConcatOptions, Lifts, OpenOptions
 from ._orders import Shuffled
 from ._partition import masks_of
 from ._progress import Progress, shown
@@ -42,7 +42,7 @@ class Dataset(_recmap.Dataset):
     the options: unpickling opens the index again, so it must be reachable there.
     """
 
-    _options: OpenOptions
+    _options: OpenOptions | ConcatOptions
     _selection: Selection
     _whole: bool  # the items are all records, in order
     _columns_read: dict[str, npt.NDArray[Any]]  # shared by all views
@@ -63,7 +63,7 @@ class Dataset(_recmap.Dataset):
             ...
 
     @classmethod
-    def _open(cls, options: OpenOptions) -> Dataset:
+    def _open(cls, options: OpenOptions | ConcatOptions) -> Dataset:
         handle = options.open_handle()
         count = _recmap.Dataset(handle, 0, 0, 1, None)._record_count()
         return cls._create(handle, options, Selection(0, count, 1, None), {}, FeatureNames())
@@ -72,7 +72,7 @@ class Dataset(_recmap.Dataset):
     def _create(
         cls,
         handle: _recmap.Handle,
-        options: OpenOptions,
+        options: OpenOptions | ConcatOptions,
         selection: Selection,
         columns_read: dict[str, npt.NDArray[Any]],
         feature_names: FeatureNames,
@@ -390,7 +390,7 @@ class Dataset(_recmap.Dataset):
 
     @property
     def index_path(self) -> str:
-        """The path of the index."""
+        """The path of the index; of a concatenation, the paths of all indexes, joined by " + "."""
         return self._options.path
 
     def schema(self, sample: int | None = 1000) -> dict[str, dict[str, Any]]:
@@ -495,7 +495,9 @@ class Dataset(_recmap.Dataset):
 register_sequence(Dataset)
 
 
-def _reopen(options: OpenOptions, fingerprint: str, selection: tuple[Any, ...] | None) -> Dataset:
+def _reopen(
+    options: OpenOptions | ConcatOptions, fingerprint: str, selection: tuple[Any, ...] | None
+) -> Dataset:
     dataset = Dataset._open(options)
     if dataset.fingerprint != fingerprint:
         raise StaleIndexError(

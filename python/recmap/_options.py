@@ -14,6 +14,7 @@ __all__ = [
     "Access",
     "Check",
     "Compression",
+    "ConcatOptions",
     "IndexOptions",
     "Lift",
     "OnCorrupt",
@@ -81,6 +82,28 @@ class OpenOptions:
             span_keep_size=self.span_keep_size,
             shards=self.shards,
         )
+
+    def opened(self) -> tuple[OpenOptions, ...]:
+        """The options of each index that is opened."""
+        return (self,)
+
+
+@dataclass(frozen=True)
+class ConcatOptions:
+    """How the parts of a concatenation are opened."""
+
+    parts: tuple[OpenOptions, ...]
+
+    @property
+    def path(self) -> str:
+        """The paths of the indexes, for messages."""
+        return " + ".join(part.path for part in self.parts)
+
+    def open_handle(self) -> _recmap.Handle:
+        return _recmap.Handle.concat(tuple(part.open_handle() for part in self.parts))
+
+    def opened(self) -> tuple[OpenOptions, ...]:
+        return self.parts
 
 
 @dataclass(frozen=True, kw_only=True)

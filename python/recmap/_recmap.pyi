@@ -60,6 +60,8 @@ class Handle:
         span_keep_size: int = ...,
         shards: str | None = ...,
     ) -> Self: ...
+    @classmethod
+    def concat(cls, parts: tuple[Handle, ...]) -> Handle: ...
 
 @disjoint_base
 class Dataset:

@@ -1,5 +1,6 @@
 #include "handle.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #include "arguments.h"
@@ -189,11 +190,57 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)handle;
 }
 
+/* Fills `datasets` with those of a tuple of handles. */
+static int take_parts(recmap_dataset **datasets, PyObject *type, PyObject *parts) {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(parts); i++) {
+        PyObject *part = PyTuple_GetItem(parts, i);
+        int is_handle = PyObject_IsInstance(part, type);
+        if (is_handle < 0) return -1;
+        if (!is_handle) {
+            PyErr_SetString(PyExc_TypeError, "a part is not a Handle");
+            return -1;
+        }
+        datasets[i] = ((handle_object *)part)->dataset;
+    }
+    return 0;
+}
+
+/* concat((Handle, ...)): a handle that keeps the others. */
+static PyObject *handle_concat(PyObject *type, PyObject *arguments) {
+    PyObject *parts;
+    if (!PyArg_ParseTuple(arguments, "O!:concat", &PyTuple_Type, &parts)) return NULL;
+    size_t count = (size_t)PyTuple_Size(parts);
+    recmap_dataset **datasets = calloc(count + 1, sizeof *datasets), *dataset = NULL;
+    if (!datasets) return PyErr_NoMemory();
+    recmap_error error = RECMAP_ERROR_INIT;
+    int is_good = take_parts(datasets, type, parts) == 0;
+    if (is_good && recmap_dataset_concat(&dataset, datasets, count, &error) != RECMAP_OK)
+        is_good = raise_error_int(&error) == 0;
+    free(datasets);
+    if (!is_good) return NULL;
+    allocfunc allocate = (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
+    handle_object *handle = (handle_object *)allocate((PyTypeObject *)type, 0);
+    if (!handle) {
+        recmap_dataset_close(dataset);
+        return NULL;
+    }
+    Py_INCREF(parts);
+    handle->parts = parts;
+    handle->dataset = dataset;
+    return (PyObject *)handle;
+}
+
+static PyMethodDef handle_methods[] = {
+    {"concat", handle_concat, METH_VARARGS | METH_CLASS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 static void handle_dealloc(PyObject *object) {
     handle_object *handle = (handle_object *)object;
     PyTypeObject *type = Py_TYPE(object);
     while (handle->spare_count) recmap_batch_destroy(handle->spares[--handle->spare_count]);
     recmap_dataset_close(handle->dataset);
+    Py_XDECREF(handle->parts);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -202,6 +249,7 @@ static void handle_dealloc(PyObject *object) {
 static PyType_Slot handle_slots[] = {
     {Py_tp_new, handle_new},
     {Py_tp_dealloc, handle_dealloc},
+    {Py_tp_methods, handle_methods},
     {Py_bf_getbuffer, view_get_buffer},
     {Py_tp_doc, "An open data set, which all of its views keep alive."},
     {0, NULL},

@@ -10,6 +10,7 @@ enum { HANDLE_SPARES = 16 };
 typedef struct handle_object {
     PyObject_HEAD
     recmap_dataset *dataset;
+    PyObject *parts;                     /* the handles of a concatenation, or NULL */
     unsigned lookups;                    /* a counter, to time one of several */
     unsigned waits;                      /* the number of next lookups that release the GIL */
     recmap_batch *spares[HANDLE_SPARES]; /* empty batches, to reuse their memory */

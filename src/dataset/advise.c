@@ -39,8 +39,7 @@ static bool enter_shard(struct advice *advice, uint32_t shard_index) {
     if (stretch->shard) shard_cache_unpin(stretch->shard);
     stretch->shard = NULL;
     stretch->shard_index = shard_index;
-    return shard_cache_pin(&stretch->shard, advice->dataset->shards, shard_index, NULL) ==
-           RECMAP_OK;
+    return dataset_pin_shard(&stretch->shard, advice->dataset, shard_index, NULL) == RECMAP_OK;
 }
 
 static void add(struct advice *advice, const struct index_place *place) {
@@ -71,8 +70,8 @@ size_t dataset_will_need(recmap_dataset *dataset, const uint64_t *numbers, size_
         .dataset = dataset, .only_missing = only_missing, .is_random = are_random(numbers, count)};
     for (size_t i = 0; i < count; i++) {
         struct index_place place;
-        if (i + AHEAD < count) index_prefetch(dataset->index, numbers[i + AHEAD]);
-        if (index_locate(&place, dataset->index, numbers[i], NULL) == RECMAP_OK)
+        if (i + AHEAD < count) dataset_prefetch_place(dataset, numbers[i + AHEAD]);
+        if (dataset_find_place(&place, dataset, numbers[i], NULL) == RECMAP_OK)
             add(&advice, &place);
     }
     ask(&advice);
@@ -83,8 +82,8 @@ size_t dataset_will_need(recmap_dataset *dataset, const uint64_t *numbers, size_
 bool dataset_is_resident(recmap_dataset *dataset, uint64_t number) {
     struct index_place place;
     struct open_shard *shard;
-    if (index_locate(&place, dataset->index, number, NULL) != RECMAP_OK) return true;
-    if (shard_cache_pin(&shard, dataset->shards, place.shard_index, NULL) != RECMAP_OK) return true;
+    if (dataset_find_place(&place, dataset, number, NULL) != RECMAP_OK) return true;
+    if (dataset_pin_shard(&shard, dataset, place.shard_index, NULL) != RECMAP_OK) return true;
     bool is_resident = open_shard_is_resident(shard, place.offset, place.frame_size);
     shard_cache_unpin(shard);
     return is_resident;

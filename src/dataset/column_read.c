@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "dataset/dataset.h"
+#include "dataset/concat.h"
 
 static const char LENGTH_NAME[] = "@length";
 
@@ -24,6 +24,9 @@ recmap_status recmap_dataset_get_lifted_column(recmap_lifted_column *info,
         *info = (recmap_lifted_column){LENGTH_NAME, RECMAP_TYPE_INT64, NULL};
         return RECMAP_OK;
     }
+    if (dataset->part_count)
+        return recmap_dataset_get_lifted_column(info, dataset->parts->dataset,
+                                                dataset->parts->columns[column_index], error);
     const struct manifest_column *column =
         &index_manifest(dataset->index)->columns[column_index - 1];
     *info = (recmap_lifted_column){column->name, column->type, column->default_value};
@@ -40,7 +43,7 @@ recmap_status recmap_dataset_find_lifted_column(size_t *column_index, const recm
         return RECMAP_OK;
     }
     fail(error, RECMAP_NOT_FOUND, "the index has no column \"%s\"", name);
-    fail_file(error, store_path(index_store(dataset->index)));
+    fail_file(error, dataset_path(dataset));
     fail_advise(error, "build it with `recmap index --lift %s`", name);
     return RECMAP_NOT_FOUND;
 }
@@ -54,6 +57,31 @@ static recmap_status check_read(const recmap_dataset *dataset, size_t column_ind
     if (info.type != type && dataset->info.record_count)
         return fail(error, RECMAP_INVALID, "column \"%s\" is of another type", info.name);
     return dataset_check_range(dataset, first, count, error);
+}
+
+/* Iterates over the parts of a concatenation that have records of a range. */
+struct part_cursor {
+    const recmap_dataset *dataset;
+    const struct dataset_part *part; /* of the current stretch */
+    uint64_t next, end;              /* records that are still to come */
+    uint64_t first;                  /* record of the part */
+    size_t count;
+    size_t done; /* records before the current stretch */
+};
+
+static struct part_cursor part_cursor_init(const recmap_dataset *dataset, uint64_t first,
+                                           size_t count) {
+    return (struct part_cursor){.dataset = dataset, .next = first, .end = first + count};
+}
+
+static bool next_part(struct part_cursor *cursor) {
+    cursor->done += cursor->count;
+    if (cursor->next == cursor->end) return false;
+    cursor->part = concat_part_of_record(cursor->dataset, cursor->next);
+    cursor->first = cursor->next - cursor->part->first_record;
+    cursor->count = (size_t)(min_u64(cursor->end, concat_part_end(cursor->part)) - cursor->next);
+    cursor->next += cursor->count;
+    return true;
 }
 
 /* Iterates over the values of a lifted column, and opens each chunk when it reaches it. */
@@ -100,6 +128,14 @@ recmap_status recmap_dataset_read_int64(int64_t *values, recmap_dataset *dataset
         check_read(dataset, column_index, RECMAP_TYPE_INT64, first, count, error);
     if (status != RECMAP_OK) return status;
     if (column_index == 0) return read_lengths(values, dataset, first, count, error);
+    struct part_cursor parts = part_cursor_init(dataset, first, count);
+    if (dataset->part_count) {
+        while (status == RECMAP_OK && next_part(&parts))
+            status = recmap_dataset_read_int64(values + parts.done, parts.part->dataset,
+                                               parts.part->columns[column_index], parts.first,
+                                               parts.count, error);
+        return status;
+    }
     struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         recmap_value value;
@@ -113,6 +149,14 @@ recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, 
                                         uint64_t first, size_t count, recmap_error *error) {
     recmap_status status =
         check_read(dataset, column_index, RECMAP_TYPE_FLOAT, first, count, error);
+    struct part_cursor parts = part_cursor_init(dataset, first, count);
+    if (dataset->part_count) {
+        while (status == RECMAP_OK && next_part(&parts))
+            status = recmap_dataset_read_float(values + parts.done, parts.part->dataset,
+                                               parts.part->columns[column_index], parts.first,
+                                               parts.count, error);
+        return status;
+    }
     struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         recmap_value value;
@@ -127,6 +171,14 @@ recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_dataset *da
                                         recmap_error *error) {
     recmap_status status =
         check_read(dataset, column_index, RECMAP_TYPE_BYTES, first, count, error);
+    struct part_cursor parts = part_cursor_init(dataset, first, count);
+    if (dataset->part_count) {
+        while (status == RECMAP_OK && next_part(&parts))
+            status = recmap_dataset_read_bytes(values + parts.done, parts.part->dataset,
+                                               parts.part->columns[column_index], parts.first,
+                                               parts.count, error);
+        return status;
+    }
     struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         status = next_value(&values[i], &cursor, error);

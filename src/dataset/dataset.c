@@ -1,5 +1,4 @@
 #include "dataset/dataset.h"
-#include "dataset/row_caches.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +6,9 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "dataset/concat.h"
 #include "dataset/direct_reader.h"
+#include "dataset/row_caches.h"
 #include "os/memory.h"
 
 static void fill_info(recmap_dataset *dataset) {
@@ -40,8 +41,7 @@ static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error)
     size_t count = (size_t)index_manifest(dataset->index)->shard_count;
     dataset->framings = calloc(count + 1, sizeof *dataset->framings);
     if (!dataset->framings) return fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        dataset->framings[i] = index_shards(dataset->index)[i].framing;
+    for (size_t i = 0; i < count; i++) dataset->framings[i] = dataset->shard_table[i].framing;
     return RECMAP_OK;
 }
 
@@ -51,7 +51,9 @@ static recmap_status prepare_shards(recmap_dataset *dataset, const recmap_datase
                                           options->shards, options->shard_limit,
                                           options->span_keep_size};
     dataset->access = dataset->info.access = access;
-    return shard_cache_create(&dataset->shards, dataset->index, &caching, error);
+    recmap_status status = shard_cache_create(&dataset->shards, dataset->index, &caching, error);
+    if (status == RECMAP_OK) dataset->evicts_shards = shard_cache_evicts(dataset->shards);
+    return status;
 }
 
 /* RECMAP_ACCESS_AUTO: tries direct reads if the data do not fit in memory. */
@@ -76,6 +78,7 @@ static recmap_status open_parts(recmap_dataset *dataset, const char *path,
     if (status == RECMAP_OK) status = index_open(&dataset->index, path, &store, error);
     if (status != RECMAP_OK) return status;
     fill_info(dataset);
+    dataset->shard_table = index_shards(dataset->index);
     status = choose_access(dataset, options, error);
     if (status == RECMAP_OK) status = find_framings(dataset, error);
     return status == RECMAP_OK ? prepare_ids(dataset, options, error) : status;
@@ -116,6 +119,7 @@ recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
 void recmap_dataset_close(recmap_dataset *dataset) {
     if (!dataset) return;
     record_buffers_free(dataset);
+    concat_free_parts(dataset);
     shard_cache_destroy(dataset->shards);
     extractor_destroy(dataset->extractor);
     row_caches_destroy(atomic_load(&dataset->row_caches));
@@ -142,7 +146,7 @@ recmap_status recmap_dataset_get_shard(recmap_shard_info *info, const recmap_dat
         return fail(error, RECMAP_INVALID,
                     "shard %" PRIu64 " is out of range: the data set has %" PRIu64 " shards",
                     shard_index, dataset->info.shard_count);
-    const struct index_shard *shard = &index_shards(dataset->index)[shard_index];
+    const struct index_shard *shard = &dataset->shard_table[shard_index];
     *info = (recmap_shard_info){.path = shard->entry.path,
                                 .size = shard->entry.file_size,
                                 .compression = compression_name(shard->entry.compression),
@@ -153,19 +157,29 @@ recmap_status recmap_dataset_get_shard(recmap_shard_info *info, const recmap_dat
     return RECMAP_OK;
 }
 
+static recmap_status get_damage_of_part(recmap_damage *damage, const recmap_dataset *dataset,
+                                        uint64_t damage_index, recmap_error *error) {
+    const struct dataset_part *part = concat_part_of_damage(dataset, damage_index);
+    recmap_status status =
+        recmap_dataset_get_damage(damage, part->dataset, damage_index - part->first_damage, error);
+    if (status == RECMAP_OK) damage->shard_index += part->first_shard;
+    return status;
+}
+
 recmap_status recmap_dataset_get_damage(recmap_damage *damage, recmap_dataset *dataset,
                                         uint64_t damage_index, recmap_error *error) {
     if (damage_index >= dataset->info.damage_count)
         return fail(error, RECMAP_INVALID,
                     "damage %" PRIu64 " is out of range: the index lists %" PRIu64, damage_index,
                     dataset->info.damage_count);
+    if (dataset->part_count) return get_damage_of_part(damage, dataset, damage_index, error);
     const struct damage_entry *entry = &index_damages(dataset->index)[damage_index];
     *damage = (recmap_damage){
         .shard_index = entry->shard,
         .record = RECMAP_NO_RECORD,
         .offset = entry->offset,
         .length = entry->length,
-        .path = index_shards(dataset->index)[entry->shard].entry.path,
+        .path = dataset->shard_table[entry->shard].entry.path,
         .reason = entry->reason,
     };
     return RECMAP_OK;
@@ -179,7 +193,7 @@ recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first,
     else
         fail(error, RECMAP_INVALID, "records %" PRIu64 " to %" PRIu64 " are out of range", first,
              first + count - 1);
-    fail_file(error, store_path(index_store(dataset->index)));
+    fail_file(error, dataset_path(dataset));
     if (have) fail_advise(error, "the data set has records 0 to %" PRIu64, have - 1);
     else fail_advise(error, "the data set has no records");
     return RECMAP_INVALID;
@@ -208,7 +222,7 @@ recmap_status recmap_dataset_locate(recmap_location *locations, recmap_dataset *
     recmap_status status = dataset_check_range(dataset, first, count, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         struct index_place place;
-        status = index_locate(&place, dataset->index, first + i, error);
+        status = dataset_find_place(&place, dataset, first + i, error);
         if (status != RECMAP_OK) break;
         locations[i] = (recmap_location){place.shard_index, place.offset, 0};
         status = measure(&locations[i].size, dataset, &place, first + i, error);
@@ -216,6 +230,75 @@ recmap_status recmap_dataset_locate(recmap_location *locations, recmap_dataset *
     return status;
 }
 
+const char *dataset_path(const recmap_dataset *dataset) {
+    return dataset->part_count ? NULL : store_path(index_store(dataset->index));
+}
+
+const char *dataset_path_of_shard(const recmap_dataset *dataset, uint32_t shard_index) {
+    if (!dataset->part_count) return dataset_path(dataset);
+    return dataset_path(concat_part_of_shard(dataset, shard_index)->dataset);
+}
+
+/* ---- Places. */
+
+recmap_status concat_locate(struct index_place *place, const recmap_dataset *dataset,
+                            uint64_t number, recmap_error *error) {
+    const struct dataset_part *part = concat_part_of_record(dataset, number);
+    recmap_status status =
+        index_locate(place, part->dataset->index, number - part->first_record, error);
+    if (status == RECMAP_OK) place->shard_index += (uint32_t)part->first_shard;
+    return status;
+}
+
+recmap_status concat_pin_shard(struct open_shard **shard, const recmap_dataset *dataset,
+                               uint32_t shard_index, recmap_error *error) {
+    const struct dataset_part *part = concat_part_of_shard(dataset, shard_index);
+    return shard_cache_pin(shard, part->dataset->shards, shard_index - (uint32_t)part->first_shard,
+                           error);
+}
+
+/* The index that has a record, and the record's number in it. */
+static struct index_file *index_of_record(const recmap_dataset *dataset, uint64_t *number) {
+    if (__builtin_expect(!dataset->part_count, 1)) return dataset->index;
+    const struct dataset_part *part = concat_part_of_record(dataset, *number);
+    *number -= part->first_record;
+    return part->dataset->index;
+}
+
+void dataset_prefetch_place(const recmap_dataset *dataset, uint64_t number) {
+    const struct index_file *index = index_of_record(dataset, &number);
+    index_prefetch(index, number);
+}
+
+void dataset_prefetch_place_bits(const recmap_dataset *dataset, uint64_t number) {
+    const struct index_file *index = index_of_record(dataset, &number);
+    index_prefetch_bits(index, number);
+}
+
+bool dataset_guess_place(uint32_t *shard_index, uint64_t *offset, const recmap_dataset *dataset,
+                         uint64_t number) {
+    const struct dataset_part *part = dataset->part_count ? concat_part_of_record(dataset, number)
+                                                          : NULL;
+    const struct index_file *index = index_of_record(dataset, &number);
+    if (!index_guess(shard_index, offset, index, number)) return false;
+    if (part) *shard_index += (uint32_t)part->first_shard;
+    return true;
+}
+
+/* ---- Inflating. */
+
+static void add_span_statistics(recmap_span_statistics *total, recmap_span_statistics added) {
+    total->inflate_count += added.inflate_count;
+    total->inflated_size += added.inflated_size;
+    total->hit_count += added.hit_count;
+    total->evict_count += added.evict_count;
+    total->held_size += added.held_size;
+}
+
 recmap_span_statistics recmap_dataset_get_span_statistics(const recmap_dataset *dataset) {
-    return shard_cache_span_statistics(dataset->shards);
+    if (!dataset->part_count) return shard_cache_span_statistics(dataset->shards);
+    recmap_span_statistics total = {0};
+    for (size_t i = 0; i < dataset->part_count; i++)
+        add_span_statistics(&total, recmap_dataset_get_span_statistics(dataset->parts[i].dataset));
+    return total;
 }

@@ -14,19 +14,62 @@
 
 struct record_buffer;
 struct row_caches;
+struct dataset_part;
 
+/* A data set is open from an index, or the concatenation of others (dataset/concat.h). A
+ * concatenation has parts instead of `index`, `shards` and `extractor`, which are NULL. */
 struct recmap_dataset {
     struct index_file *index;
     struct shard_cache *shards;
+    struct dataset_part *parts;
+    size_t part_count;                     /* 0 unless it is a concatenation */
+    const struct index_shard *shard_table; /* the shards of the index, or `own_shards` */
+    struct index_shard *own_shards;
     const struct framing **framings; /* of each shard */
     frame_check check;
     recmap_access access;
+    bool evicts_shards;            /* as shard_cache_evicts; of any part */
     bool outgrows_caches;          /* a record is unlikely to be in a CPU cache when read again */
     struct extractor *extractor;   /* reads the ids of records; NULL without ids */
     struct record_buffer *buffers; /* of copied records that were not released; process lock */
     _Atomic(struct row_caches *) row_caches; /* NULL before the first rows */
     recmap_dataset_info info;
 };
+
+/* The path of the index, or of the index that has the shard; NULL for a concatenation. */
+const char *dataset_path(const recmap_dataset *dataset);
+const char *dataset_path_of_shard(const recmap_dataset *dataset, uint32_t shard_index);
+
+/* The place of record `number`, which is below record_count, with the number of its shard in this
+ * data set. Errors: as index_locate. */
+recmap_status concat_locate(struct index_place *place, const recmap_dataset *dataset,
+                            uint64_t number, recmap_error *error);
+
+static inline recmap_status dataset_find_place(struct index_place *place,
+                                               const recmap_dataset *dataset, uint64_t number,
+                                               recmap_error *error) {
+    if (__builtin_expect(dataset->part_count != 0, 0))
+        return concat_locate(place, dataset, number, error);
+    return index_locate(place, dataset->index, number, error);
+}
+
+/* Pins a shard. Errors: as shard_cache_pin. */
+recmap_status concat_pin_shard(struct open_shard **shard, const recmap_dataset *dataset,
+                               uint32_t shard_index, recmap_error *error);
+
+static inline recmap_status dataset_pin_shard(struct open_shard **shard,
+                                              const recmap_dataset *dataset, uint32_t shard_index,
+                                              recmap_error *error) {
+    if (__builtin_expect(dataset->part_count != 0, 0))
+        return concat_pin_shard(shard, dataset, shard_index, error);
+    return shard_cache_pin(shard, dataset->shards, shard_index, error);
+}
+
+/* As index_prefetch, index_prefetch_bits and index_guess. */
+void dataset_prefetch_place(const recmap_dataset *dataset, uint64_t number);
+void dataset_prefetch_place_bits(const recmap_dataset *dataset, uint64_t number);
+bool dataset_guess_place(uint32_t *shard_index, uint64_t *offset, const recmap_dataset *dataset,
+                         uint64_t number);
 
 /* INVALID unless [first, first + count) are records. */
 recmap_status dataset_check_range(const recmap_dataset *dataset, uint64_t first, uint64_t count,

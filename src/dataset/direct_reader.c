@@ -29,7 +29,7 @@ struct direct_reader {
 
 static bool get_alignment(uint32_t *alignment, recmap_dataset *dataset, uint32_t shard_index) {
     struct open_shard *shard;
-    if (shard_cache_pin(&shard, dataset->shards, shard_index, NULL) != RECMAP_OK) return false;
+    if (dataset_pin_shard(&shard, dataset, shard_index, NULL) != RECMAP_OK) return false;
     int fd = open_shard_direct(alignment, shard);
     shard_cache_unpin(shard);
     return fd >= 0;
@@ -38,7 +38,7 @@ static bool get_alignment(uint32_t *alignment, recmap_dataset *dataset, uint32_t
 /* Checks the first uncompressed shard only: shards usually lie on one file system. If another one
  * does not support direct reads, its batches are gathered. */
 static bool shards_allow(recmap_dataset *dataset) {
-    const struct index_shard *shards = index_shards(dataset->index);
+    const struct index_shard *shards = dataset->shard_table;
     uint32_t alignment;
     for (uint32_t i = 0; i < dataset->info.shard_count; i++)
         if (shards[i].entry.compression == COMPRESSION_NONE && shards[i].entry.record_count)
@@ -71,8 +71,8 @@ void direct_reader_destroy(struct direct_reader *reader) {
 static bool locate(recmap_batch *batch, const recmap_dataset *dataset, size_t count) {
     enum { AHEAD = 16 };
     for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) index_prefetch(dataset->index, batch->requests[i + AHEAD].number);
-        if (index_locate(&batch->places[i], dataset->index, batch->requests[i].number, NULL) !=
+        if (i + AHEAD < count) dataset_prefetch_place(dataset, batch->requests[i + AHEAD].number);
+        if (dataset_find_place(&batch->places[i], dataset, batch->requests[i].number, NULL) !=
             RECMAP_OK)
             return false;
         if (batch->places[i].frame_size > RECORD_MAX) return false;
@@ -221,8 +221,7 @@ static void submit_reads(struct direct_reader *reader) {
     while (count < SUBMITTED_AT_ONCE && reader->in_flight < reader->depth &&
            (read = next_read(reader))) {
         uint32_t alignment, shard_index = read->batch->places[read->first].shard_index;
-        if (shard_cache_pin(&pins[count], reader->dataset->shards, shard_index, NULL) !=
-            RECMAP_OK) {
+        if (dataset_pin_shard(&pins[count], reader->dataset, shard_index, NULL) != RECMAP_OK) {
             cancel_reads(reader, read->batch);
             continue;
         }

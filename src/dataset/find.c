@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "dataset/dataset.h"
+#include "dataset/concat.h"
 
 static recmap_status check_can_find(const recmap_dataset *dataset, const recmap_value *id,
                                     recmap_error *error) {
-    const char *path = store_path(index_store(dataset->index));
+    const char *path = dataset_path(dataset);
     if (id->type != RECMAP_TYPE_BYTES && id->type != RECMAP_TYPE_INT64)
         return fail(error, RECMAP_INVALID, "an id is of type BYTES or INT64");
     if (dataset->extractor) return RECMAP_OK;
@@ -31,9 +31,8 @@ static bool is_same_id(const recmap_value *a, const recmap_value *b) {
 
 static void name_place(const recmap_dataset *dataset, uint64_t number, recmap_error *error) {
     struct index_place place;
-    if (index_locate(&place, dataset->index, number, NULL) != RECMAP_OK) return;
-    fail_at(error, index_shards(dataset->index)[place.shard_index].entry.path, number,
-            place.offset);
+    if (dataset_find_place(&place, dataset, number, NULL) != RECMAP_OK) return;
+    fail_at(error, dataset->shard_table[place.shard_index].entry.path, number, place.offset);
 }
 
 static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t number,
@@ -51,9 +50,30 @@ static recmap_status has_id(bool *matches, recmap_dataset *dataset, uint64_t num
 
 /* The index stores hashes of ids only, so each candidate is read and its id compared. All matches
  * are counted, also those beyond the capacity. */
+/* All matches in the parts, ascending because parts are in order. */
+static recmap_status find_all_in_parts(uint64_t *numbers, size_t capacity, size_t *count,
+                                       const recmap_dataset *dataset, const recmap_value *id,
+                                       recmap_error *error) {
+    size_t total = 0;
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        const struct dataset_part *part = &dataset->parts[i];
+        size_t stored = total < capacity ? total : capacity, found = 0;
+        recmap_status status = recmap_dataset_find_all(stored < capacity ? numbers + stored : NULL,
+                                                       capacity - stored, &found, part->dataset, id,
+                                                       error);
+        if (status != RECMAP_OK) return status;
+        for (size_t j = stored; j < stored + found && j < capacity; j++)
+            numbers[j] += part->first_record;
+        total += found;
+    }
+    *count = total;
+    return RECMAP_OK;
+}
+
 recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t *count,
                                       recmap_dataset *dataset, const recmap_value *id,
                                       recmap_error *error) {
+    if (dataset->part_count) return find_all_in_parts(numbers, capacity, count, dataset, id, error);
     recmap_status status = check_can_find(dataset, id, error);
     if (status != RECMAP_OK) return status;
     struct index_candidates candidates;
@@ -83,13 +103,26 @@ static recmap_status fail_not_found(const recmap_dataset *dataset, const recmap_
              shown ? (const char *)id->as.bytes.data : "",
              id->as.bytes.size > 200 ? " (its first 200 bytes)" : "");
     }
-    fail_file(error, store_path(index_store(dataset->index)));
-    fail_advise(error, "ids are those of feature \"%s\"", dataset->info.id_name);
+    fail_file(error, dataset_path(dataset));
+    if (dataset->info.id_name)
+        fail_advise(error, "ids are those of feature \"%s\"", dataset->info.id_name);
     return RECMAP_NOT_FOUND;
+}
+
+static recmap_status find_in_parts(uint64_t *number, const recmap_dataset *dataset,
+                                   const recmap_value *id, recmap_error *error) {
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        const struct dataset_part *part = &dataset->parts[i];
+        recmap_status status = recmap_dataset_find(number, part->dataset, id, error);
+        if (status == RECMAP_OK) *number += part->first_record;
+        if (status != RECMAP_NOT_FOUND) return status;
+    }
+    return fail_not_found(dataset, id, error);
 }
 
 recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset, const recmap_value *id,
                                   recmap_error *error) {
+    if (dataset->part_count) return find_in_parts(number, dataset, id, error);
     recmap_status status = check_can_find(dataset, id, error);
     if (status != RECMAP_OK) return status;
     struct index_candidates candidates;

@@ -46,10 +46,10 @@ static recmap_status enter_shard(struct gather *gather, uint32_t shard_index, re
     if (gather->shard && gather->shard_index == shard_index) return RECMAP_OK;
     leave_shard(gather);
     struct open_shard *shard;
-    recmap_status status = shard_cache_pin(&shard, gather->dataset->shards, shard_index, error);
+    recmap_status status = dataset_pin_shard(&shard, gather->dataset, shard_index, error);
     if (status != RECMAP_OK) return status;
     gather->is_borrowed = !open_shard_bytes(shard);
-    if (!gather->is_borrowed && shard_cache_evicts(gather->dataset->shards) &&
+    if (!gather->is_borrowed && gather->dataset->evicts_shards &&
         !batch_keep_pin(gather->batch, shard)) {
         shard_cache_unpin(shard);
         return fail_memory(error);
@@ -65,7 +65,7 @@ static recmap_status locate(struct gather *gather, size_t i, recmap_error *error
     uint64_t number = batch->requests[i].number;
     struct index_place *place = &batch->places[i];
     batch->shards[i] = NULL;
-    recmap_status status = index_locate(place, gather->dataset->index, number, error);
+    recmap_status status = dataset_find_place(place, gather->dataset, number, error);
     if (status == RECMAP_OK && gather->dataset->access != RECMAP_ACCESS_MAP) return RECMAP_OK;
     if (status == RECMAP_OK) status = enter_shard(gather, place->shard_index, error);
     if (status != RECMAP_OK) {
@@ -220,7 +220,7 @@ static recmap_status read_compressed(struct gather *gather, size_t i, size_t cou
 static recmap_status read_some(struct gather *gather, size_t i, size_t count, size_t *next,
                                recmap_error *error) {
     uint32_t shard_index = gather->batch->places[i].shard_index;
-    const struct shard_entry *entry = &index_shards(gather->dataset->index)[shard_index].entry;
+    const struct shard_entry *entry = &gather->dataset->shard_table[shard_index].entry;
     return entry->compression == COMPRESSION_NONE ? read_merged(gather, i, count, next, error)
                                                   : read_compressed(gather, i, count, next, error);
 }
@@ -234,11 +234,12 @@ static bool is_due(size_t *i, size_t turn, size_t lag, size_t count) {
 static recmap_status turn_stages(struct gather *gather, size_t turn, size_t count,
                                  recmap_error *error) {
     recmap_batch *batch = gather->batch;
-    struct index_file *index = gather->dataset->index;
+    const recmap_dataset *dataset = gather->dataset;
     recmap_status status = RECMAP_OK;
     size_t i;
-    if (is_due(&i, turn, 0, count)) index_prefetch(index, batch->requests[i].number);
-    if (is_due(&i, turn, LAG_OFFSET, count)) index_prefetch_bits(index, batch->requests[i].number);
+    if (is_due(&i, turn, 0, count)) dataset_prefetch_place(dataset, batch->requests[i].number);
+    if (is_due(&i, turn, LAG_OFFSET, count))
+        dataset_prefetch_place_bits(dataset, batch->requests[i].number);
     if (is_due(&i, turn, LAG_LOCATE, count)) status = locate_some(gather, i, count, error);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_PREFETCH, count)) prefetch_record(gather, i);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i]) {

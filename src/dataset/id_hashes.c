@@ -1,8 +1,19 @@
 /* The hash of each record's id, from the index alone. */
-#include "dataset/dataset.h"
+#include "dataset/concat.h"
+
+static recmap_status read_parts(uint64_t *hashes, const recmap_dataset *dataset,
+                                recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && i < dataset->part_count; i++) {
+        const struct dataset_part *part = &dataset->parts[i];
+        status = recmap_dataset_read_id_hashes(hashes + part->first_record, part->dataset, error);
+    }
+    return status;
+}
 
 recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes, recmap_dataset *dataset,
                                             recmap_error *error) {
+    if (dataset->part_count) return read_parts(hashes, dataset, error);
     uint64_t count = dataset->info.record_count;
     for (uint64_t i = 0; i < count; i++) hashes[i] = RECMAP_NO_ID_HASH;
     for (size_t i = 0; i < index_id_chunk_count(dataset->index); i++) {

@@ -11,12 +11,11 @@
 void dataset_place_error(recmap_dataset *dataset, recmap_error *error) {
     struct index_place place;
     if (!error || error->record == RECMAP_NO_RECORD ||
-        index_locate(&place, dataset->index, error->record, NULL) != RECMAP_OK)
+        dataset_find_place(&place, dataset, error->record, NULL) != RECMAP_OK)
         return;
     uint64_t offset = place.offset + dataset->framings[place.shard_index]->header_size;
     if (error->offset != RECMAP_NO_OFFSET) offset += error->offset;
-    fail_at(error, index_shards(dataset->index)[place.shard_index].entry.path, error->record,
-            offset);
+    fail_at(error, dataset->shard_table[place.shard_index].entry.path, error->record, offset);
 }
 
 recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,

@@ -6,9 +6,8 @@
  * determines where their payload is, and only in shards whose records need no pin. */
 static const uint8_t *bytes_of(struct open_shard **shard, const recmap_dataset *dataset,
                                uint32_t shard_index) {
-    if (shard_cache_evicts(dataset->shards) || !framing_is_tfrecord(dataset->framings[shard_index]))
-        return NULL;
-    if (shard_cache_pin(shard, dataset->shards, shard_index, NULL) != RECMAP_OK) return NULL;
+    if (dataset->evicts_shards || !framing_is_tfrecord(dataset->framings[shard_index])) return NULL;
+    if (dataset_pin_shard(shard, dataset, shard_index, NULL) != RECMAP_OK) return NULL;
     const uint8_t *bytes = open_shard_bytes(*shard);
     if (!bytes) shard_cache_unpin(*shard);
     return bytes;
@@ -21,7 +20,7 @@ int recmap_dataset_peek(recmap_peek *peek, recmap_dataset *dataset, uint64_t num
     struct open_shard *shard;
     if (number >= dataset->info.record_count) return 0;
     dataset_prefetch_page(dataset, number);
-    if (index_locate(&place, dataset->index, number, NULL) != RECMAP_OK ||
+    if (dataset_find_place(&place, dataset, number, NULL) != RECMAP_OK ||
         place.frame_size < TFRECORD_OVERHEAD)
         return 0;
     const uint8_t *bytes = bytes_of(&shard, dataset, place.shard_index);

@@ -5,10 +5,10 @@
 /* Whether the index can locate the record and its shard can be opened. */
 static recmap_status reach(recmap_dataset *dataset, uint64_t number) {
     struct index_place place;
-    recmap_status status = index_locate(&place, dataset->index, number, NULL);
+    recmap_status status = dataset_find_place(&place, dataset, number, NULL);
     if (status != RECMAP_OK) return status;
     struct open_shard *shard;
-    status = shard_cache_pin(&shard, dataset->shards, place.shard_index, NULL);
+    status = dataset_pin_shard(&shard, dataset, place.shard_index, NULL);
     if (status == RECMAP_OK) shard_cache_unpin(shard);
     return status;
 }

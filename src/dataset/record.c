@@ -61,8 +61,8 @@ void record_buffers_free(recmap_dataset *dataset) {
  * but the seek points of this index still reach the records after it. */
 static void advise_damage(const recmap_dataset *dataset, const struct index_place *place,
                           recmap_error *error) {
-    const struct shard_entry *entry = &index_shards(dataset->index)[place->shard_index].entry;
-    const char *path = store_path(index_store(dataset->index));
+    const struct shard_entry *entry = &dataset->shard_table[place->shard_index].entry;
+    const char *path = dataset_path_of_shard(dataset, place->shard_index);
     if (entry->compression == COMPRESSION_NONE)
         fail_advise(error,
                     "run `recmap verify %s` to list all damage, or index with "
@@ -90,8 +90,7 @@ static recmap_status fail_frame(const recmap_dataset *dataset, const struct open
         status = fail(error, RECMAP_CORRUPT, "%s", reason);
         advise_damage(dataset, place, error);
     }
-    fail_at(error, index_shards(dataset->index)[place->shard_index].entry.path, number,
-            place->offset);
+    fail_at(error, dataset->shard_table[place->shard_index].entry.path, number, place->offset);
     return status;
 }
 
@@ -103,8 +102,7 @@ static recmap_status fail_outside(const recmap_dataset *dataset, const struct in
     fail(error, RECMAP_CORRUPT,
          "the index is damaged or forged: the record is not in the bytes that were read for it");
     fail_advise(error, "build the index again with `recmap index`");
-    fail_at(error, index_shards(dataset->index)[place->shard_index].entry.path, number,
-            place->offset);
+    fail_at(error, dataset->shard_table[place->shard_index].entry.path, number, place->offset);
     return RECMAP_CORRUPT;
 }
 
@@ -140,7 +138,7 @@ recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset
     }
     /* A compressed shard was compared with the index when it was opened, so it is damaged, not
      * stale: damage in the stream can produce any length, and good frames at wrong places. */
-    if (index_shards(dataset->index)[place->shard_index].entry.compression != COMPRESSION_NONE)
+    if (dataset->shard_table[place->shard_index].entry.compression != COMPRESSION_NONE)
         has_other_length = false;
     return fail_frame(dataset, window->shard, place, number, has_other_length, fault.reason, error);
 }
@@ -172,9 +170,9 @@ void dataset_prefetch_page(const recmap_dataset *dataset, uint64_t number) {
     uint32_t shard_index;
     uint64_t offset;
     struct open_shard *shard;
-    if (dataset->access != RECMAP_ACCESS_MAP || shard_cache_evicts(dataset->shards) ||
-        !index_guess(&shard_index, &offset, dataset->index, number) ||
-        shard_cache_pin(&shard, dataset->shards, shard_index, NULL) != RECMAP_OK)
+    if (dataset->access != RECMAP_ACCESS_MAP || dataset->evicts_shards ||
+        !dataset_guess_place(&shard_index, &offset, dataset, number) ||
+        dataset_pin_shard(&shard, dataset, shard_index, NULL) != RECMAP_OK)
         return;
     const uint8_t *bytes = open_shard_bytes(shard);
     if (bytes) prefetch_line(bytes + offset, PREFETCH_FIRST_ALONE);
@@ -189,10 +187,10 @@ recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
         return dataset_check_range(dataset, number, 1, error);
     dataset_prefetch_page(dataset, number);
     struct index_place place;
-    recmap_status status = index_locate(&place, dataset->index, number, error);
+    recmap_status status = dataset_find_place(&place, dataset, number, error);
     if (status != RECMAP_OK) return status;
     struct open_shard *shard;
-    status = shard_cache_pin(&shard, dataset->shards, place.shard_index, error);
+    status = dataset_pin_shard(&shard, dataset, place.shard_index, error);
     if (status != RECMAP_OK) {
         fail_at(error, NULL, number, place.offset);
         return status;

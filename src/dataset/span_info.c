@@ -1,5 +1,6 @@
 /* Totals of the compressed shards of a data set. */
 #include "base/bytes.h"
+#include "dataset/concat.h"
 #include "dataset/dataset.h"
 #include "dataset/span.h"
 
@@ -17,11 +18,32 @@ static void add_shard(recmap_span_info *info, const struct shard_entry *entry,
     }
 }
 
+static recmap_status add_parts(recmap_span_info *info, const recmap_dataset *dataset,
+                               recmap_error *error) {
+    recmap_span_info totals = {0};
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        recmap_span_info part;
+        recmap_status status =
+            recmap_dataset_get_span_info(&part, dataset->parts[i].dataset, error);
+        if (status != RECMAP_OK) return status;
+        totals.shard_count += part.shard_count;
+        totals.byte_count += part.byte_count;
+        totals.inflated_size += part.inflated_size;
+        totals.point_count += part.point_count;
+        totals.span_count += part.span_count;
+        totals.keep_size += part.keep_size;
+        if (totals.largest_size < part.largest_size) totals.largest_size = part.largest_size;
+    }
+    *info = totals;
+    return RECMAP_OK;
+}
+
 recmap_status recmap_dataset_get_span_info(recmap_span_info *info, const recmap_dataset *dataset,
                                            recmap_error *error) {
+    if (dataset->part_count) return add_parts(info, dataset, error);
     recmap_span_info totals = {.keep_size = shard_cache_span_keep_size(dataset->shards)};
     for (size_t i = 0; i < dataset->info.shard_count; i++) {
-        const struct shard_entry *entry = &index_shards(dataset->index)[i].entry;
+        const struct shard_entry *entry = &dataset->shard_table[i].entry;
         struct point_list points = {0};
         if (entry->compression == COMPRESSION_NONE) continue;
         recmap_status status = index_points(&points, dataset->index, i, error);

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/search.h"
+#include "dataset/concat.h"
 #include "dataset/damage_json.h"
-#include "dataset/dataset.h"
 #include "scan/scan.h"
 
 struct finding {
@@ -305,6 +305,40 @@ static recmap_status scan_all(struct verification *verification,
     return status;
 }
 
+/* Adds what the verification of a part found. */
+static recmap_status add_report(recmap_report *report, const struct dataset_part *part,
+                                const recmap_report *added, recmap_error *error) {
+    report->good_count += added->good_count;
+    if (!array_reserve(&report->findings, &report->capacity, report->count + added->count,
+                       sizeof *report->findings))
+        return fail_memory(error);
+    for (size_t i = 0; i < added->count; i++) {
+        struct finding *found = &report->findings[report->count++];
+        *found = added->findings[i];
+        found->shard_index += part->first_shard;
+        if (found->record != RECMAP_NO_RECORD) found->record += part->first_record;
+    }
+    return RECMAP_OK;
+}
+
+/* Progress is reported for each part by itself. */
+static recmap_status verify_parts(recmap_report **report, recmap_dataset *dataset,
+                                  const recmap_verify_options *options, recmap_error *error) {
+    recmap_report *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->dataset = dataset;
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && i < dataset->part_count; i++) {
+        recmap_report *added = NULL;
+        status = recmap_dataset_verify(&added, dataset->parts[i].dataset, options, error);
+        if (status == RECMAP_OK) status = add_report(fresh, &dataset->parts[i], added, error);
+        recmap_report_destroy(added);
+    }
+    if (status == RECMAP_OK) *report = fresh;
+    else recmap_report_destroy(fresh);
+    return status;
+}
+
 /* Checks the index itself first, because the shards are compared with it. */
 recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                                     const recmap_verify_options *options, recmap_error *error) {
@@ -313,6 +347,7 @@ recmap_status recmap_dataset_verify(recmap_report **report, recmap_dataset *data
     if (options->version != RECMAP_VERIFY_OPTIONS_VERSION)
         return fail(error, RECMAP_INVALID, "recmap_verify_options has version %u, expected %d",
                     options->version, RECMAP_VERIFY_OPTIONS_VERSION);
+    if (dataset->part_count) return verify_parts(report, dataset, options, error);
     recmap_report *fresh = calloc(1, sizeof *fresh);
     struct verification verification = {
         .report = fresh, .dataset = dataset, .identity = identity_create(), .is_first = true};
@@ -351,7 +386,7 @@ recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damag
         .record = found->record,
         .offset = found->offset,
         .length = found->length,
-        .path = index_shards(report->dataset->index)[found->shard_index].entry.path,
+        .path = report->dataset->shard_table[found->shard_index].entry.path,
         .reason = found->reason,
     };
 }

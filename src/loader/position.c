@@ -1,4 +1,5 @@
 /* A loader's position: reading, saving, loading and changing it. */
+#include "dataset/concat.h"
 #include "loader/loader.h"
 
 recmap_status recmap_loader_tell(uint64_t *epoch, uint64_t *position, const recmap_loader *loader,
@@ -100,6 +101,10 @@ recmap_status recmap_loader_load_continued(recmap_loader *loader, const recmap_s
     if (status != RECMAP_OK) return status;
     recmap_state_info here = info_here(loader);
     const recmap_state_info *info = recmap_state_get_info(state);
+    if (dataset_begins_with(loader->dataset, &info->fingerprint, info->record_count)) {
+        here.fingerprint = info->fingerprint;
+        here.record_count = info->record_count;
+    }
     status = recmap_state_check_continued(state, &here, error);
     return status == RECMAP_OK ? loader_go_to(loader, info->epoch, info->position, error) : status;
 }

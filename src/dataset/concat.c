@@ -1,0 +1,213 @@
+#include "dataset/concat.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/error.h"
+
+/* ---- Looking up. */
+
+/* The last part for which the counter at `member_offset` is at most `value`. Parts without records
+ * are before the one that is found, because they start where it does. */
+static const struct dataset_part *part_of(const recmap_dataset *dataset, size_t member_offset,
+                                          uint64_t value) {
+    size_t low = 0, high = dataset->part_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        uint64_t first;
+        memcpy(&first, (const char *)&dataset->parts[middle] + member_offset, sizeof first);
+        if (first <= value) low = middle;
+        else high = middle;
+    }
+    return &dataset->parts[low];
+}
+
+const struct dataset_part *concat_part_of_record(const recmap_dataset *dataset, uint64_t number) {
+    return part_of(dataset, offsetof(struct dataset_part, first_record), number);
+}
+
+const struct dataset_part *concat_part_of_shard(const recmap_dataset *dataset,
+                                                uint64_t shard_index) {
+    return part_of(dataset, offsetof(struct dataset_part, first_shard), shard_index);
+}
+
+const struct dataset_part *concat_part_of_damage(const recmap_dataset *dataset,
+                                                 uint64_t damage_index) {
+    return part_of(dataset, offsetof(struct dataset_part, first_damage), damage_index);
+}
+
+uint64_t concat_part_end(const struct dataset_part *part) {
+    return part->first_record + part->dataset->info.record_count;
+}
+
+/* ---- Fingerprints. */
+
+/* Adds a part to a fingerprint: the XXH3-128 of both. That of the first part is its own. */
+static void add_fingerprint(recmap_fingerprint *total, const recmap_fingerprint *added) {
+    uint8_t both[2 * sizeof total->bytes];
+    memcpy(both, total->bytes, sizeof total->bytes);
+    memcpy(both + sizeof total->bytes, added->bytes, sizeof added->bytes);
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(both, sizeof both));
+    memcpy(total->bytes, canonical.digest, sizeof total->bytes);
+}
+
+bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
+                         uint64_t record_count) {
+    recmap_fingerprint total = dataset->info.fingerprint;
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        const recmap_dataset *part = dataset->parts[i].dataset;
+        if (i) add_fingerprint(&total, &part->info.fingerprint);
+        else total = part->info.fingerprint;
+        if (concat_part_end(&dataset->parts[i]) == record_count &&
+            !memcmp(&total, fingerprint, sizeof total))
+            return true;
+    }
+    return !dataset->part_count && dataset->info.record_count == record_count &&
+           !memcmp(&total, fingerprint, sizeof total);
+}
+
+/* ---- Creating. */
+
+/* The parts of concatenations become parts themselves. */
+static recmap_status set_parts(recmap_dataset *concat, recmap_dataset *const *parts, size_t count,
+                               recmap_error *error) {
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) total += parts[i]->part_count ? parts[i]->part_count : 1;
+    concat->parts = calloc(total, sizeof *concat->parts);
+    if (!concat->parts) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        size_t inner_count = parts[i]->part_count;
+        for (size_t j = 0; j < inner_count; j++)
+            concat->parts[concat->part_count++].dataset = parts[i]->parts[j].dataset;
+        if (!inner_count) concat->parts[concat->part_count++].dataset = parts[i];
+    }
+    return RECMAP_OK;
+}
+
+static void add_info(recmap_dataset_info *total, const recmap_dataset_info *info) {
+    total->record_count += info->record_count;
+    total->shard_count += info->shard_count;
+    total->byte_count += info->byte_count;
+    total->index_size += info->index_size;
+    total->id_count += info->id_count;
+    total->damage_count += info->damage_count;
+    total->damaged_byte_count += info->damaged_byte_count;
+}
+
+/* The name of the ids, if all parts have the same. */
+static const char *common_id_name(const recmap_dataset *concat) {
+    const char *name = concat->parts->dataset->info.id_name;
+    for (size_t i = 1; i < concat->part_count; i++) {
+        const char *other = concat->parts[i].dataset->info.id_name;
+        if (!name || !other || strcmp(name, other)) return NULL;
+    }
+    return name;
+}
+
+/* What the parts disagree on becomes what works for all of them: the stricter check, and reading
+ * instead of mapping. */
+static void add_access(recmap_dataset *concat, const recmap_dataset *part) {
+    if (part->check == FRAME_CHECK_ALL) concat->check = FRAME_CHECK_ALL;
+    if (part->access != concat->access) concat->access = RECMAP_ACCESS_READ;
+    concat->evicts_shards |= part->evicts_shards;
+    concat->outgrows_caches |= part->outgrows_caches;
+}
+
+static void add_up(recmap_dataset *concat) {
+    concat->access = concat->parts->dataset->access;
+    concat->check = concat->parts->dataset->check;
+    for (size_t i = 0; i < concat->part_count; i++) {
+        struct dataset_part *part = &concat->parts[i];
+        part->first_record = concat->info.record_count;
+        part->first_shard = concat->info.shard_count;
+        part->first_damage = concat->info.damage_count;
+        add_info(&concat->info, &part->dataset->info);
+        if (i) add_fingerprint(&concat->info.fingerprint, &part->dataset->info.fingerprint);
+        else concat->info.fingerprint = part->dataset->info.fingerprint;
+        add_access(concat, part->dataset);
+    }
+    concat->info.access = concat->access;
+    concat->info.id_name = common_id_name(concat);
+}
+
+static recmap_status check_totals(const recmap_dataset *concat, recmap_error *error) {
+    if (concat->info.record_count <= (uint64_t)1 << 62 && concat->info.shard_count < UINT32_MAX)
+        return RECMAP_OK;
+    return fail(error, RECMAP_INVALID, "the data sets have too many records or shards together");
+}
+
+static recmap_status set_shards(recmap_dataset *concat, recmap_error *error) {
+    size_t count = (size_t)concat->info.shard_count;
+    concat->own_shards = calloc(count + 1, sizeof *concat->own_shards);
+    concat->framings = calloc(count + 1, sizeof *concat->framings);
+    if (!concat->own_shards || !concat->framings) return fail_memory(error);
+    for (size_t i = 0; i < concat->part_count; i++) {
+        const struct dataset_part *part = &concat->parts[i];
+        for (size_t j = 0; j < part->dataset->info.shard_count; j++) {
+            struct index_shard *shard = &concat->own_shards[part->first_shard + j];
+            *shard = part->dataset->shard_table[j];
+            shard->first_record += part->first_record;
+            concat->framings[part->first_shard + j] = shard->framing;
+        }
+    }
+    concat->shard_table = concat->own_shards;
+    return RECMAP_OK;
+}
+
+/* Finds a column of the first part in all parts, as column `index` of the concatenation. */
+static bool find_column(recmap_dataset *concat, size_t index, const recmap_lifted_column *column) {
+    for (size_t i = 0; i < concat->part_count; i++) {
+        struct dataset_part *part = &concat->parts[i];
+        recmap_lifted_column found;
+        size_t *place = &part->columns[index];
+        if (recmap_dataset_find_lifted_column(place, part->dataset, column->name, NULL) !=
+                RECMAP_OK ||
+            recmap_dataset_get_lifted_column(&found, part->dataset, *place, NULL) != RECMAP_OK)
+            return false;
+        bool is_empty = !part->dataset->info.record_count; /* its columns may have no type */
+        if (found.type != column->type && !is_empty) return false;
+    }
+    return true;
+}
+
+static recmap_status set_columns(recmap_dataset *concat, recmap_error *error) {
+    const recmap_dataset *first = concat->parts->dataset;
+    size_t count = first->info.lifted_column_count;
+    for (size_t i = 0; i < concat->part_count; i++) {
+        concat->parts[i].columns = calloc(count, sizeof(size_t));
+        if (!concat->parts[i].columns) return fail_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        recmap_lifted_column column;
+        recmap_status status = recmap_dataset_get_lifted_column(&column, first, i, error);
+        if (status != RECMAP_OK) return status;
+        if (find_column(concat, concat->info.lifted_column_count, &column))
+            concat->info.lifted_column_count++;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status recmap_dataset_concat(recmap_dataset **dataset, recmap_dataset *const *parts,
+                                    size_t count, recmap_error *error) {
+    if (!count) return fail(error, RECMAP_INVALID, "there are no data sets to concatenate");
+    recmap_dataset *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    recmap_status status = set_parts(fresh, parts, count, error);
+    if (status == RECMAP_OK) {
+        add_up(fresh);
+        status = check_totals(fresh, error);
+    }
+    if (status == RECMAP_OK) status = set_shards(fresh, error);
+    if (status == RECMAP_OK) status = set_columns(fresh, error);
+    if (status == RECMAP_OK) *dataset = fresh;
+    else recmap_dataset_close(fresh);
+    return status;
+}
+
+void concat_free_parts(recmap_dataset *dataset) {
+    for (size_t i = 0; i < dataset->part_count; i++) free(dataset->parts[i].columns);
+    free(dataset->parts);
+    free(dataset->own_shards);
+}

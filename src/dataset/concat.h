@@ -1,0 +1,35 @@
+/* A concatenation: a data set that consists of other ones, its parts. It has a table of all shards,
+ * and finds records and shards through the parts, which read them. */
+#ifndef RECMAP_DATASET_CONCAT_H
+#define RECMAP_DATASET_CONCAT_H
+
+#include "dataset/dataset.h"
+
+/* A data set that is not a concatenation, and what precedes it. */
+struct dataset_part {
+    recmap_dataset *dataset;
+    uint64_t first_record;
+    uint64_t first_shard;
+    uint64_t first_damage;
+    size_t *columns; /* for each lifted column of the concatenation, that of the part */
+};
+
+/* The part that contains a record, a shard or an entry of damage. */
+const struct dataset_part *concat_part_of_record(const recmap_dataset *dataset, uint64_t number);
+const struct dataset_part *concat_part_of_shard(const recmap_dataset *dataset,
+                                                uint64_t shard_index);
+const struct dataset_part *concat_part_of_damage(const recmap_dataset *dataset,
+                                                 uint64_t damage_index);
+
+/* The end of a part's records. */
+uint64_t concat_part_end(const struct dataset_part *part);
+
+/* Frees the table of parts. The parts themselves are borrowed. */
+void concat_free_parts(recmap_dataset *dataset);
+
+/* Whether the data set begins with the one that has this fingerprint and number of records: it is
+ * the same, or a concatenation whose first parts are it. */
+bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
+                         uint64_t record_count);
+
+#endif
