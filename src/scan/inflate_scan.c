@@ -101,12 +101,41 @@ static recmap_status fail_point(const struct stream_scan *stream, recmap_error *
     return RECMAP_CORRUPT;
 }
 
-static recmap_status fail_limit(const struct stream_scan *stream, const char *what,
-                                recmap_error *error) {
-    fail(error, RECMAP_UNSUPPORTED, "the %s stream %s", compression_name(stream->scan->kind), what);
+static uint64_t limit_of(uint64_t free, uint64_t growth, uint64_t max, uint64_t file_size) {
+    return file_size < (max - free) / growth ? free + growth * file_size : max;
+}
+
+static uint64_t held_limit(uint64_t file_size) {
+    return limit_of(INFLATED_HELD_FREE, INFLATED_HELD_GROWTH, INFLATED_HELD_MAX, file_size);
+}
+
+static uint64_t records_limit(uint64_t file_size) {
+    return limit_of(INFLATED_RECORDS_FREE, INFLATED_RECORDS_GROWTH, INFLATED_RECORDS_MAX,
+                    file_size);
+}
+
+static recmap_status advise_decompressing(const struct stream_scan *stream, recmap_error *error) {
     fail_file(error, stream->scan->path);
     fail_advise(error, "decompress the file and index the result");
     return RECMAP_UNSUPPORTED;
+}
+
+static recmap_status fail_held(const struct stream_scan *stream, uint64_t limit,
+                               recmap_error *error) {
+    fail(error, RECMAP_UNSUPPORTED,
+         "the %s stream has a record, or damage, that takes over %" PRIu64
+         " MiB of memory, the limit for a file of %" PRIu64 " bytes",
+         compression_name(stream->scan->kind), limit >> 20, stream->scan->source.size);
+    return advise_decompressing(stream, error);
+}
+
+static recmap_status fail_records(const struct stream_scan *stream, uint64_t limit,
+                                  recmap_error *error) {
+    fail(error, RECMAP_UNSUPPORTED,
+         "the %s stream holds more than %" PRIu64 " records, the limit for a file of %" PRIu64
+         " bytes",
+         compression_name(stream->scan->kind), limit, stream->scan->source.size);
+    return advise_decompressing(stream, error);
 }
 
 /* Makes room for one more chunk. Bytes before the cursor are discarded first; memory grows only if
@@ -123,10 +152,10 @@ static recmap_status make_room(struct stream_scan *stream, recmap_error *error) 
         stream->origin += scanned;
     }
     if (stream->capacity - stream->size >= CHUNK_SIZE) return RECMAP_OK;
-    if (stream->capacity >= INFLATED_HELD_MAX)
-        return fail_limit(stream, "has a record, or damage, that takes over 8 GiB of memory",
-                          error);
-    size_t capacity = stream->capacity ? stream->capacity * 2 : 2 * CHUNK_SIZE;
+    uint64_t limit = held_limit(stream->scan->source.size);
+    if (stream->capacity >= limit) return fail_held(stream, limit, error);
+    size_t capacity = stream->capacity ? (size_t)min_u64(stream->capacity * 2, limit)
+                                       : 2 * CHUNK_SIZE;
     uint8_t *bytes = realloc(stream->bytes, capacity);
     if (!bytes) return fail_memory(error);
     stream->bytes = bytes;
@@ -538,8 +567,9 @@ static bool take_read(struct stream_scan *stream, inflate_verdict verdict, recma
                       recmap_error *error) {
     const struct inflate_fault *fault = inflater_fault(stream->inflater);
     copy_prefix(stream);
-    if (stream->findings->run.count > INFLATED_RECORDS_MAX) {
-        *status = fail_limit(stream, "holds more than 2^28 records", error);
+    uint64_t record_limit = records_limit(stream->scan->source.size);
+    if (stream->findings->run.count > record_limit) {
+        *status = fail_records(stream, record_limit, error);
         return false;
     }
     switch (verdict) {

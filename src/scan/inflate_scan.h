@@ -9,9 +9,13 @@
 #include "index/points.h"
 #include "scan/scanner.h"
 
-/* Limits per shard: bytes of the image held in memory, and records. */
+/* Limits per shard: bytes of the image held in memory, and records. A few bytes can inflate to a
+ * thousand times as many, so both follow the size of the file, up to a maximum. */
+#define INFLATED_HELD_FREE ((uint64_t)256 << 20)
 #define INFLATED_HELD_MAX ((uint64_t)8 << 30)
+#define INFLATED_RECORDS_FREE ((uint64_t)1 << 23)
 #define INFLATED_RECORDS_MAX ((uint64_t)1 << 28)
+enum { INFLATED_HELD_GROWTH = 64, INFLATED_RECORDS_GROWTH = 8 };
 
 enum { INFLATED_PREFIX = 512 };
 

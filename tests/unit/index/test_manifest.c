@@ -8,11 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/proto.h"
 #include "support/buffer.h"
 #include "support/folder.h"
+#include "support/sanitizers.h"
 
 static struct manifest_column columns[] = {
     {(char *)"label", (char *)"5", RECMAP_TYPE_INT64, 0},
@@ -250,11 +255,68 @@ static void test_forged_bytes(void **state) {
     free_shards(shards, ENTRIES);
 }
 
+/* Decodes many copies of an empty field, in a child process, and returns the growth of its memory.
+ * The fields are columns, entries of the other tables, or unknown. */
+static void expect_little_memory(const char *field, size_t field_size) {
+    enum { SIZE = 12 << 20 };
+    uint8_t *bytes = must_realloc(NULL, SIZE);
+    for (size_t i = 0; i < SIZE; i++) bytes[i] = (uint8_t)field[i % field_size];
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct rusage before, after;
+        getrusage(RUSAGE_SELF, &before);
+        decode_all(bytes, SIZE - SIZE % field_size);
+        getrusage(RUSAGE_SELF, &after);
+        long limit = (PROTO_GROWTH + 3) * (SIZE >> 10); /* and the copies of the bytes */
+        if (has_address_sanitizer) limit *= 3;
+        _exit(after.ru_maxrss - before.ru_maxrss < limit ? 0 : 1);
+    }
+    int ended;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_true(WIFEXITED(ended));
+    assert_int_equal(WEXITSTATUS(ended), 0);
+    free(bytes);
+}
+
+static void test_memory_follows_the_size(void **state) {
+    (void)state;
+    expect_little_memory("\x5a\x00", 2);     /* Manifest.columns */
+    expect_little_memory("\x0a\x00", 2);     /* ShardTable.shards, DamageTable.damages */
+    expect_little_memory("\xfa\x01\x00", 3); /* field 31, which is unknown */
+}
+
+/* The fullest tables that are written stay within the limit. */
+static void test_full_tables(void **state) {
+    (void)state;
+    static struct shard_entry shards[SHARDS_PER_TABLE], decoded_shards[SHARDS_PER_TABLE];
+    static struct damage_entry damages[DAMAGES_PER_TABLE], decoded_damages[DAMAGES_PER_TABLE];
+    for (size_t i = 0; i < SHARDS_PER_TABLE; i++)
+        shards[i] = (struct shard_entry){.path = (char *)"s",
+                                         .framing = (char *)"lines",
+                                         .identity = {.sample_step = 1, .sample_count = i % 33}};
+    for (size_t i = 0; i < DAMAGES_PER_TABLE; i++)
+        damages[i] = (struct damage_entry){.length = 1, .reason = (char *)"r"};
+    size_t size, count = 0;
+    uint8_t *encoded = shards_encode(&size, shards, SHARDS_PER_TABLE);
+    assert_int_equal(shards_decode(decoded_shards, &count, SHARDS_PER_TABLE, encoded, size),
+                     DECODE_OK);
+    free_shards(decoded_shards, count);
+    free(encoded);
+    encoded = damages_encode(&size, damages, DAMAGES_PER_TABLE);
+    count = 0;
+    assert_int_equal(damages_decode(decoded_damages, &count, DAMAGES_PER_TABLE, encoded, size),
+                     DECODE_OK);
+    for (size_t i = 0; i < count; i++) free(decoded_damages[i].reason);
+    free(encoded);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_manifest),       cmocka_unit_test(test_shards),
         cmocka_unit_test(test_unsound_shards), cmocka_unit_test(test_damages),
-        cmocka_unit_test(test_forged_bytes),
+        cmocka_unit_test(test_forged_bytes),   cmocka_unit_test(test_memory_follows_the_size),
+        cmocka_unit_test(test_full_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
