@@ -20,6 +20,7 @@
 #include "fault/cases.h"
 #include "fault/fixture.h"
 #include "fault/interpose.h"
+#include "support/rounds.h"
 
 static fixture data;
 /* Said by one process to all. */
@@ -84,8 +85,9 @@ static const char *race_builders(void *context, size_t number) {
 static void test_two_builders(void **state) {
     (void)state;
     test_seed();
-    assert_int_equal(
-        cases_run("races, two builders", test_is_long() ? 1000 : 200, 1, race_builders, NULL), 0);
+    assert_int_equal(cases_run("races, two builders", test_is_long() ? 1000 : some_rounds(200), 1,
+                               race_builders, NULL),
+                     0);
 }
 
 /* Between a builder's creating its temporary file and locking it, another one takes it for left
@@ -262,8 +264,9 @@ static const char *race_appenders(void *context, size_t number) {
 static void test_two_appenders(void **state) {
     (void)state;
     test_seed();
-    assert_int_equal(
-        cases_run("races, two appenders", test_is_long() ? 500 : 100, 1, race_appenders, NULL), 0);
+    assert_int_equal(cases_run("races, two appenders", test_is_long() ? 500 : some_rounds(100), 1,
+                               race_appenders, NULL),
+                     0);
 }
 
 /* Opens the index as often as it can: each time it is all the old one or all the new one. */
@@ -298,10 +301,10 @@ static void test_readers_beside_a_builder(void **state) {
     fixture_reset(&data);
     shared->is_over = shared->read_count = 0;
     for (size_t i = 0; i < READERS; i++) readers[i] = start(read_until_over, i);
-    int replacements = test_is_long() ? 500 : 100;
+    unsigned replacements = test_is_long() ? 500 : some_rounds(100);
     const char *wrong = NULL;
     skew[0] = skew[1] = 0;
-    for (int i = 0; !wrong && i < replacements; i++) wrong = build_one((size_t)i % 2);
+    for (unsigned i = 0; !wrong && i < replacements; i++) wrong = build_one(i % 2);
     shared->is_over = 1;
     bool all_passed = true;
     for (size_t i = 0; i < READERS; i++) all_passed &= has_passed(readers[i]);

@@ -20,6 +20,7 @@
 #include "support/folder.h"
 #include "support/forged.h"
 #include "support/random.h"
+#include "support/rounds.h"
 #include "support/sample.h"
 #include "support/sanitizers.h"
 
@@ -326,7 +327,10 @@ static void test_forged(void **state) {
     (void)state;
     const char *asked = getenv("RECMAP_TEST_SEED");
     uint64_t first = asked ? strtoull(asked, NULL, 0) : 1;
-    uint64_t count = asked ? 1 : is_long() ? CASES_LONG : CASES, opened = 0, failed = 0;
+    uint64_t count = asked       ? 1
+                     : is_long() ? CASES_LONG
+                                 : some_rounds(CASES),
+             opened = 0, failed = 0;
     sample_build("sample.rmx");
     buffer more = file_read("s00000");
     file_write("more", more.data, more.size);

@@ -22,6 +22,7 @@
 #include "helpers/mutation_samples.h"
 #include "support/build.h"
 #include "support/folder.h"
+#include "support/rounds.h"
 #include "support/sanitizers.h"
 
 enum {
@@ -467,7 +468,8 @@ static void test_mutated(void **state) {
     (void)state;
     bool is_one = getenv("RECMAP_TEST_SEED") != NULL;
     uint64_t first = number_of("RECMAP_TEST_SEED", number_of("RECMAP_TEST_FIRST", 1));
-    uint64_t count = is_one ? 1 : number_of("RECMAP_TEST_CASES", is_long() ? CASES_LONG : CASES);
+    uint64_t count =
+        is_one ? 1 : number_of("RECMAP_TEST_CASES", is_long() ? CASES_LONG : some_rounds(CASES));
     uint64_t end = first + count, failed = 0;
     *progress = (struct progress){0};
     for (uint64_t seed = first; seed < end;) {

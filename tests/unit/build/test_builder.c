@@ -19,6 +19,7 @@
 #include "support/known.h"
 #include "support/layout.h"
 #include "support/oracle.h"
+#include "support/rounds.h"
 
 typedef struct part {
     const char *index; /* or a shard */
@@ -91,9 +92,9 @@ static void assert_same_by_all_ways(recmap_index_options *options, const char *c
 
 static void test_known_sets(void **state) {
     (void)state;
-    int rounds = is_long() ? 1500 : 60;
-    for (int round = 0; round < rounds; round++) {
-        rng random = {5000 + (uint64_t)round};
+    unsigned rounds = is_long() ? 1500 : some_rounds(60);
+    for (unsigned round = 0; round < rounds; round++) {
+        rng random = {5000 + round};
         known_options made = {1 + (size_t)rng_below(&random, 9),
                               (size_t)rng_below(&random, 400),
                               60,
@@ -110,9 +111,9 @@ static void test_known_sets(void **state) {
 /* Shards of any bytes, all kinds of damage. */
 static void test_damaged_shards(void **state) {
     (void)state;
-    int rounds = is_long() ? 1500 : 60;
-    for (int round = 0; round < rounds; round++) {
-        rng random = {9000 + (uint64_t)round};
+    unsigned rounds = is_long() ? 1500 : some_rounds(60);
+    for (unsigned round = 0; round < rounds; round++) {
+        rng random = {9000 + round};
         size_t count = 1 + (size_t)rng_below(&random, 5);
         for (size_t i = 0; i < count; i++) {
             buffer bytes = BUFFER_INIT;

@@ -15,6 +15,7 @@
 #include <recmap/parser.h>
 
 #include "decode/varints.h"
+#include "support/rounds.h"
 #include "unit/columns/parse_against.h"
 #include "unit/example/build.h"
 #include "unit/example/cases.h"
@@ -130,7 +131,7 @@ static void test_real_files(void **state) {
 }
 
 static unsigned rounds(void) {
-    return is_long() ? 300000 : 6000;
+    return is_long() ? 300000 : some_rounds(6000);
 }
 
 static void check_random(const oddness *odd, uint64_t seed, unsigned damages, parse_tally *tally) {
@@ -218,8 +219,8 @@ static void test_mutated_digits(void **state) {
         const uint8_t *data;
         size_t size;
         record_file_open_digits(&file, shard);
-        for (unsigned i = 0; i < (is_long() ? 449u : 25u) && record_file_next(&data, &size, &file);
-             i++)
+        for (unsigned i = 0;
+             i < (is_long() ? 449u : some_rounds(25)) && record_file_next(&data, &size, &file); i++)
             check_mutations(&tally, data, size, i % 3);
         record_file_close(&file);
     }
@@ -232,7 +233,7 @@ static void test_mutated_made_ones(void **state) {
     static message m;
     random_state random = {5};
     parse_tally tally = {0, 0, 0};
-    for (unsigned i = 0; i < (is_long() ? 400u : 40u); i++) {
+    for (unsigned i = 0; i < (is_long() ? 400u : some_rounds(40)); i++) {
         random_example(&m, &random, i % 2 ? &odd : &plain);
         if (m.size > 400) m.size = 0;
         check_mutations(&tally, m.data, m.size, i % 4);
@@ -249,7 +250,7 @@ typedef struct mutation_run {
 static void visit_mutated(void *context, record_file *file) {
     mutation_run *run = context;
     const size_t most_size = is_long() ? 1200 : 400;
-    const unsigned most = is_long() ? 20 : 5;
+    const unsigned most = is_long() ? 20 : some_rounds(5);
     const uint8_t *data;
     size_t size;
     for (unsigned i = 0, taken = 0; i < 100 && taken < most; i++) {
@@ -366,7 +367,7 @@ static void test_edited_made_ones(void **state) {
 static void visit_edited(void *context, record_file *file) {
     const uint8_t *data, *other;
     size_t size, other_size;
-    for (unsigned i = 0; i < (is_long() ? 50u : 5u); i++) {
+    for (unsigned i = 0; i < (is_long() ? 50u : some_rounds(5)); i++) {
         if (!record_file_next(&data, &size, file)) break;
         if (!record_file_next(&other, &other_size, file)) break;
         if (size + other_size < MESSAGE_CAPACITY / 2)

@@ -13,6 +13,7 @@
 
 #include "support/build.h"
 #include "support/folder.h"
+#include "support/rounds.h"
 #include "unit/columns/parse_specs.h"
 #include "unit/columns/parse_text.h"
 
@@ -214,7 +215,7 @@ static void check_many(struct call *call, rng *random) {
     struct result expected, actual;
     ASSERT_OK(recmap_batch_create(&expected.batch, NULL), NULL);
     ASSERT_OK(recmap_batch_create(&actual.batch, NULL), NULL);
-    for (int round = 0; round < (is_long() ? 1000 : 10); round++) {
+    for (unsigned round = 0; round < (is_long() ? 1000 : some_rounds(10)); round++) {
         choose_numbers(call, random);
         call->mode = rng_one_in(random, 2) ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE;
         check_call(&expected, &actual, call);

@@ -21,6 +21,7 @@
 #include "support/folder.h"
 #include "support/layout.h"
 #include "support/oracle.h"
+#include "support/rounds.h"
 #include "support/sanitizers.h"
 
 /* A frame of just this size holds where parse finds one of this size good. */
@@ -66,8 +67,8 @@ static void check_bytes(const uint8_t *bytes, size_t size) {
 static void test_parse_equals_plain_reader(void **state) {
     (void)state;
     rng random = {11};
-    int rounds = is_long() ? 300000 : 20000;
-    for (int round = 0; round < rounds; round++) {
+    unsigned rounds = is_long() ? 300000 : some_rounds(20000);
+    for (unsigned round = 0; round < rounds; round++) {
         buffer bytes = BUFFER_INIT;
         layout_make(&bytes, (size_t)rng_skewed(&random, 10), &random);
         check_bytes(bytes.data, bytes.size);
@@ -79,8 +80,8 @@ static void test_parse_equals_plain_reader(void **state) {
 static void test_find_equals_plain_search(void **state) {
     (void)state;
     rng random = {12};
-    int rounds = is_long() ? 5000 : 300;
-    for (int round = 0; round < rounds; round++) {
+    unsigned rounds = is_long() ? 5000 : some_rounds(300);
+    for (unsigned round = 0; round < rounds; round++) {
         buffer bytes = BUFFER_INIT;
         layout_make(&bytes, (size_t)rng_below(&random, 600), &random);
         uint8_t *exact = must_copy(bytes.data, bytes.size);

@@ -17,6 +17,7 @@
 #include "support/folder.h"
 #include "support/layout.h"
 #include "support/oracle.h"
+#include "support/rounds.h"
 
 /* What a sink was told, as lines that can be compared byte by byte. */
 typedef struct story {
@@ -290,14 +291,14 @@ static void check_layout(uint64_t seed, size_t size_most) {
 
 static void test_scan_equals_plain_reader(void **state) {
     (void)state;
-    uint64_t rounds = is_long() ? 40000 : 1500;
+    uint64_t rounds = is_long() ? 40000 : some_rounds(1500);
     for (uint64_t seed = 1; seed <= rounds; seed++) check_layout(seed, 6000);
 }
 
 /* Larger files in larger segments, so that more threads work at the same time. */
 static void test_scan_of_larger_files(void **state) {
     (void)state;
-    uint64_t rounds = is_long() ? 400 : 12;
+    uint64_t rounds = is_long() ? 400 : some_rounds(12);
     for (uint64_t seed = 1; seed <= rounds; seed++) check_layout(1000000 + seed, 150000);
 }
 
@@ -323,7 +324,7 @@ static void make_long_claims(buffer *file, size_t size, rng *random) {
 
 static void test_long_claims(void **state) {
     (void)state;
-    uint64_t rounds = is_long() ? 400 : 12;
+    uint64_t rounds = is_long() ? 400 : some_rounds(12);
     for (uint64_t seed = 1; seed <= rounds; seed++) {
         rng random = {3000000 + seed};
         buffer shards[2] = {BUFFER_INIT};

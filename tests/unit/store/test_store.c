@@ -26,6 +26,7 @@
 #include "helpers/store_file.h"
 #include "os/map.h"
 #include "store/seal.h"
+#include "support/rounds.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool is_sanitized = true;
@@ -497,7 +498,7 @@ static void a_reader_beside_a_builder(void **state) {
     pthread_t builder;
     sample_write(path);
     pthread_create(&builder, NULL, replace_again_and_again, &stop);
-    for (int i = 0; i < 500; i++) {
+    for (unsigned i = 0; i < some_rounds(500); i++) {
         size_t count;
         struct store *opened = open_store(NULL);
         store_values(opened, STORE_MANIFEST, &count);
