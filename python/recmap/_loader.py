@@ -26,6 +26,7 @@ from . import _recmap
 from ._columns import (
     ColumnBatch,
     Positions,
+    RowForm,
     columns_of,
     rows_of_batch,
     sequence_columns_of,
@@ -50,13 +51,6 @@ _LAST = {"keep": 0, "drop": 1, "pad": 2}
 _ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
 _READAHEAD = {"auto": 0, "off": 1, "on": 2}
 _SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
-
-
-def _positions_of(given: Any) -> Positions:
-    if given not in ("piece", "document"):
-        raise ValueError(f'positions must be "piece" or "document", not {given!r}')
-    positions: Positions = given
-    return positions
 
 
 def _whole(name: str, value: Any) -> int:
@@ -253,7 +247,7 @@ class Loader(Generic[Batch]):
         elif features is not None:
             self._parser = parser_of(features)
         self._is_sequence = feature_lists is not None
-        self._positions = _positions_of(positions)
+        self._form = RowForm.of(self._order, positions)
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
         self._reading = (
             _whole("threads", threads),
@@ -378,16 +372,16 @@ class Loader(Generic[Batch]):
         """What makes the batch of a step, without a reference to the loader."""
         if self._parser is None:
             return _batch_of
-        check, positions = self._first_batch.check, self._positions
+        check, form = self._first_batch.check, self._form
         count = self._parser.context_count() if self._is_sequence else None
         has_rows = bool(self._order.row_width())
 
         def columns_of_step(step: _recmap.Step) -> Any:
             check(step.batch)
             if count is None:
-                return rows_of_batch(step.batch, positions) if has_rows else columns_of(step.batch)
+                return rows_of_batch(step.batch, form) if has_rows else columns_of(step.batch)
             if has_rows:
-                return sequence_rows_of_batch(step.batch, positions, count)
+                return sequence_rows_of_batch(step.batch, form, count)
             return sequence_columns_of(step.batch, count)
 
         return columns_of_step

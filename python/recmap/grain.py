@@ -14,27 +14,30 @@ import operator
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
 import grain
 
 from . import _recmap
-from ._columns import columns_of
+from ._columns import RowForm, columns_of, rows_of_batch
 from ._dataset import Dataset
 from ._elements import element_of, shape_of
 from ._features import (
     Features,
     FixedLen,
     FixedLenSequence,
+    Sliced,
     VarLen,
     feature_of,
     parser_of,
 )
+from ._loader import _over
 from ._missing import FirstBatchCheck, Missing
 from ._numbers import out_of_range
 from ._orders import Order, check_fits
+from ._record_batch import RecordBatch
 from ._rows import plain, rows_of
 
 __all__ = ["Batches", "DataSource", "Ordered", "Sampler"]
@@ -50,12 +53,16 @@ class Spec:
     dtype: Any
 
 
-def _spec_of(name: str, given: Any, rows: tuple[int | None, ...], *, is_batch: bool) -> Spec:
+def _spec_of(
+    name: str, given: Any, rows: tuple[int | None, ...], *, is_batch: bool, width: int = 0
+) -> Spec:
     feature = feature_of(given)
     element = element_of(feature.dtype)
     dtype = np.dtype(object if element == "bytes" else _numpy_name(element))
     if isinstance(feature, FixedLen):
         return Spec((*rows, *shape_of(feature.shape)), dtype)
+    if isinstance(feature, Sliced) and width:
+        return Spec((*rows, width, *shape_of(feature.shape)), dtype)
     if isinstance(feature, FixedLenSequence) and not (feature.ragged and is_batch):
         return Spec((*rows, None, *shape_of(feature.shape)), dtype)
     if isinstance(feature, VarLen) and not is_batch:
@@ -278,6 +285,9 @@ class Batches(grain.MapDataset):
     without features it is a list of bytes. The last batch of an epoch can be smaller, unless
     `drop_remainder`. `missing` is as in `recmap.Dataset.parse`, for the first batch read.
 
+    With `recmap.Chunked`, `Packed` or `Windows`, a batch consists of rows, and has the additional
+    arrays "segment_ids", "positions" and "mask", or only "mask" for windows.
+
     >>> order = recmap.Shuffled(1797, seed=7)
     >>> batches = recmap.grain.Batches(digits(), order, 256, {"label": recmap.FixedLen()})
     >>> len(batches), batches[0]["label"].shape, batches[7]["label"].shape
@@ -297,7 +307,7 @@ class Batches(grain.MapDataset):
         super().__init__()
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
-        check_fits(order, len(dataset))
+        self._order_over = _over(dataset, order)
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
         self._features = None if features is None else dict(features)
         self._missing: Missing = missing
@@ -318,6 +328,8 @@ class Batches(grain.MapDataset):
         epoch, batch = divmod(index, self._length)
         first = batch * self._batch_size
         end = min(first + self._batch_size, len(self._order))
+        if self._order.row_width:
+            return self._rows(epoch, first, end)
         numbers = self._order.at(epoch, range(first, end))
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(numbers)]
@@ -326,19 +338,33 @@ class Batches(grain.MapDataset):
         columns = columns_of(parsed)
         return {name: plain(columns[name]) for name in columns}
 
+    def _rows(self, epoch: int, first: int, end: int) -> dict[str, Any]:
+        positions = np.arange(first, end, dtype=np.uint64)
+        if self._parser is None:
+            raise ValueError("the order gives rows: features are missing, with a recmap.Sliced")
+        batch = self._dataset._rows(self._parser, self._order_over, epoch, positions)
+        columns = rows_of_batch(cast(RecordBatch, batch), RowForm.of(self._order_over))
+        return {name: plain(columns[name]) for name in columns} | columns.layout
+
     @property
     def _element_spec(self) -> Any:
         if self._features is None:
             raise NotImplementedError("batches of records are lists, which have no element_spec")
         is_full = len(self._order) % self._batch_size == 0 or self._drops
         rows = self._batch_size if is_full else None
-        return {
-            name: _spec_of(name, feature, (rows,), is_batch=True)
+        width = self._order.row_width
+        specs = {
+            name: _spec_of(name, feature, (rows,), is_batch=True, width=width)
             for name, feature in self._features.items()
         }
+        if width:
+            for name in RowForm.of(self._order_over).names:
+                dtype = np.dtype(np.bool_ if name == "mask" else np.int32)
+                specs.setdefault(name, Spec((rows, width), dtype))
+        return specs
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_parser": None, "_first_batch": None}
+        return {**self.__dict__, "_parser": None, "_first_batch": None, "_order_over": None}
 
     def _check(self) -> FirstBatchCheck:
         return FirstBatchCheck(self._dataset, self._features, None, self._missing)
@@ -347,6 +373,7 @@ class Batches(grain.MapDataset):
         for name, value in state.items():
             setattr(self, name, value)
         self._first_batch = self._check()
+        self._order_over = _over(self._dataset, self._order)
         if self._features is not None:
             self._parser = parser_of(self._features)
 

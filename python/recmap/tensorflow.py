@@ -21,7 +21,7 @@ import tensorflow as tf
 from . import _recmap
 from ._columns import BytesColumn, RaggedColumn
 from ._elements import element_of, shape_of
-from ._features import FixedLen, FixedLenSequence, Ragged, Sparse, VarLen, feature_of
+from ._features import FixedLen, FixedLenSequence, Ragged, Sliced, Sparse, VarLen, feature_of
 from ._loader import Loader
 
 __all__ = ["dataset"]
@@ -39,7 +39,8 @@ def dataset(loader: Loader[Any], *, state: bool = False, output_signature: Any =
     SparseTensor, all over the library's memory. Bytes become a Tensor of strings, which are copied,
     because TensorFlow owns its strings. Features of tf.io become the same as with
     ``tf.io.parse_example``: a VarLenFeature becomes a SparseTensor. Without features, an element is
-    a Tensor of strings: the records.
+    a Tensor of strings: the records. Rows become Tensors, with the additional "segment_ids",
+    "positions" and "mask", or only "mask" for windows.
 
     The dataset and those made of it (``map``, ``prefetch``, ...) keep the loader; its threads and
     open files end with the last of them, unless you keep the loader, too.
@@ -155,7 +156,23 @@ def _forms(loader: Loader[Any]) -> dict[str, _Form] | _Form:
     features, rows = loader._arguments["features"], _rows_of_a_batch(loader)
     if features is None:
         return _dense((rows,), tf.string)
-    return {name: _form(feature, rows) for name, feature in features.items()}
+    width = loader._order.row_width()
+    if not width:
+        return {name: _form(feature, rows) for name, feature in features.items()}
+    forms = {name: _form_of_rows(feature, rows, width) for name, feature in features.items()}
+    for name in loader._form.names:
+        dtype = tf.bool if name == "mask" else tf.int32
+        forms.setdefault(name, _dense((rows, width), dtype))
+    return forms
+
+
+def _form_of_rows(given: Any, rows: int | None, width: int) -> _Form:
+    feature = feature_of(given)
+    if not isinstance(feature, Sliced):
+        return _form(given, rows)
+    element = element_of(feature.dtype)
+    dtype = tf.string if element == "bytes" else tf.as_dtype(element)
+    return _dense((rows, width, *shape_of(feature.shape)), dtype)
 
 
 def _rows_of_a_batch(loader: Loader[Any]) -> int | None:

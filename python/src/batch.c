@@ -119,6 +119,28 @@ PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t co
     return made;
 }
 
+PyObject *batch_cut(handle_object *handle, const recmap_order *order, recmap_parser *parser,
+                    uint64_t epoch, const uint64_t *positions, size_t count) {
+    recmap_batch *batch = handle_take_batch(handle);
+    if (!batch) return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    handle_retain(handle);
+    struct signal_check check = {PyEval_SaveThread(), now_ns()};
+    recmap_batch_set_interrupt(batch, check_signals, &check);
+    recmap_status status =
+        recmap_dataset_rows(batch, handle->dataset, order, parser, epoch, positions, count, &error);
+    recmap_batch_set_interrupt(batch, NULL, NULL);
+    PyEval_RestoreThread(check.thread);
+    PyObject *made = NULL;
+    if (status == RECMAP_OK) made = batch_wrap(handle, batch, parser);
+    else {
+        handle_give_batch(handle, batch);
+        raise_error(&error);
+    }
+    handle_release(handle);
+    return made;
+}
+
 recmap_columns *batch_columns(batch_object *batch) {
     recmap_columns *columns = recmap_batch_columns(batch->shared->batch);
     if (!batch->shared->parser || !columns) {

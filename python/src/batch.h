@@ -3,6 +3,8 @@
 #ifndef RECMAP_PYTHON_BATCH_H
 #define RECMAP_PYTHON_BATCH_H
 
+#include <recmap/rows.h>
+
 #include "handle.h"
 
 /* A batch shared by the object and its Arrow exports. The last user gives it back. */
@@ -27,6 +29,10 @@ PyObject *batch_wrap(handle_object *handle, recmap_batch *batch, recmap_parser *
  * `thread_count`: see recmap_batch_set_threads. */
 PyObject *batch_gather(handle_object *handle, const uint64_t *numbers, size_t count,
                        recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count);
+
+/* Reads the rows at some positions of an epoch; see recmap_dataset_rows. */
+PyObject *batch_cut(handle_object *handle, const recmap_order *order, recmap_parser *parser,
+                    uint64_t epoch, const uint64_t *positions, size_t count);
 
 /* Releases one use. Needs the GIL. */
 void shared_batch_release(shared_batch *shared);

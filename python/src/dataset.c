@@ -5,6 +5,7 @@
 #include "batch.h"
 #include "errors.h"
 #include "module.h"
+#include "order.h"
 #include "parser.h"
 #include "progress.h"
 
@@ -81,6 +82,23 @@ static PyObject *parse(PyObject *object, PyObject *arguments) {
     PyObject *batch =
         handle ? batch_gather(handle, numbers.data, numbers.count, parser, mode, threads) : NULL;
     array_release(&numbers);
+    return batch;
+}
+
+/* _rows(parser, order, epoch, positions) */
+static PyObject *rows(PyObject *object, PyObject *arguments) {
+    array_view positions = ARRAY_VIEW_INIT;
+    recmap_parser *parser;
+    PyObject *order;
+    uint64_t epoch;
+    if (!PyArg_ParseTuple(arguments, "O&O!O&O&:_rows", take_parser, &parser, order_type, &order,
+                          take_uint64, &epoch, take_array, &positions))
+        return NULL;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    PyObject *batch = handle ? batch_cut(handle, ((order_object *)order)->order, parser, epoch,
+                                         positions.data, positions.count)
+                             : NULL;
+    array_release(&positions);
     return batch;
 }
 
@@ -504,6 +522,7 @@ static void dealloc(PyObject *object) {
 static PyMethodDef methods[] = {
     {"_gather", gather, METH_VARARGS, NULL},
     {"_parse", parse, METH_VARARGS, NULL},
+    {"_rows", rows, METH_VARARGS, NULL},
     {"_find", find, METH_VARARGS, NULL},
     {"_find_all", find_all, METH_VARARGS, NULL},
     {"_find_many", dataset_find_many, METH_VARARGS, NULL},

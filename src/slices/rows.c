@@ -54,6 +54,7 @@ static void fill(const struct row_cutter *cutter, size_t slice_index, uint64_t e
 
 /* Pads the elements [begin, end). With pad_edge they repeat the element at `edge`. */
 static void pad(const struct row_cutter *cutter, uint64_t begin, uint64_t end, uint64_t edge) {
+    if (begin == end) return;
     for (size_t i = 0; i < cutter->parser->slice_count; i++) {
         const struct slice_plan *slice = &cutter->parser->slices[i];
         const struct column_plan *column = &cutter->parser->columns[slice->column];
@@ -145,7 +146,7 @@ static recmap_status put_piece(const struct row_cutter *cutter, size_t slice_ind
     const recmap_feature *feature = &cutter->parser->columns[slice->column].feature;
     uint64_t before = feature->prepend_count, after = feature->append_count;
     uint64_t total = piece->length - before - after, end = piece->first + piece->count;
-    put_added(cutter, slice_index, piece, place, 0, before, 0);
+    if (before) put_added(cutter, slice_index, piece, place, 0, before, 0);
     uint64_t first = piece->first > before ? piece->first : before;
     uint64_t stop = min_u64(end, before + total);
     if (first < stop) {
@@ -153,7 +154,7 @@ static recmap_status put_piece(const struct row_cutter *cutter, size_t slice_ind
                                   place + first - piece->first};
         RETURN_IF_FAILED(cut_stretch(cutter, slice_index, &stretch, error));
     }
-    put_added(cutter, slice_index, piece, place, before + total, after, before);
+    if (after) put_added(cutter, slice_index, piece, place, before + total, after, before);
     return RECMAP_OK;
 }
 

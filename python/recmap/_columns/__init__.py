@@ -7,7 +7,7 @@ nothing is copied. A column is created when it is first used, and keeps its batc
 from ._batch import Column, ColumnBatch, columns_of, sequence_columns_of
 from ._bytes import BytesColumn
 from ._ragged import RaggedColumn
-from ._row_batch import Positions, RowBatch, rows_of_batch, sequence_rows_of_batch
+from ._row_batch import Positions, RowBatch, RowForm, rows_of_batch, sequence_rows_of_batch
 from ._sparse import SparseColumn
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Positions",
     "RaggedColumn",
     "RowBatch",
+    "RowForm",
     "SparseColumn",
     "columns_of",
     "rows_of_batch",

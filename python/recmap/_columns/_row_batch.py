@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .._numbers import Int64s
+from .._recmap import Order as _Order
 from .._record_batch import RecordBatch
 from ._batch import ColumnBatch, _Description, descriptions_of
 
-__all__ = ["Positions", "RowBatch", "rows_of_batch", "sequence_rows_of_batch"]
+__all__ = ["Positions", "RowBatch", "RowForm", "rows_of_batch", "sequence_rows_of_batch"]
 
 Positions: TypeAlias = Literal["piece", "document"]
 
 _SEGMENTS, _MASK = 0, 3  # values of enum layout in batch_rows.c
 _POSITIONS = {"piece": 1, "document": 2}
+_LAYOUT_NAMES = "segment_ids", "positions", "mask"
+
+
+class RowForm(NamedTuple):
+    """What batches of rows of an order have besides their features."""
+
+    positions: Positions
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, order: _Order, positions: Positions = "piece") -> RowForm:
+        """The form of the rows of an order: a window has one piece, so a mask says all."""
+        if positions not in ("piece", "document"):
+            raise ValueError(f'positions must be "piece" or "document", not {positions!r}')
+        return cls(positions, ("mask",) if order.has_windows() else _LAYOUT_NAMES)
 
 
 class RowBatch(ColumnBatch):
@@ -34,19 +49,21 @@ class RowBatch(ColumnBatch):
 
     Attributes:
         records: a RecordBatch: the records that the rows are cut from, each once.
+        layout_names: the names of the arrays in `layout`.
         row_width: the number of elements of each row.
     """
 
-    __slots__ = ("_positions", "row_width")
+    __slots__ = ("_positions", "layout_names", "row_width")
 
     def __init__(
         self,
         records: RecordBatch,
         descriptions: dict[str, tuple[int, _Description]],
-        positions: Positions = "piece",
+        form: RowForm,
     ) -> None:
         super().__init__(records, descriptions)
-        self._positions = positions
+        self._positions = form.positions
+        self.layout_names = form.names
         self.row_width = records._row_width()
 
     def __getitem__(self, name: str) -> Any:
@@ -71,9 +88,10 @@ class RowBatch(ColumnBatch):
         self.records._read_layout(array, kind, self.row_width)
         return array
 
-    def layout(self, names: Iterator[str] | tuple[str, ...] = ()) -> dict[str, npt.NDArray[Any]]:
-        """The arrays of these names that no feature hides, for frameworks that take dicts."""
-        return {name: self[name] for name in names if name not in self._descriptions}
+    @property
+    def layout(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays that frameworks get with the features: "mask" alone for windows, else all."""
+        return {name: self[name] for name in self.layout_names if name not in self._descriptions}
 
     @property
     def pieces(self) -> tuple[Int64s, Int64s]:
@@ -122,14 +140,14 @@ class RowBatch(ColumnBatch):
 
 
 def rows_of_batch(
-    batch: RecordBatch, positions: Positions, first: int = 0, end: int | None = None
+    batch: RecordBatch, form: RowForm, first: int = 0, end: int | None = None
 ) -> RowBatch:
     """The columns of a batch of rows: all of them, or those from `first` to `end`."""
-    return RowBatch(batch, descriptions_of(batch, first, end), positions)
+    return RowBatch(batch, descriptions_of(batch, first, end), form)
 
 
 def sequence_rows_of_batch(
-    batch: RecordBatch, positions: Positions, context: int
+    batch: RecordBatch, form: RowForm, context: int
 ) -> tuple[RowBatch, RowBatch]:
     """The first `context` columns, and those of the feature lists."""
-    return rows_of_batch(batch, positions, 0, context), rows_of_batch(batch, positions, context)
+    return rows_of_batch(batch, form, 0, context), rows_of_batch(batch, form, context)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 import torch
 from torch.utils import dlpack
 
-from .._columns import BytesColumn, ColumnBatch, RaggedColumn, SparseColumn
+from .._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
 from .._dataset import RecordBatch
 
 # What a value is depends on its feature: a tensor, a Ragged, or a list of bytes.
@@ -70,8 +70,9 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
     A padded sequence has an additional item ``name + "/length"`` with the number of steps of each
     row. Rows of any length become `Ragged`, coordinates a sparse tensor, and bytes a list; bytes
     with ``copy=True`` in their feature become `Ragged` of uint8. A `RecordBatch` becomes a list of
-    bytes, and a pair of batches, as of SequenceExample, a pair. Anything else, such as the result
-    of a transform, is returned unchanged.
+    bytes, and a pair of batches, as of SequenceExample, a pair. Rows have the additional items
+    "segment_ids", "positions" and "mask", or only "mask" for windows. Anything else, such as the
+    result of a transform, is returned unchanged.
 
     Args:
         numbers: the name of an additional item with the records' numbers.
@@ -90,6 +91,8 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
     made = {name: _tensor(batch, name, column) for name, column in batch.items()}
     for name in batch.lengths:
         made.setdefault(f"{name}/length", _shared(batch, name, "lengths"))
+    if isinstance(batch, RowBatch):
+        made.update((name, torch.from_numpy(array)) for name, array in batch.layout.items())
     if numbers is not None:
         made[numbers] = torch.from_numpy(batch.numbers)
     return made

@@ -1,0 +1,109 @@
+"""Rows in PyTorch, TensorFlow and Grain: the arrays are those of a plain loader."""
+
+import pickle
+
+import numpy as np
+import pytest
+import recmap
+from conftest import write
+
+COUNTS = np.random.default_rng(1).integers(0, 40, 200)
+BATCH = 6
+FEATURES = {
+    "tokens": recmap.Sliced((), "int32", pad=-1),
+    "pairs": recmap.Sliced((2,), "float32"),
+}
+ORDERS = {
+    "chunked": recmap.Chunked(COUNTS, 16, overlap=1, last="pad", seed=3),
+    "packed": recmap.Packed(COUNTS, 64, seed=3),
+    "windows": recmap.Windows(COUNTS, 8, pad=(2, 2), seed=3),
+}
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("documents")
+    records = [
+        recmap.encode_example(
+            {
+                "tokens": np.arange(count) + 1000 * i,
+                "pairs": np.arange(2 * count, dtype=np.float32) + i,
+            }
+            if count
+            else {}
+        )
+        for i, count in enumerate(COUNTS)
+    ]
+    write(folder, records)
+    with recmap.open(folder / "made-0.tfrecord", progress=None) as ds:
+        yield ds
+
+
+@pytest.fixture(params=ORDERS)
+def order(request):
+    return ORDERS[request.param]
+
+
+def expected(documents, order):
+    """The batches of an epoch as dicts of arrays."""
+    loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES)
+    names = ["mask"]
+    if not isinstance(order, recmap.Windows):
+        names += ["segment_ids", "positions"]
+    return [{name: np.array(batch[name]) for name in [*FEATURES, *names]} for batch in loader]
+
+
+def assert_equal(found, due):
+    assert found.keys() == due.keys()
+    for name, array in due.items():
+        assert np.asarray(found[name]).dtype == array.dtype
+        assert (np.asarray(found[name]) == array).all()
+
+
+def test_torch(documents, order):
+    torch = pytest.importorskip("torch")
+    due = expected(documents, order)
+    loader = recmap.torch.Loader(documents, BATCH, order=order, features=FEATURES)
+    for batch, arrays in zip(loader, due, strict=True):
+        assert all(isinstance(tensor, torch.Tensor) for tensor in batch.values())
+        assert_equal(batch, arrays)
+
+
+def test_torch_workers(documents, order):
+    data = pytest.importorskip("torch.utils.data")
+    loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES, threads=1)
+    dataset = recmap.torch.IterableDataset(loader)
+    found = list(data.DataLoader(dataset, batch_size=None, num_workers=2))
+    due = expected(documents, order)
+    assert len(found) == len(due)
+    for batch, arrays in zip(found, due, strict=True):
+        assert_equal(batch, arrays)
+
+
+def test_tensorflow(documents, order):
+    pytest.importorskip("tensorflow")
+    loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES)
+    dataset = recmap.tensorflow.dataset(loader)
+    assert dataset.element_spec["pairs"].shape[1:] == (order.row_width, 2)
+    for batch, arrays in zip(dataset, expected(documents, order), strict=True):
+        assert_equal({name: tensor.numpy() for name, tensor in batch.items()}, arrays)
+
+
+def test_grain(documents, order):
+    pytest.importorskip("grain")
+    batches = recmap.grain.Batches(documents, order, BATCH, FEATURES)
+    due = expected(documents, order)
+    assert len(batches) == len(due)
+    for i in (0, 1, len(due) - 1):
+        assert_equal(batches[i], due[i])
+        for name, spec in batches._element_spec.items():
+            assert batches[i][name].shape[1:] == spec.shape[1:]
+            assert batches[i][name].dtype == spec.dtype
+    again = pickle.loads(pickle.dumps(batches))
+    assert_equal(again[1], due[1])
+    items, _ = order.pieces(1, [0])
+    first = batches[len(due)]["tokens"][0]  # of the next epoch
+    record, start = items[0, 0], items[0, 1]
+    assert first[items[0, 3]] == 1000 * record + start
+    with pytest.raises(ValueError, match="features are missing"):
+        recmap.grain.Batches(documents, order, BATCH)[0]
