@@ -2,6 +2,11 @@
 #ifndef RECMAP_BASE_INTERRUPT_H
 #define RECMAP_BASE_INTERRUPT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
 #include <recmap/batch.h>
 
 #include "base/error.h"
@@ -10,25 +15,50 @@ struct interrupt {
     recmap_interrupt_fn function; /* or NULL */
     void *context;
     int64_t work_left; /* bytes until the function is called next */
+    bool is_stopped;   /* the function said to stop */
 };
 
 enum {
-    INTERRUPT_WORK = 256 << 10, /* with a random read from a device a record: about 50 ms */
-    INTERRUPT_RECORD_WORK = 256 /* of a record, whatever its size */
+    INTERRUPT_WORK = 256 << 10,   /* with a random read from a device a record: about 50 ms */
+    INTERRUPT_RECORD_WORK = 256,  /* of a record, whatever its size */
+    INTERRUPT_COPY_SIZE = 1 << 20 /* at most this many bytes are copied between two questions */
 };
 
-static inline recmap_status interrupt_ask(struct interrupt *interrupt, recmap_error *error) {
+static inline bool interrupt_ask(struct interrupt *interrupt) {
     interrupt->work_left = INTERRUPT_WORK;
-    if (!interrupt->function(interrupt->context)) return RECMAP_OK;
+    interrupt->is_stopped = interrupt->function(interrupt->context) != 0;
+    return !interrupt->is_stopped;
+}
+
+/* Counts work that was done. Returns false to stop. `interrupt` may be NULL. */
+static inline bool interrupt_continues(struct interrupt *interrupt, uint64_t work) {
+    if (!interrupt || !interrupt->function) return true;
+    interrupt->work_left -= (int64_t)work;
+    return interrupt->work_left > 0 || interrupt_ask(interrupt);
+}
+
+static inline recmap_status interrupt_fail(recmap_error *error) {
     return fail(error, RECMAP_CANCELLED, "the call was interrupted");
 }
 
 /* Counts work that was done. CANCELLED when the function said so. */
 static inline recmap_status interrupt_check(struct interrupt *interrupt, uint64_t work,
                                             recmap_error *error) {
-    if (!interrupt->function) return RECMAP_OK;
-    interrupt->work_left -= (int64_t)work;
-    return interrupt->work_left > 0 ? RECMAP_OK : interrupt_ask(interrupt, error);
+    return interrupt_continues(interrupt, work) ? RECMAP_OK : interrupt_fail(error);
+}
+
+/* memcpy in pieces. Returns false if it was stopped. */
+static inline bool interrupt_copy(struct interrupt *interrupt, void *out, const void *bytes,
+                                  size_t size) {
+    while (size) {
+        size_t piece = size < INTERRUPT_COPY_SIZE ? size : INTERRUPT_COPY_SIZE;
+        memcpy(out, bytes, piece);
+        if (!interrupt_continues(interrupt, piece)) return false;
+        out = (uint8_t *)out + piece;
+        bytes = (const uint8_t *)bytes + piece;
+        size -= piece;
+    }
+    return true;
 }
 
 #endif

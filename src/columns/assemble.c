@@ -34,7 +34,8 @@ static bool assemble_sliced(const struct assembly *a) {
 
 /* Sets everything that all kinds of columns have in common, then lets the kind add its values,
  * shape and offsets. */
-static bool assemble_column(struct batch_memory *memory, size_t column_index) {
+static bool assemble_column(struct batch_memory *memory, size_t column_index,
+                            struct interrupt *interrupt) {
     const struct column_plan *plan = &memory->parser->columns[column_index];
     const struct sink *sink = batch_memory_values(memory, plan);
     recmap_column *column = &memory->columns[column_index];
@@ -44,7 +45,7 @@ static bool assemble_column(struct batch_memory *memory, size_t column_index) {
                               .row_count = memory->row_count,
                               .validity = sink->null_count ? sink->validity.data : NULL,
                               .null_count = sink->null_count};
-    const struct assembly a = {memory, column_index, plan, sink, column};
+    const struct assembly a = {memory, column_index, plan, sink, column, interrupt};
     switch (plan->feature.kind) {
     case RECMAP_FEATURE_FIXED_LEN: return assemble_fixed(&a);
     case RECMAP_FEATURE_VAR_LEN: return assemble_var_len(&a);
@@ -56,9 +57,13 @@ static bool assemble_column(struct batch_memory *memory, size_t column_index) {
     return false;
 }
 
-bool assemble_columns(struct batch_memory *memory) {
-    for (size_t i = 0; i < memory->parser->column_count; i++)
-        if (!assemble_column(memory, i)) return false;
+recmap_status assemble_columns(struct batch_memory *memory, struct interrupt *interrupt,
+                               recmap_error *error) {
+    if (interrupt) interrupt->is_stopped = false; /* by an earlier call */
+    for (size_t i = 0; i < memory->parser->column_count; i++) {
+        if (assemble_column(memory, i, interrupt)) continue;
+        return interrupt && interrupt->is_stopped ? interrupt_fail(error) : fail_memory(error);
+    }
     memory->column_count = memory->parser->column_count;
-    return true;
+    return RECMAP_OK;
 }

@@ -2,9 +2,12 @@
 #ifndef RECMAP_COLUMNS_ASSEMBLE_H
 #define RECMAP_COLUMNS_ASSEMBLE_H
 
+#include "base/interrupt.h"
 #include "columns/batch_memory.h"
 
-/* Fills memory->columns. Returns false when memory runs out. */
-bool assemble_columns(struct batch_memory *memory);
+/* Fills memory->columns. `interrupt` may be NULL. Errors: NO_MEMORY; CANCELLED if the call was
+ * interrupted. */
+recmap_status assemble_columns(struct batch_memory *memory, struct interrupt *interrupt,
+                               recmap_error *error);
 
 #endif

@@ -35,7 +35,7 @@ static bool copy_bytes(const struct assembly *a, const recmap_bytes *views, uint
     struct buffer *bytes = batch_memory_part(a->memory, a->column_index, BATCH_PART_BYTES);
     if (!buffer_reserve(bytes, 0, total)) return false;
     struct bytes_copy copy = {bytes->data, views, offsets, count};
-    if (!batch_memory_copy_bytes(a->memory, &copy)) return false;
+    if (!batch_memory_copy_bytes(a->memory, &copy, a->interrupt)) return false;
     a->column->values = bytes->data;
     a->column->bytes_offsets = offsets;
     return true;

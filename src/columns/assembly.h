@@ -2,6 +2,7 @@
 #ifndef RECMAP_COLUMNS_ASSEMBLY_H
 #define RECMAP_COLUMNS_ASSEMBLY_H
 
+#include "base/interrupt.h"
 #include "columns/batch_memory.h"
 
 struct assembly {
@@ -10,7 +11,13 @@ struct assembly {
     const struct column_plan *plan;
     const struct sink *sink; /* of the column's values */
     recmap_column *column;
+    struct interrupt *interrupt; /* of the call, or NULL */
 };
+
+/* Counts work that was done, in bytes. Returns false if the call was interrupted. */
+static inline bool assembly_continues(const struct assembly *a, uint64_t work) {
+    return interrupt_continues(a->interrupt, work);
+}
 
 /* Returns memory for `count` items in one of the column's parts, or NULL if memory runs out or the
  * size overflows. */
@@ -22,7 +29,7 @@ bool assembly_set_shape(const struct assembly *a, uint64_t first, const uint64_t
                         size_t more_count);
 
 /* Sets the column's values to these elements. For BYTES, `elements` are views, which are kept or
- * copied depending on bytes_mode. Returns false if memory runs out. */
+ * copied depending on bytes_mode. Returns false if memory runs out or the call is interrupted. */
 bool assembly_set_values(const struct assembly *a, const void *elements, uint64_t value_count);
 
 /* Sets the column's row offsets. Returns false if memory runs out. */

@@ -123,11 +123,9 @@ struct sink *batch_memory_values(struct batch_memory *memory, const struct colum
     return batch_memory_sink(memory, column->is_list, column->values_slot);
 }
 
-bool batch_memory_copy_bytes(struct batch_memory *memory, const struct bytes_copy *copy) {
-    if (!memory->defers_copies) {
-        bytes_copy_do(copy);
-        return true;
-    }
+bool batch_memory_copy_bytes(struct batch_memory *memory, const struct bytes_copy *copy,
+                             struct interrupt *interrupt) {
+    if (!memory->defers_copies) return bytes_copy_do(copy, interrupt);
     if (!array_reserve(&memory->copies, &memory->copy_capacity, memory->copy_count + 1,
                        sizeof *memory->copies))
         return false;

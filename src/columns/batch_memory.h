@@ -77,8 +77,10 @@ struct sink *batch_memory_sink(struct batch_memory *memory, bool is_list, size_t
 struct sink *batch_memory_slice(struct batch_memory *memory, size_t slice_index);
 struct sink *batch_memory_values(struct batch_memory *memory, const struct column_plan *column);
 
-/* Copies the bytes, now or, if the memory defers copies, later. Returns false without memory. */
-bool batch_memory_copy_bytes(struct batch_memory *memory, const struct bytes_copy *copy);
+/* Copies the bytes, now or, if the memory defers copies, later. Returns false without memory, or if
+ * the call was interrupted. */
+bool batch_memory_copy_bytes(struct batch_memory *memory, const struct bytes_copy *copy,
+                             struct interrupt *interrupt);
 
 /* Returns false if memory runs out. */
 bool batch_memory_add_failure(struct batch_memory *memory, const struct failure_entry *failure,

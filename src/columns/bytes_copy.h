@@ -4,6 +4,8 @@
 
 #include <recmap/columns.h>
 
+#include "base/interrupt.h"
+
 /* Value i goes to out + offsets[i]; there are count + 1 offsets. */
 struct bytes_copy {
     uint8_t *out;
@@ -17,9 +19,12 @@ static inline uint64_t bytes_copy_size(const struct bytes_copy *copy) {
     return (uint64_t)copy->offsets[copy->count];
 }
 
-void bytes_copy_do(const struct bytes_copy *copy);
+/* Returns false if it was interrupted. */
+bool bytes_copy_do(const struct bytes_copy *copy, struct interrupt *interrupt);
 
-/* Copies one of `share_count` shares, which have about equally many bytes. */
-void bytes_copy_do_share(const struct bytes_copy *copy, size_t share, size_t share_count);
+/* Copies one of `share_count` shares, which have about equally many bytes. Returns false if it was
+ * interrupted. */
+bool bytes_copy_do_share(const struct bytes_copy *copy, size_t share, size_t share_count,
+                         struct interrupt *interrupt);
 
 #endif

@@ -41,12 +41,19 @@ static bool is_fixed(const struct slot *slot) {
     return slot->count > 0 && !slot->is_list;
 }
 
-/* Appends offsets to others: `count` of them, after the first, which is 0. */
-static void copy_offsets(const struct buffer *whole, const struct buffer *part, uint64_t position,
-                         uint64_t count, uint64_t shift) {
+/* Appends offsets to others: `count` of them, after the first, which is 0. Returns false if the
+ * call was interrupted, as do the other functions that copy. */
+static bool copy_offsets(const struct buffer *whole, const struct buffer *part, uint64_t position,
+                         uint64_t count, uint64_t shift, struct interrupt *interrupt) {
+    enum { PIECE = 1 << 16 };
     int64_t *out = buffer_int64(whole) + position + 1;
     const int64_t *offsets = buffer_int64(part) + 1;
-    for (uint64_t i = 0; i < count; i++) out[i] = offsets[i] + (int64_t)shift;
+    for (uint64_t i = 0; i < count;) {
+        uint64_t begin = i, end = count - i < PIECE ? count : i + PIECE;
+        for (; i < end; i++) out[i] = offsets[i] + (int64_t)shift;
+        if (!interrupt_continues(interrupt, (end - begin) * sizeof *out)) return false;
+    }
+    return true;
 }
 
 /* ---- Reading a part. */
@@ -143,7 +150,8 @@ static void merge_nulls(const struct columns_merge *merge, size_t index) {
 
 /* Copies one column of a part to its place in the whole. Rows, values and steps of the preceding
  * parts tell where that is; offsets are shifted by what precedes them. */
-static void copy_sink(const struct columns_merge *merge, size_t part_index, size_t index) {
+static bool copy_sink(const struct columns_merge *merge, size_t part_index, size_t index,
+                      struct interrupt *interrupt) {
     const struct batch_memory *part = merge->parts[part_index]->batch;
     const struct sink *sink = &part->sinks[index];
     struct sink *whole = &merge->whole->batch->sinks[index];
@@ -153,16 +161,19 @@ static void copy_sink(const struct columns_merge *merge, size_t part_index, size
     if (is_fixed(slot)) {
         size_t row_size = (size_t)slot->count * size;
         size_t tail = count_tail_rows(slot, part->row_count), row = part->row_count - tail;
-        memcpy(whole->values.data + (first_row + row) * row_size,
-               sink->values.data + row * row_size, tail * row_size);
-        return;
+        return interrupt_copy(interrupt, whole->values.data + (first_row + row) * row_size,
+                              sink->values.data + row * row_size, tail * row_size);
     }
     uint64_t value = sum_before(merge, part_index, index, count_values);
     uint64_t step = sum_before(merge, part_index, index, count_steps);
-    if (sink->value_count)
-        memcpy(whole->values.data + value * size, sink->values.data, sink->value_count * size);
-    copy_offsets(&whole->rows, &sink->rows, first_row, part->row_count, slot->steps ? step : value);
-    if (slot->steps) copy_offsets(&whole->steps, &sink->steps, step, sink->step_count, value);
+    if (sink->value_count && !interrupt_copy(interrupt, whole->values.data + value * size,
+                                             sink->values.data, sink->value_count * size))
+        return false;
+    if (!copy_offsets(&whole->rows, &sink->rows, first_row, part->row_count,
+                      slot->steps ? step : value, interrupt))
+        return false;
+    return !slot->steps ||
+           copy_offsets(&whole->steps, &sink->steps, step, sink->step_count, value, interrupt);
 }
 
 /* ---- Levels of RAGGED columns: offsets into the next level, the last ones into the values. */
@@ -206,14 +217,17 @@ static bool reserve_levels(const struct columns_merge *merge, size_t column) {
     return true;
 }
 
-static void copy_levels(const struct columns_merge *merge, size_t part_index, size_t column) {
+static bool copy_levels(const struct columns_merge *merge, size_t part_index, size_t column,
+                        struct interrupt *interrupt) {
     const struct batch_memory *part = merge->parts[part_index]->batch;
     const struct batch_memory *whole = merge->whole->batch;
     for (size_t level = 0; level < count_levels(whole, column); level++)
-        copy_offsets(level_of(whole, column, level), level_of(part, column, level),
-                     levels_before(merge, part_index, column, level),
-                     level_count(part, column, level),
-                     levels_before(merge, part_index, column, level + 1));
+        if (!copy_offsets(level_of(whole, column, level), level_of(part, column, level),
+                          levels_before(merge, part_index, column, level),
+                          level_count(part, column, level),
+                          levels_before(merge, part_index, column, level + 1), interrupt))
+            return false;
+    return true;
 }
 
 /* ---- All of a part. */
@@ -254,24 +268,31 @@ bool columns_merge_reserve(uint64_t *size, const struct columns_merge *merge) {
     return merge_failures(merge);
 }
 
-void columns_merge_copy(const struct columns_merge *merge, size_t part) {
+bool columns_merge_copy(const struct columns_merge *merge, size_t part,
+                        struct interrupt *interrupt) {
     const struct batch_memory *whole = merge->whole->batch;
-    for (size_t i = 0; i < whole->sink_count; i++) copy_sink(merge, part, i);
-    for (size_t i = 0; i < whole->parser->column_count; i++) copy_levels(merge, part, i);
+    for (size_t i = 0; i < whole->sink_count; i++)
+        if (!copy_sink(merge, part, i, interrupt)) return false;
+    for (size_t i = 0; i < whole->parser->column_count; i++)
+        if (!copy_levels(merge, part, i, interrupt)) return false;
+    return true;
 }
 
-bool columns_merge_finish(uint64_t *size, const struct columns_merge *merge) {
+bool columns_merge_finish(uint64_t *size, const struct columns_merge *merge,
+                          struct interrupt *interrupt) {
     struct batch_memory *whole = merge->whole->batch;
     *size = 0;
-    if (!assemble_columns(whole)) return false;
+    if (assemble_columns(whole, interrupt, NULL) != RECMAP_OK) return false;
     for (size_t i = 0; i < whole->copy_count; i++) *size += bytes_copy_size(&whole->copies[i]);
     return true;
 }
 
-void columns_merge_share(const struct columns_merge *merge, size_t share, size_t share_count) {
+bool columns_merge_share(const struct columns_merge *merge, size_t share, size_t share_count,
+                         struct interrupt *interrupt) {
     const struct batch_memory *whole = merge->whole->batch;
     for (size_t i = 0; i < whole->copy_count; i++)
-        bytes_copy_do_share(&whole->copies[i], share, share_count);
+        if (!bytes_copy_do_share(&whole->copies[i], share, share_count, interrupt)) return false;
+    return true;
 }
 
 void columns_merge_end(const struct columns_merge *merge, bool has_failed) {

@@ -35,13 +35,18 @@ recmap_status columns_merge_read(const struct columns_merge *merge, size_t part,
  * memory. */
 bool columns_merge_reserve(uint64_t *size, const struct columns_merge *merge);
 
-void columns_merge_copy(const struct columns_merge *merge, size_t part);
+/* Returns false if it was interrupted. */
+bool columns_merge_copy(const struct columns_merge *merge, size_t part,
+                        struct interrupt *interrupt);
 
 /* Assembles the columns, except for the bytes that columns_merge_share copies; `size` is set to
- * their number. Returns false without memory. */
-bool columns_merge_finish(uint64_t *size, const struct columns_merge *merge);
+ * their number. Returns false without memory, or if it was interrupted. */
+bool columns_merge_finish(uint64_t *size, const struct columns_merge *merge,
+                          struct interrupt *interrupt);
 
-void columns_merge_share(const struct columns_merge *merge, size_t share, size_t share_count);
+/* Returns false if it was interrupted. */
+bool columns_merge_share(const struct columns_merge *merge, size_t share, size_t share_count,
+                         struct interrupt *interrupt);
 
 /* Ends the merge: the parts are empty afterwards, and after a failure so is the whole. */
 void columns_merge_end(const struct columns_merge *merge, bool has_failed);

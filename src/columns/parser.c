@@ -193,7 +193,7 @@ recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *
     if (status == RECMAP_OK && !row_checks_begin(columns->batch)) status = fail_memory(error);
     if (status == RECMAP_OK)
         status = columns_read_rows(columns, records, 0, record_count, mode, error);
-    if (status == RECMAP_OK && !assemble_columns(columns->batch)) status = fail_memory(error);
+    if (status == RECMAP_OK) status = assemble_columns(columns->batch, columns->interrupt, error);
     if (status != RECMAP_OK) columns_clear(columns);
     return status;
 }

@@ -33,37 +33,44 @@ static uint64_t measure(const struct assembly *a, int64_t *lengths) {
     return (uint64_t)longest;
 }
 
-/* Fills `size` bytes by repeating the element, doubling the filled part each time. */
-static void fill(uint8_t *out, size_t size, const void *element, size_t element_size) {
+/* Fills `size` bytes by repeating the element: doubles the filled part until it is large enough,
+ * and then repeats it. Returns false if the call was interrupted. */
+static bool fill(const struct assembly *a, uint8_t *out, size_t size) {
+    size_t element_size = recmap_element_size(a->plan->feature.element);
     size_t done = size < element_size ? size : element_size;
-    memcpy(out, element, done);
+    memcpy(out, a->plan->pad, done);
     while (done < size) {
-        size_t more = done < size - done ? done : size - done;
+        size_t more = done < INTERRUPT_COPY_SIZE ? done : INTERRUPT_COPY_SIZE;
+        if (more > size - done) more = size - done;
         memcpy(out + done, out, more);
         done += more;
+        if (!assembly_continues(a, more)) return false;
     }
+    return true;
 }
 
-/* Copies each row to its place and pads it. */
-static void pad_rows(const struct assembly *a, uint8_t *padded, size_t row_size) {
+/* Copies each row to its place and pads it. Returns false if the call was interrupted. */
+static bool pad_rows(const struct assembly *a, uint8_t *padded, size_t row_size) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     size_t element_size = recmap_element_size(a->plan->feature.element);
     for (uint64_t i = 0; i < a->memory->row_count; i++) {
         const uint8_t *from = a->sink->values.data + (uint64_t)rows[i] * element_size;
         size_t size = (uint64_t)(rows[i + 1] - rows[i]) * element_size;
-        memcpy(padded + i * row_size, from, size);
-        fill(padded + i * row_size + size, row_size - size, a->plan->pad, element_size);
+        if (!interrupt_copy(a->interrupt, padded + i * row_size, from, size) ||
+            !fill(a, padded + i * row_size + size, row_size - size))
+            return false;
     }
+    return true;
 }
 
-/* Returns the rows side by side with `row_count` elements each, or NULL if memory runs out. */
+/* Returns the rows side by side with `row_count` elements each, or NULL if memory runs out or the
+ * call is interrupted. */
 static const void *make_rows(const struct assembly *a, uint64_t row_count, uint64_t value_count) {
     if (a->sink->value_count == value_count)
         return a->sink->values.data; /* no row is shorter than the longest */
     size_t element_size = recmap_element_size(a->plan->feature.element);
     uint8_t *padded = assembly_reserve(a, BATCH_PART_VALUES, value_count, element_size);
-    if (padded) pad_rows(a, padded, row_count * element_size);
-    return padded;
+    return padded && pad_rows(a, padded, row_count * element_size) ? padded : NULL;
 }
 
 /* Sets the shape to [rows, longest, shape...]. */

@@ -76,19 +76,22 @@ static void merge(const struct sorting *sorting, int64_t *out, const int64_t *so
 }
 
 /* A stable merge sort from the bottom up: runs of 1, 2, 4 and so on. It needs no recursion and no
- * memory besides `other`. */
-static void sort(const struct sorting *sorting, int64_t *order, int64_t *other, size_t count) {
+ * memory besides `other`. Returns false if the call was interrupted. */
+static bool sort(const struct assembly *a, const struct sorting *sorting, int64_t *order,
+                 int64_t *other, size_t count) {
     int64_t *from = order, *to = other;
     for (size_t run = 1; run < count; run *= 2) {
         for (size_t begin = 0; begin < count; begin += 2 * run) {
             size_t end = begin + 2 * run < count ? 2 * run : count - begin;
             merge(sorting, to + begin, from + begin, run < end ? run : end, end);
+            if (!assembly_continues(a, end * sizeof *order)) return false;
         }
         int64_t *done = to;
         to = from;
         from = done;
     }
     if (from != order) memcpy(order, from, count * sizeof *order);
+    return true;
 }
 
 /* Collects the coordinates of all values in the order of the records. */
@@ -97,9 +100,12 @@ static int64_t *make_indices(const struct assembly *a, size_t part) {
     size_t width = 1 + a->plan->feature.index_count;
     int64_t *indices = assembly_reserve(a, part, a->sink->value_count * width, sizeof *indices);
     if (!indices) return NULL;
-    for (uint64_t row = 0; row < a->memory->row_count; row++)
+    for (uint64_t row = 0; row < a->memory->row_count; row++) {
         for (int64_t i = rows[row]; i < rows[row + 1]; i++)
             indices[(size_t)i * width] = (int64_t)row;
+        if (!assembly_continues(a, (uint64_t)(rows[row + 1] - rows[row]) * sizeof *indices))
+            return NULL;
+    }
     for (size_t key = 0; key + 1 < width; key++) {
         const int64_t *values = key_values(a->memory, a->plan, key);
         for (uint64_t i = 0; i < a->sink->value_count; i++)
@@ -115,7 +121,8 @@ static bool is_all_sorted(const struct assembly *a, const struct sorting *sortin
     return true;
 }
 
-/* Returns the order of the values, sorted within each row, or NULL if memory runs out. */
+/* Returns the order of the values, sorted within each row, or NULL if memory runs out or the call
+ * is interrupted. */
 static const int64_t *make_order(const struct assembly *a, const struct sorting *sorting) {
     const int64_t *rows = buffer_int64(&a->sink->rows);
     uint64_t count = a->sink->value_count;
@@ -123,12 +130,15 @@ static const int64_t *make_order(const struct assembly *a, const struct sorting 
     if (!order) return NULL;
     for (uint64_t i = 0; i < count; i++) order[i] = (int64_t)i;
     for (uint64_t row = 0; row < a->memory->row_count; row++)
-        if (!is_sorted(sorting, rows[row], rows[row + 1]))
-            sort(sorting, order + rows[row], order + count, (size_t)(rows[row + 1] - rows[row]));
+        if (!is_sorted(sorting, rows[row], rows[row + 1]) &&
+            !sort(a, sorting, order + rows[row], order + count,
+                  (size_t)(rows[row + 1] - rows[row])))
+            return NULL;
     return order;
 }
 
-/* Copies values and coordinates in sorted order. Returns the values, or NULL if memory runs out. */
+/* Copies values and coordinates in sorted order. Returns the values, or NULL if memory runs out or
+ * the call is interrupted. */
 static const void *sort_all(const struct assembly *a, const struct sorting *sorting) {
     uint64_t count = a->sink->value_count;
     size_t size = recmap_element_size(a->plan->feature.element), width = sorting->width;
@@ -140,6 +150,7 @@ static const void *sort_all(const struct assembly *a, const struct sorting *sort
         size_t from = (size_t)order[i];
         memcpy(values + i * size, a->sink->values.data + from * size, size);
         memcpy(indices + i * width, sorting->indices + from * width, width * sizeof *indices);
+        if (!assembly_continues(a, size + width * sizeof *indices)) return NULL;
     }
     a->column->indices = indices;
     return values;

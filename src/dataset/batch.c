@@ -23,7 +23,8 @@ void recmap_batch_clear(recmap_batch *batch) {
 }
 
 void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt_fn function, void *context) {
-    batch->interrupt = (struct interrupt){function, context, INTERRUPT_WORK};
+    batch->interrupt =
+        (struct interrupt){.function = function, .context = context, .work_left = INTERRUPT_WORK};
 }
 
 void recmap_batch_destroy(recmap_batch *batch) {

@@ -102,6 +102,13 @@ static void poll_interrupt(void *context) {
     (void)ask_caller(context);
 }
 
+/* What one thread asks while it does its part of a phase. */
+static struct interrupt thread_interrupt(struct parallel_fill *fill, bool is_caller) {
+    return (struct interrupt){.function = is_caller ? ask_caller : must_stop,
+                              .context = fill,
+                              .work_left = INTERRUPT_WORK};
+}
+
 static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) {
     recmap_batch *part = fill->batch->parts[index];
     const struct fill_request *request = fill->request;
@@ -147,27 +154,34 @@ static bool prepare_merge(uint64_t *size, const struct parallel_fill *fill) {
     return true;
 }
 
-static void merge_part(const struct parallel_fill *fill, size_t index) {
+/* Returns false if the call was interrupted. */
+static bool merge_part(const struct parallel_fill *fill, size_t index,
+                       struct interrupt *interrupt) {
     const recmap_batch *part = fill->batch->parts[index];
-    memcpy(fill->batch->records + part_begin(fill, index), part->records,
-           part->count * sizeof *part->records);
-    if (fill->request->parser) columns_merge_copy(&fill->columns, index);
+    recmap_record *records = fill->batch->records + part_begin(fill, index);
+    return interrupt_copy(interrupt, records, part->records, part->count * sizeof *part->records) &&
+           (!fill->request->parser || columns_merge_copy(&fill->columns, index, interrupt));
 }
 
 /* ---- The phases. */
 
-static void do_part(void *context, unsigned phase, unsigned part, bool is_caller) {
-    struct parallel_fill *fill = context;
-    switch ((enum fill_phase)phase) {
-    case PHASE_READ:
-        if (!atomic_load_explicit(&fill->has_failed, memory_order_relaxed) &&
-            !read_part(fill, part, is_caller))
-            atomic_store_explicit(&fill->has_failed, true, memory_order_relaxed);
-        break;
-    case PHASE_MERGE: merge_part(fill, part); break;
-    case PHASE_BYTES: columns_merge_share(&fill->columns, part, fill->part_count); break;
+static bool do_phase(struct parallel_fill *fill, enum fill_phase phase, unsigned part,
+                     bool is_caller) {
+    struct interrupt interrupt = thread_interrupt(fill, is_caller);
+    switch (phase) {
+    case PHASE_READ: return read_part(fill, part, is_caller);
+    case PHASE_MERGE: return merge_part(fill, part, &interrupt);
+    case PHASE_BYTES:
+        return columns_merge_share(&fill->columns, part, fill->part_count, &interrupt);
     case PHASE_COUNT: break;
     }
+    return false;
+}
+
+static void do_part(void *context, unsigned phase, unsigned part, bool is_caller) {
+    struct parallel_fill *fill = context;
+    if (!must_stop(fill) && !do_phase(fill, (enum fill_phase)phase, part, is_caller))
+        atomic_store_explicit(&fill->has_failed, true, memory_order_relaxed);
 }
 
 static unsigned fail_phase(struct parallel_fill *fill) {
@@ -176,29 +190,32 @@ static unsigned fail_phase(struct parallel_fill *fill) {
 }
 
 /* Called when all parts are merged. Returns the next phase. */
-static unsigned end_merge(struct parallel_fill *fill) {
+static unsigned end_merge(struct parallel_fill *fill, struct interrupt *interrupt) {
     uint64_t size;
+    if (must_stop(fill)) return fail_phase(fill);
     if (!fill->request->parser) return PHASE_COUNT;
-    if (!columns_merge_finish(&size, &fill->columns)) return fail_phase(fill);
+    if (!columns_merge_finish(&size, &fill->columns, interrupt)) return fail_phase(fill);
     if (size > COPY_ALONE_MAX) return PHASE_BYTES;
-    columns_merge_share(&fill->columns, 0, 1);
+    if (!columns_merge_share(&fill->columns, 0, 1, interrupt)) return fail_phase(fill);
     return PHASE_COUNT;
 }
 
 /* Called when all parts are read. Returns the next phase. */
-static unsigned end_read(struct parallel_fill *fill) {
+static unsigned end_read(struct parallel_fill *fill, struct interrupt *interrupt) {
     uint64_t size;
-    if (atomic_load(&fill->has_failed) || !prepare_merge(&size, fill)) return fail_phase(fill);
+    if (must_stop(fill) || !prepare_merge(&size, fill)) return fail_phase(fill);
     if (size > COPY_ALONE_MAX) return PHASE_MERGE;
-    for (size_t i = 0; i < fill->part_count; i++) merge_part(fill, i);
-    return end_merge(fill);
+    for (size_t i = 0; i < fill->part_count; i++)
+        if (!merge_part(fill, i, interrupt)) return fail_phase(fill);
+    return end_merge(fill, interrupt);
 }
 
-static unsigned end_phase(void *context, unsigned phase) {
+static unsigned end_phase(void *context, unsigned phase, bool is_caller) {
     struct parallel_fill *fill = context;
+    struct interrupt interrupt = thread_interrupt(fill, is_caller);
     switch ((enum fill_phase)phase) {
-    case PHASE_READ: return end_read(fill);
-    case PHASE_MERGE: return end_merge(fill);
+    case PHASE_READ: return end_read(fill, &interrupt);
+    case PHASE_MERGE: return end_merge(fill, &interrupt);
     case PHASE_BYTES:
     case PHASE_COUNT: break;
     }

@@ -13,14 +13,18 @@ struct team {
     unsigned done;
 };
 
-/* Called with the lock held, which is released while the part is done. */
+/* Called with the lock held, which is released while the part is done and the phase ends. */
 static void do_next_part(struct team *team, bool is_caller) {
     unsigned phase = team->phase, part = team->taken++;
     pthread_mutex_unlock(&team->lock);
     team->job->do_part(team->job->context, phase, part, is_caller);
     pthread_mutex_lock(&team->lock);
     if (++team->done < team->job->part_count) return;
-    team->phase = team->job->end_phase(team->job->context, phase);
+    /* No part is left to be taken, so the other threads wait, and the calling thread can poll. */
+    pthread_mutex_unlock(&team->lock);
+    phase = team->job->end_phase(team->job->context, phase, is_caller);
+    pthread_mutex_lock(&team->lock);
+    team->phase = phase;
     team->taken = team->done = 0;
     pthread_cond_broadcast(&team->changed);
 }

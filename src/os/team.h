@@ -12,9 +12,9 @@ struct team_job {
     void *context;
     /* `is_caller`: on the calling thread. */
     void (*do_part)(void *context, unsigned phase, unsigned part, bool is_caller);
-    /* Called once when all parts of the phase are done, while no part runs. Returns the next phase,
-     * which must be a later one; `phase_count` ends the job. */
-    unsigned (*end_phase)(void *context, unsigned phase);
+    /* Called once, on any thread, when all parts of the phase are done, while no part runs. Returns
+     * the next phase, which must be a later one; `phase_count` ends the job. */
+    unsigned (*end_phase)(void *context, unsigned phase, bool is_caller);
     /* Called on the calling thread now and then while it waits for other threads; may be NULL. */
     void (*poll)(void *context);
 };

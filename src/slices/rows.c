@@ -219,7 +219,7 @@ recmap_status rows_read(recmap_batch *batch, const recmap_parser *parser, struct
                                 .spans = calloc(parser->slice_count + 1, sizeof *cutter.spans)};
     recmap_status status = cutter.spans ? read_rows(&cutter, error) : fail_memory(error);
     free(cutter.spans);
-    if (status == RECMAP_OK && !assemble_columns(cutter.memory)) status = fail_memory(error);
+    if (status == RECMAP_OK) status = assemble_columns(cutter.memory, &batch->interrupt, error);
     if (status != RECMAP_OK) columns_clear(batch->columns);
     return status;
 }
