@@ -17,6 +17,7 @@
 enum {
     OPTION_ID = ARGS_LONG,
     OPTION_LIFT,
+    OPTION_COUNT,
     OPTION_THREADS,
     OPTION_ON_CORRUPT,
     OPTION_APPEND,
@@ -33,7 +34,8 @@ struct index_job {
     char path_buffer[PATH_SIZE]; /* holds the default path */
     bool appends;
     recmap_index_options options;
-    recmap_lift *lifts; /* malloc'ed; borrows names and defaults from argv */
+    recmap_lift *lifts;                       /* malloc'ed; borrows names and defaults from argv */
+    recmap_counted_feature *counted_features; /* malloc'ed; borrows names from argv */
     recmap_shards *shards;
     struct inherited appended; /* the index that --append adds to */
     struct progress_bar progress;
@@ -43,6 +45,7 @@ static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"id", required_argument, NULL, OPTION_ID},
     {"lift", required_argument, NULL, OPTION_LIFT},
+    {"count", required_argument, NULL, OPTION_COUNT},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"on-corrupt", required_argument, NULL, OPTION_ON_CORRUPT},
     {"from-idx", required_argument, NULL, OPTION_FROM_IDX},
@@ -67,6 +70,31 @@ static int add_lift(struct index_job *job, char *argument) {
     lifts[job->options.lift_count++] = (recmap_lift){argument, equals ? equals + 1 : NULL};
     job->lifts = lifts;
     job->options.lifts = lifts;
+    return 0;
+}
+
+/* Parses FEATURE, FEATURE:DTYPE or FEATURE: in place: the last `:` becomes a NUL. The last form is
+ * for names that contain `:` themselves. */
+static int add_counted(struct index_job *job, char *argument) {
+    recmap_counted_feature feature = {argument, RECMAP_ELEMENT_NONE};
+    char *colon = strrchr(argument, ':');
+    if (colon && colon[1]) {
+        feature.element = recmap_element_of_name(colon + 1);
+        if (!feature.element || feature.element == RECMAP_ELEMENT_BYTES)
+            return args_usage_error(&job->args,
+                                    "--count %s: '%s' is not a type of numbers, such as uint16; "
+                                    "if it is part of the name, add a ':' at the end",
+                                    argument, colon + 1);
+    }
+    if (colon) *colon = 0;
+    if (!*argument) return args_usage_error(&job->args, "--count needs a feature name");
+    size_t count = job->options.counted_feature_count;
+    recmap_counted_feature *features =
+        realloc(job->counted_features, (count + 1) * sizeof *features);
+    if (!features) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    features[count] = feature;
+    job->options.counted_feature_count++;
+    job->options.counted_features = job->counted_features = features;
     return 0;
 }
 
@@ -109,6 +137,7 @@ static int set_option(struct index_job *job, int option) {
         return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
     case OPTION_ID: return set_id(job, optarg);
     case OPTION_LIFT: return add_lift(job, optarg);
+    case OPTION_COUNT: return add_counted(job, optarg);
     case OPTION_THREADS: return set_threads(job, optarg);
     case OPTION_ON_CORRUPT: return set_on_corrupt(job, optarg);
     case OPTION_FRAMING: return set_framing(job, optarg);
@@ -153,7 +182,7 @@ static int check_path(const struct index_job *job) {
     return 0;
 }
 
-/* Appended shards get the ids and columns of the index, unless options name them again. */
+/* Appended shards get the ids, columns and counts of the index, unless options name them again. */
 static int inherit_options(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = inherited_open(&job->appended, &job->options, job->path,
@@ -195,6 +224,10 @@ static void print_summary(const struct index_job *job, const recmap_index_summar
         reused = (struct build_reused){old->record_count, old->byte_count};
     }
     build_report(job->path, summary, reused, job->options.id_feature != NULL, &job->progress);
+    for (size_t i = 0; summary->record_count && i < job->options.counted_feature_count; i++)
+        if (summary->empty_counts >> i & 1)
+            message("no record has elements of the counted feature '%s'",
+                    job->options.counted_features[i].name);
     print_skipped_files(job);
 }
 
@@ -233,6 +266,7 @@ static int run(int argc, char **argv) {
     inherited_close(&job.appended);
     recmap_shards_destroy(job.shards);
     free(job.lifts);
+    free(job.counted_features);
     return exit_status;
 }
 
@@ -252,6 +286,11 @@ static const char help[] =
     "      --lift FEATURE[=DEFAULT]\n"
     "                           copy this feature (one value per record) into a column of the\n"
     "                           index; a record without it gets DEFAULT, or is an error\n"
+    "      --count FEATURE[:DTYPE]\n"
+    "                           count the elements of this feature in each record, for rows of\n"
+    "                           tokens or steps: the values of a feature, or the steps of a\n"
+    "                           feature list; with DTYPE (uint16, ...), the numbers of that\n"
+    "                           type in its value of bytes; a record without it counts 0\n"
     "      --threads N          number of threads; 0 (default): one per core\n"
     "      --on-corrupt raise|skip\n"
     "                           raise (default): stop at the first damaged record\n"
@@ -267,8 +306,8 @@ static const char help[] =
     "      --compression C      auto (default: detect by content), none, gzip or zlib\n"
     "      --from-idx FOLDER    read record offsets from text indexes in FOLDER (NAME.idx, as\n"
     "                           DALI's tfrecord2idx writes them); verifies headers but not data\n"
-    "      --append             add shards to an existing index, with its ids and columns;\n"
-    "                           existing records keep their numbers\n"
+    "      --append             add shards to an existing index, with its ids, columns and\n"
+    "                           counts; existing records keep their numbers\n"
     "      --help               print this help\n";
 
 const struct command cmd_index = {"index", "build an index of TFRecord files", help, false, run};

@@ -68,6 +68,25 @@ static recmap_status print_columns(recmap_dataset *dataset, const recmap_dataset
     return RECMAP_OK;
 }
 
+static recmap_status print_counts(recmap_dataset *dataset, const recmap_dataset_info *info,
+                                  recmap_error *error) {
+    for (size_t i = 0; i < info->counted_feature_count; i++) {
+        recmap_counted_feature feature;
+        recmap_counts *counts = NULL;
+        recmap_status status = recmap_dataset_get_counted_feature(&feature, dataset, i, error);
+        if (status == RECMAP_OK)
+            status = recmap_dataset_read_counts(&counts, dataset, feature.name, error);
+        if (status != RECMAP_OK) return status;
+        fputs(i ? "             " : "counts       ", stdout);
+        print_safe(stdout, feature.name);
+        if (feature.element) printf(", %s", recmap_element_name(feature.element));
+        printf(", %llu elements, %llu at most\n", (unsigned long long)recmap_counts_total(counts),
+               (unsigned long long)recmap_counts_longest(counts));
+        recmap_counts_release(counts);
+    }
+    return RECMAP_OK;
+}
+
 /* Prints one line per damaged range, as verify does. In a compressed shard the offset counts
  * inflated bytes, and the line says so: seeking there in the file would find something else. */
 static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_info *info,
@@ -163,6 +182,7 @@ static recmap_status print_human(recmap_dataset *dataset, const char *path, bool
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     print_totals(path, info);
     recmap_status status = print_columns(dataset, info, error);
+    if (status == RECMAP_OK) status = print_counts(dataset, info, error);
     if (status == RECMAP_OK) status = print_compressed(dataset, error);
     if (status == RECMAP_OK) status = print_damage(dataset, info, error);
     if (status == RECMAP_OK && with_shards)
@@ -201,7 +221,7 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap info [OPTION]... NAME.rmx\n"
     "\n"
-    "Describes an index: records, shards, bytes, ids, columns, damage. No shard is read.\n"
+    "Describes an index: records, shards, bytes, ids, columns, counts, damage. No shard is read.\n"
     "\n"
     "      --shards           also list the shards: first record, records, bytes, path\n"
     "      --json             print one JSON document\n"

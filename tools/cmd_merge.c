@@ -14,7 +14,8 @@ struct merge_job {
     struct args args;
     const char *path; /* of the merged index */
     recmap_index_options options;
-    struct inherited first; /* the part that gives ids and columns; the others must have the same */
+    struct inherited first; /* the part that gives ids, columns and counts; all others must have the
+                               same */
     struct progress_bar progress;
 };
 

@@ -4,18 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static recmap_status fail_memory(recmap_error *error) {
+    *error = (recmap_error)RECMAP_ERROR_INIT;
+    error->status = RECMAP_NO_MEMORY;
+    snprintf(error->message, sizeof error->message, "out of memory");
+    return RECMAP_NO_MEMORY;
+}
+
 static recmap_status inherit_columns(struct inherited *inherited, recmap_index_options *options,
                                      recmap_error *error) {
     size_t count = recmap_dataset_get_info(inherited->dataset)->lifted_column_count;
     /* Column 0 is the length, which every index has. */
     if (count < 2) return RECMAP_OK;
     inherited->lifts = calloc(count - 1, sizeof *inherited->lifts);
-    if (!inherited->lifts) {
-        *error = (recmap_error)RECMAP_ERROR_INIT;
-        error->status = RECMAP_NO_MEMORY;
-        snprintf(error->message, sizeof error->message, "out of memory");
-        return RECMAP_NO_MEMORY;
-    }
+    if (!inherited->lifts) return fail_memory(error);
     for (size_t i = 1; i < count; i++) {
         recmap_lifted_column column;
         recmap_status status =
@@ -25,6 +27,22 @@ static recmap_status inherit_columns(struct inherited *inherited, recmap_index_o
     }
     options->lifts = inherited->lifts;
     options->lift_count = count - 1;
+    return RECMAP_OK;
+}
+
+static recmap_status inherit_counts(struct inherited *inherited, recmap_index_options *options,
+                                    recmap_error *error) {
+    size_t count = recmap_dataset_get_info(inherited->dataset)->counted_feature_count;
+    if (!count) return RECMAP_OK;
+    inherited->counted_features = calloc(count, sizeof *inherited->counted_features);
+    if (!inherited->counted_features) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        recmap_status status = recmap_dataset_get_counted_feature(&inherited->counted_features[i],
+                                                                  inherited->dataset, i, error);
+        if (status != RECMAP_OK) return status;
+    }
+    options->counted_features = inherited->counted_features;
+    options->counted_feature_count = count;
     return RECMAP_OK;
 }
 
@@ -45,12 +63,16 @@ recmap_status inherited_open(struct inherited *inherited, recmap_index_options *
     recmap_status status = recmap_dataset_open(&inherited->dataset, path, dataset_options, error);
     if (status == RECMAP_OK && (!options->framing || !strcmp(options->framing, "auto")))
         status = inherit_framing(inherited, options, error);
-    if (status != RECMAP_OK || options->id_feature || options->lift_count) return status;
+    if (status != RECMAP_OK || options->id_feature || options->lift_count ||
+        options->counted_feature_count)
+        return status;
     options->id_feature = recmap_dataset_get_info(inherited->dataset)->id_name;
-    return inherit_columns(inherited, options, error);
+    status = inherit_columns(inherited, options, error);
+    return status == RECMAP_OK ? inherit_counts(inherited, options, error) : status;
 }
 
 void inherited_close(struct inherited *inherited) {
     recmap_dataset_close(inherited->dataset);
     free(inherited->lifts);
+    free(inherited->counted_features);
 }

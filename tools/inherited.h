@@ -1,4 +1,5 @@
-/* Index options taken from an existing index: its framing, id feature and lifted columns. */
+/* Index options taken from an existing index: its framing, id feature, lifted columns and
+ * counted features. */
 #ifndef RECMAP_INHERITED_H
 #define RECMAP_INHERITED_H
 
@@ -8,10 +9,12 @@
 struct inherited {
     recmap_dataset *dataset; /* owns the strings that the options borrow */
     recmap_lift *lifts;
+    recmap_counted_feature *counted_features;
 };
 
-/* Opens the index at `path` and sets framing, id and lifts of `options` unless they are set
- * already. The options borrow from `inherited`. Close `inherited` also after an error. */
+/* Opens the index at `path` and sets framing, id, lifts and counted features of `options`
+ * unless they are set already. The options borrow from `inherited`. Close `inherited` also after an
+ * error. */
 recmap_status inherited_open(struct inherited *inherited, recmap_index_options *options,
                              const char *path, const recmap_dataset_options *dataset_options,
                              recmap_error *error);

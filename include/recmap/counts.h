@@ -1,10 +1,11 @@
 /* Element counts: how many elements (tokens of a document, steps of an episode) each record holds.
- * Row orders (rows.h) are made from them. They are packed in memory: about 1.8 bytes a record for
- * lengths of documents, 1/8 byte if all are equal. */
+ * Row orders (rows.h) are made from them. They come from an index that contains them
+ * (recmap_dataset_read_counts) or from an array. They are packed in memory: about 1.8 bytes a
+ * record for lengths of documents, 1/8 byte if all are equal. */
 #ifndef RECMAP_COUNTS_H
 #define RECMAP_COUNTS_H
 
-#include <recmap/status.h>
+#include <recmap/feature.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +17,16 @@ typedef struct recmap_counts recmap_counts;
 
 /* A record's count, and the sum of all counts, are at most 2^62. */
 #define RECMAP_COUNTS_MAX ((uint64_t)1 << 62)
+
+/* A feature whose elements are counted in each record when an index is built. It is a feature of a
+ * tf.Example or of the context of a tf.SequenceExample, whose values are counted; or, if there is
+ * none of that name, a feature list of a tf.SequenceExample, whose steps are counted. A record
+ * without the feature counts 0. */
+typedef struct recmap_counted_feature {
+    const char *name;
+    recmap_element element; /* NONE, or the type of the numbers that a value of bytes consists of:
+                               the feature then has one such value, whose numbers are counted */
+} recmap_counted_feature;
 
 /* Packs `record_count` unsigned integers of `value_size` bytes (1, 2, 4 or 8), in the byte order of
  * this machine. `values` is read and not kept.

@@ -3,6 +3,7 @@
 #define RECMAP_DATASET_H
 
 #include <recmap/batch.h>
+#include <recmap/counts.h>
 #include <recmap/parser.h>
 #include <recmap/progress.h>
 #include <recmap/record.h>
@@ -130,7 +131,8 @@ typedef struct recmap_dataset_info {
     uint64_t damage_count;
     uint64_t damaged_byte_count;
     size_t lifted_column_count; /* including "@length" */
-    const char *id_name;        /* the id feature's name; NULL without ids */
+    size_t counted_feature_count;
+    const char *id_name; /* the id feature's name; NULL without ids */
     recmap_fingerprint fingerprint;
     recmap_access access; /* how shards are read; the choice if options.access was AUTO */
 } recmap_dataset_info;
@@ -140,8 +142,8 @@ RECMAP_API const recmap_dataset_info *recmap_dataset_get_info(const recmap_datas
 RECMAP_API uint64_t recmap_dataset_count(const recmap_dataset *dataset);
 
 /* Appends one JSON document: records, shards, bytes, index_bytes, fingerprint, ids, columns,
- * damage, compressed. If `with_shards` is not 0, "shard_table" lists every shard. Errors: CORRUPT
- * (the index), NO_MEMORY. */
+ * counts, damage, compressed. If `with_shards` is not 0, "shard_table" lists every shard. Errors:
+ * CORRUPT (the index), NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_info_to_json(recmap_text *text,
                                                                       recmap_dataset *dataset,
                                                                       int with_shards,
@@ -354,6 +356,20 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_bytes(recmap_value
                                                                     size_t column_index,
                                                                     uint64_t first, size_t count,
                                                                     recmap_error *error);
+
+/* Counted feature `feature_index` of info.counted_feature_count; its name lives as long as the data
+ * set. Errors: INVALID if out of range. */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_dataset_get_counted_feature(recmap_counted_feature *feature, const recmap_dataset *dataset,
+                                   size_t feature_index, recmap_error *error);
+
+/* The element counts of a counted feature, for row orders (rows.h). They are copied, packed, and do
+ * not need the data set afterwards. Errors: NOT_FOUND if the index does not count the feature;
+ * CORRUPT (the index); NO_MEMORY. Cost: about 10 ns per record. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_counts(recmap_counts **counts,
+                                                                     recmap_dataset *dataset,
+                                                                     const char *name,
+                                                                     recmap_error *error);
 
 typedef struct recmap_verify_options {
     uint32_t version;            /* RECMAP_VERIFY_OPTIONS_VERSION */

@@ -2,6 +2,7 @@
 #ifndef RECMAP_INDEX_H
 #define RECMAP_INDEX_H
 
+#include <recmap/counts.h>
 #include <recmap/progress.h>
 #include <recmap/record.h>
 
@@ -55,13 +56,15 @@ typedef struct recmap_index_options {
         *idx_folder; /* NULL, or a folder with a text index for each shard (NAME.idx: `OFFSET SIZE`
                         per line, as written by DALI's tfrecord2idx), from which the records'
                         positions are read. Their headers are checked, but their data is not. */
+    const recmap_counted_feature *counted_features;
+    size_t counted_feature_count;
 } recmap_index_options;
 
 #define RECMAP_INDEX_OPTIONS_VERSION 1
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL,    \
-            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL                                        \
+            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0                               \
     }
 
 typedef struct recmap_index_summary {
@@ -71,6 +74,7 @@ typedef struct recmap_index_summary {
     uint64_t id_count;           /* records that have an id */
     uint64_t damage_count;       /* ranges of bytes that are not records */
     uint64_t damaged_byte_count; /* bytes in these ranges */
+    uint64_t empty_counts;       /* bit i: no record has elements of counted feature i */
 } recmap_index_summary;
 
 /* Builds one index. A builder belongs to one thread at a time. It starts threads of its own.
@@ -80,7 +84,8 @@ typedef struct recmap_index_summary {
  * unchanged. The same shards give the same bytes, whatever the number of threads. A build that was
  * killed leaves a temporary file, which the next build of the same index removes. Relative paths
  * are resolved at each call: use absolute paths if the process changes its working directory in
- * between. At most 64 columns can be lifted, and their bytes values have at most 255 bytes. */
+ * between. At most 64 columns can be lifted, and their bytes values have at most 255 bytes. The
+ * elements of at most 64 features can be counted. */
 typedef struct recmap_index_builder recmap_index_builder;
 
 /* Creates a builder for an index at `path`. Strings in `options` are copied. NULL options are the
@@ -97,15 +102,16 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_shard(
  * read again, and are numbered after the preceding ones. To append to an index, add that index
  * itself first: its records keep their numbers. The call then waits while another append to that
  * index runs (recmap_progress.is_waiting). Merging parts in this way gives the same index, byte for
- * byte, as one build over all shards. Errors: MISMATCH if the parts differ in ids or lifted
- * columns; CANCELLED by the progress callback; else as recmap_dataset_open. */
+ * byte, as one build over all shards. Errors: MISMATCH if the parts differ in ids, lifted columns
+ * or counted features; CANCELLED by the progress callback; else as recmap_dataset_open. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_index(
     recmap_index_builder *builder, const char *path, recmap_error *error);
 
 /* Scans the queued shards, seals and publishes the index. `summary` may be NULL.
  *
  * Errors: CORRUPT, naming shard, record and byte of the first damage; FEATURE if a record's id or
- * lifted feature is missing or has another type; IO (ENOSPC: no space left); CANCELLED by the
+ * lifted feature is missing or has another type, or a counted feature does not consist of numbers
+ * of its element type; IO (ENOSPC: no space left); CANCELLED by the
  * progress callback; MISMATCH if an index that is being appended to was replaced meanwhile, or a
  * text index does not match its shard. After an error nothing is published, the temporary file is
  * removed, and the builder can only be destroyed. There is one exception: if the folder cannot be

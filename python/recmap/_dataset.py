@@ -366,7 +366,7 @@ class Dataset(_recmap.Dataset):
 
     @property
     def info(self) -> dict[str, Any]:
-        """What ``recmap info --json`` prints: records, shards, bytes, ids, columns, damage, ..."""
+        """What ``recmap info --json`` prints: records, shards, bytes, ids, columns, counts, ..."""
         return cast("dict[str, Any]", json.loads(self._info_json(False)))
 
     @property

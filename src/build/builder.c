@@ -28,10 +28,11 @@ struct build_part {
 
 struct recmap_index_builder {
     char *path;
-    recmap_index_options options; /* its strings and lifts are copies */
+    recmap_index_options options; /* its strings, lifts and counted features are copies */
     char *id_feature;
     char *idx_folder;
     recmap_lift *lifts;
+    recmap_counted_feature *counted_features;
     struct extractor *extractor;
     struct framing framing;
     struct build_part *parts;
@@ -46,6 +47,24 @@ struct recmap_index_builder {
     bool is_finished;
 };
 
+/* The count grows with the copies, so that after an error the builder frees only those that exist.
+ */
+static recmap_status copy_counted(recmap_index_builder *builder,
+                                  const recmap_index_options *options, recmap_error *error) {
+    builder->counted_features =
+        calloc(options->counted_feature_count + 1, sizeof *builder->counted_features);
+    builder->options.counted_features = builder->counted_features;
+    builder->options.counted_feature_count = 0;
+    if (!builder->counted_features) return fail_memory(error);
+    for (size_t i = 0; i < options->counted_feature_count; i++) {
+        char *name = strdup(options->counted_features[i].name);
+        if (!name) return fail_memory(error);
+        builder->counted_features[builder->options.counted_feature_count++] =
+            (recmap_counted_feature){name, options->counted_features[i].element};
+    }
+    return RECMAP_OK;
+}
+
 /* Copies the options and the strings they refer to. `lift_count` grows with the copies, so that
  * after an error the builder frees only those that exist. */
 static recmap_status copy_options(recmap_index_builder *builder,
@@ -58,6 +77,7 @@ static recmap_status copy_options(recmap_index_builder *builder,
         return fail_memory(error);
     builder->lifts = calloc(options->lift_count + 1, sizeof *builder->lifts);
     builder->options.lift_count = 0;
+    RETURN_IF_FAILED(copy_counted(builder, options, error));
     if (!builder->lifts) return fail_memory(error);
     builder->options.lifts = builder->lifts;
     for (size_t i = 0; i < options->lift_count; i++) {
@@ -87,17 +107,11 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
     fresh->replaced_fd = -1;
     status = copy_options(fresh, options, error);
     if (status == RECMAP_OK && !(fresh->path = strdup(path))) status = fail_memory(error);
-    if (status == RECMAP_OK)
-        status = extractor_create(&fresh->extractor, fresh->options.id_feature,
-                                  fresh->options.lifts, fresh->options.lift_count, options->extract,
-                                  options->extract_context, error);
-    struct packer_options packing = {fresh->options.id_feature, options->extract != NULL,
-                                     options->on_corrupt == RECMAP_ON_CORRUPT_SKIP,
-                                     fresh->options.lifts, fresh->options.lift_count};
+    if (status == RECMAP_OK) status = extractor_create(&fresh->extractor, &fresh->options, error);
     if (status == RECMAP_OK) status = framings_choose(&fresh->framing, options->framing, error);
     fresh->options.framing = fresh->framing.name;
     if (status == RECMAP_OK) status = target_check(path, error);
-    if (status == RECMAP_OK) status = packer_create(&fresh->packer, path, &packing, error);
+    if (status == RECMAP_OK) status = packer_create(&fresh->packer, path, &fresh->options, error);
     if (status == RECMAP_OK && options->guard) status = guard_install(error);
     if (status == RECMAP_OK) *builder = fresh;
     else recmap_index_builder_destroy(fresh);
@@ -121,6 +135,9 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
         free((char *)builder->lifts[i].default_value);
     }
     free(builder->lifts);
+    for (size_t i = 0; builder->counted_features && i < builder->options.counted_feature_count; i++)
+        free((char *)builder->counted_features[i].name);
+    free(builder->counted_features);
     free(builder->id_feature);
     free(builder->idx_folder);
     free(builder->path);
@@ -158,26 +175,36 @@ static bool same_text(const char *a, const char *b) {
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* An index can be added only if its ids and columns have the definition that the new index has:
- * names, defaults and their order. Whether a callback read them is known, but not which one. */
+static bool counts_fit(const struct manifest *part, const recmap_index_options *options) {
+    bool fit = part->counted_feature_count == options->counted_feature_count;
+    for (size_t i = 0; fit && i < part->counted_feature_count; i++)
+        fit = !strcmp(part->counted_features[i].name, options->counted_features[i].name) &&
+              part->counted_features[i].element == options->counted_features[i].element;
+    return fit;
+}
+
+/* An index can be added only if its ids, columns and counts have the definition that the new index
+ * has: names, defaults, element types and their order. Whether a callback read ids and columns is
+ * known, but not which one. */
 static recmap_status check_fits(const recmap_index_builder *builder, const struct index_file *index,
                                 const char *path, recmap_error *error) {
     const struct manifest *part = index_manifest(index);
     const recmap_index_options *options = &builder->options;
     bool fits = same_text(part->id_name, options->id_feature) &&
                 part->column_count == options->lift_count &&
-                part->extracted_by_caller == (options->extract != NULL);
+                part->extracted_by_caller == (options->extract != NULL) &&
+                counts_fit(part, options);
     for (size_t i = 0; fits && i < part->column_count; i++)
         fits = same_text(part->columns[i].name, options->lifts[i].name) &&
                same_text(part->columns[i].default_value, options->lifts[i].default_value);
     if (fits) return RECMAP_OK;
-    fail(error, RECMAP_MISMATCH, "the index was built with other ids or columns");
+    fail(error, RECMAP_MISMATCH, "the index was built with other ids, columns or counts");
     fail_file(error, path);
     fail_advise(error,
                 part->extracted_by_caller
                     ? "its ids and columns were read by a callback: use the same one, in C"
-                    : "see `recmap info` for its ids and columns, and name the same with --id "
-                      "and --lift, in the same order; or build it again");
+                    : "see `recmap info` for its ids, columns and counts, and name the same with "
+                      "--id, --lift and --count, in the same order; or build it again");
     return RECMAP_MISMATCH;
 }
 

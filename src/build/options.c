@@ -5,6 +5,37 @@
 #include "base/error.h"
 #include "base/json.h"
 
+/* At most as many features are counted as there are bits in recmap_index_summary.empty_counts. */
+enum { COUNTED_MAX = 64 };
+
+/* The search for duplicates is quadratic, in at most COUNTED_MAX names. */
+static recmap_status check_counted(const recmap_index_options *options, recmap_error *error) {
+    const recmap_counted_feature *features = options->counted_features;
+    size_t count = options->counted_feature_count;
+    if (count && !features)
+        return fail(error, RECMAP_INVALID,
+                    "counted_features is NULL, but counted_feature_count is %zu", count);
+    if (count > COUNTED_MAX)
+        return fail(error, RECMAP_INVALID, "%zu features to count; the maximum is %d", count,
+                    (int)COUNTED_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = features[i].name;
+        if (!name || !name[0] || !utf8_valid((const uint8_t *)name, strlen(name)))
+            return fail(error, RECMAP_INVALID,
+                        "\"%s\" cannot be the name of a counted feature: it is empty or not UTF-8",
+                        name ? name : "");
+        if (features[i].element == RECMAP_ELEMENT_BYTES ||
+            (features[i].element && !recmap_element_name(features[i].element)))
+            return fail(error, RECMAP_INVALID,
+                        "the element type of the counted feature \"%s\" is not a number type",
+                        name);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(name, features[j].name))
+                return fail(error, RECMAP_INVALID, "feature \"%s\" is counted twice", name);
+    }
+    return RECMAP_OK;
+}
+
 /* The version is checked first: options of another version have other members. */
 recmap_status index_options_check(const recmap_index_options *options, recmap_error *error) {
     if (options->version != RECMAP_INDEX_OPTIONS_VERSION)
@@ -25,5 +56,5 @@ recmap_status index_options_check(const recmap_index_options *options, recmap_er
     if (options->lift_count && !options->lifts)
         return fail(error, RECMAP_INVALID, "lifts is NULL, but lift_count is %zu",
                     options->lift_count);
-    return RECMAP_OK;
+    return check_counted(options, error);
 }

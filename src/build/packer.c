@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "build/column_stage.h"
+#include "build/count_stage.h"
 #include "build/idsort.h"
 #include "index/manifest.h"
 #include "index/offsets.h"
@@ -16,7 +17,6 @@
 struct packer {
     char *folder; /* of the index, resolved: shards are named relative to it */
     struct store_writer *store;
-    struct packer_options options; /* lift_count only; the rest is in `manifest` and `stages` */
     struct manifest manifest;
     struct shard_entry *shards;
     size_t shard_capacity;
@@ -28,7 +28,11 @@ struct packer {
     uint32_t *offset_shards;
     uint8_t *packed;
     struct column_stage **stages;
+    size_t stage_count;
     uint64_t column_chunk;
+    struct count_stage **count_stages;
+    size_t count_stage_count;
+    uint64_t count_chunk;
     struct idsort *ids;
     struct damage_entry *damages; /* not yet written: less than a table, and the current shard's */
     size_t damage_count;
@@ -37,37 +41,50 @@ struct packer {
     uint64_t points_value;
 };
 
-static bool allocate_parts(struct packer *packer, const struct packer_options *options) {
+static bool create_stages(struct packer *packer, const recmap_index_options *options) {
+    packer->stages = calloc(options->lift_count + 1, sizeof *packer->stages);
+    packer->count_stages = calloc(options->counted_feature_count + 1, sizeof *packer->count_stages);
+    if (!packer->stages || !packer->count_stages) return false;
+    for (; packer->stage_count < options->lift_count; packer->stage_count++) {
+        struct column_stage *stage = column_stage_create(&options->lifts[packer->stage_count]);
+        if (!stage) return false;
+        packer->stages[packer->stage_count] = stage;
+    }
+    for (; packer->count_stage_count < options->counted_feature_count;
+         packer->count_stage_count++) {
+        size_t i = packer->count_stage_count;
+        packer->count_stages[i] = count_stage_create(&options->counted_features[i]);
+        if (!packer->count_stages[i]) return false;
+    }
+    return true;
+}
+
+static bool allocate_parts(struct packer *packer, const recmap_index_options *options) {
     packer->identity = identity_create();
     packer->offsets = malloc(OFFSETS_CHUNK_RECORDS * sizeof *packer->offsets);
     packer->offset_shards = malloc(OFFSETS_CHUNK_RECORDS * sizeof *packer->offset_shards);
     packer->packed = malloc(offsets_capacity(OFFSETS_CHUNK_RECORDS));
-    packer->stages = calloc(options->lift_count + 1, sizeof *packer->stages);
     if (!packer->identity || !packer->offsets || !packer->offset_shards || !packer->packed ||
-        !packer->stages)
+        !create_stages(packer, options))
         return false;
-    for (size_t i = 0; i < options->lift_count; i++) {
-        packer->stages[i] = column_stage_create(&options->lifts[i]);
-        if (!packer->stages[i]) return false;
-        packer->options.lift_count = i + 1;
-    }
-    if (options->id_name) packer->manifest.id_name = strdup(options->id_name);
-    return packer->manifest.id_name || !options->id_name;
+    if (options->id_feature) packer->manifest.id_name = strdup(options->id_feature);
+    return packer->manifest.id_name || !options->id_feature;
 }
 
 recmap_status packer_create(struct packer **packer, const char *path,
-                            const struct packer_options *options, recmap_error *error) {
+                            const recmap_index_options *options, recmap_error *error) {
     struct packer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->manifest.format_version = INDEX_FORMAT_VERSION;
-    fresh->manifest.extracted_by_caller = options->extracted_by_caller;
-    fresh->manifest.skips_damage = options->skips_damage;
+    fresh->manifest.extracted_by_caller = options->extract != NULL;
+    fresh->manifest.skips_damage = options->on_corrupt == RECMAP_ON_CORRUPT_SKIP;
     char *folder = path_folder(path);
     recmap_status status = folder ? path_resolve(&fresh->folder, folder, error)
                                   : fail_memory(error);
     free(folder);
     if (status == RECMAP_OK && !allocate_parts(fresh, options)) status = fail_memory(error);
-    if (status == RECMAP_OK && options->id_name) status = idsort_create(&fresh->ids, path, error);
+    if (status == RECMAP_OK && options->id_feature)
+        status = idsort_create(&fresh->ids, path, error);
     if (status == RECMAP_OK) status = store_writer_create(&fresh->store, path, error);
     if (status == RECMAP_OK) *packer = fresh;
     else packer_destroy(fresh);
@@ -93,9 +110,11 @@ void packer_destroy(struct packer *packer) {
     free(packer->shards);
     if (packer->damages) drop_damages(packer, packer->damage_count);
     free(packer->damages);
-    for (size_t i = 0; packer->stages && i < packer->options.lift_count; i++)
-        column_stage_destroy(packer->stages[i]);
+    for (size_t i = 0; i < packer->stage_count; i++) column_stage_destroy(packer->stages[i]);
+    for (size_t i = 0; i < packer->count_stage_count; i++)
+        count_stage_destroy(packer->count_stages[i]);
     free(packer->stages);
+    free(packer->count_stages);
     manifest_deinit(&packer->manifest);
     free(packer->offsets);
     free(packer->offset_shards);
@@ -163,8 +182,8 @@ static recmap_status put_packed(struct packer *packer, store_table table, struct
 }
 
 static recmap_status flush_columns(struct packer *packer, recmap_error *error) {
-    if (!packer->options.lift_count || !column_stage_count(packer->stages[0])) return RECMAP_OK;
-    for (size_t i = 0; i < packer->options.lift_count; i++) {
+    if (!packer->stage_count || !column_stage_count(packer->stages[0])) return RECMAP_OK;
+    for (size_t i = 0; i < packer->stage_count; i++) {
         size_t size;
         uint8_t *packed = column_stage_pack(packer->stages[i], &size);
         recmap_status status = put_packed(packer, STORE_COLUMNS,
@@ -178,14 +197,36 @@ static recmap_status flush_columns(struct packer *packer, recmap_error *error) {
 
 static recmap_status add_columns(struct packer *packer, const struct record_run *run, size_t i,
                                  recmap_error *error) {
-    for (size_t c = 0; c < packer->options.lift_count; c++) {
+    for (size_t c = 0; c < packer->stage_count; c++) {
         recmap_value value = run_column_at(run, c, i);
         recmap_status status =
             column_stage_add(packer->stages[c], &value, run_advice_at(run, i), error);
         if (status != RECMAP_OK) return status;
     }
-    if (packer->options.lift_count && column_stage_is_full(packer->stages[0]))
+    if (packer->stage_count && column_stage_is_full(packer->stages[0]))
         return flush_columns(packer, error);
+    return RECMAP_OK;
+}
+
+static recmap_status flush_counts(struct packer *packer, recmap_error *error) {
+    if (!packer->count_stage_count || !count_stage_count(packer->count_stages[0])) return RECMAP_OK;
+    for (size_t i = 0; i < packer->count_stage_count; i++) {
+        size_t size;
+        uint8_t *packed = count_stage_pack(packer->count_stages[i], &size);
+        RETURN_IF_FAILED(put_packed(packer, STORE_COUNTS,
+                                    (struct store_key){packer->count_chunk, (uint32_t)i}, packed,
+                                    size, error));
+    }
+    packer->count_chunk++;
+    return RECMAP_OK;
+}
+
+static recmap_status add_counts(struct packer *packer, const struct record_run *run, size_t i,
+                                recmap_error *error) {
+    for (size_t f = 0; f < packer->count_stage_count; f++)
+        count_stage_add(packer->count_stages[f], run->counts[f].values[i]);
+    if (packer->count_stage_count && count_stage_is_full(packer->count_stages[0]))
+        return flush_counts(packer, error);
     return RECMAP_OK;
 }
 
@@ -201,6 +242,7 @@ static recmap_status add_record(struct packer *packer, const struct record_run *
         status = idsort_add(packer->ids,
                             (struct id_pair){run->ids[i], packer->manifest.record_count}, error);
     if (status == RECMAP_OK) status = add_columns(packer, run, i, error);
+    if (status == RECMAP_OK) status = add_counts(packer, run, i, error);
     packer->manifest.record_count++;
     return status;
 }
@@ -364,7 +406,7 @@ static recmap_status set_fingerprint(struct packer *packer, recmap_error *error)
 /* Copies what the stages know of their columns into the manifest. False if memory is out. */
 static bool copy_columns(struct packer *packer) {
     struct manifest *manifest = &packer->manifest;
-    size_t count = packer->options.lift_count;
+    size_t count = packer->stage_count;
     assert(!manifest->columns);
     manifest->columns = calloc(count + 1, sizeof *manifest->columns);
     if (!manifest->columns) return false;
@@ -385,21 +427,45 @@ static bool copy_columns(struct packer *packer) {
     return true;
 }
 
+static bool copy_counted(struct packer *packer) {
+    struct manifest *manifest = &packer->manifest;
+    size_t count = packer->count_stage_count;
+    manifest->counted_features = calloc(count + 1, sizeof *manifest->counted_features);
+    if (!manifest->counted_features) return false;
+    for (; manifest->counted_feature_count < count; manifest->counted_feature_count++) {
+        const struct count_stage *stage = packer->count_stages[manifest->counted_feature_count];
+        char *name = strdup(count_stage_name(stage));
+        if (!name) return false;
+        manifest->counted_features[manifest->counted_feature_count] =
+            (struct manifest_counted){name, count_stage_element(stage)};
+    }
+    return true;
+}
+
 static recmap_status put_manifest(struct packer *packer, recmap_error *error) {
     struct manifest *manifest = &packer->manifest;
     recmap_status status = set_fingerprint(packer, error);
     if (status != RECMAP_OK) return status;
-    if (!copy_columns(packer)) return fail_memory(error);
+    if (!copy_columns(packer) || !copy_counted(packer)) return fail_memory(error);
     size_t size;
     uint8_t *packed = manifest_encode(&size, manifest);
     return put_packed(packer, STORE_MANIFEST, (struct store_key){0, 0}, packed, size, error);
+}
+
+/* Bit i is set if no record has elements of counted feature i. */
+static uint64_t empty_counts(const struct packer *packer) {
+    uint64_t empty = 0;
+    for (size_t i = 0; i < packer->count_stage_count; i++)
+        empty |= (uint64_t)!count_stage_has_elements(packer->count_stages[i]) << i;
+    return empty;
 }
 
 /* The order of the parts is part of the format: it determines the bytes of the file. */
 recmap_status packer_finish(struct packer *packer, store_publish_check before_publish,
                             void *context, recmap_index_summary *summary, recmap_error *error) {
     recmap_status (*const parts[])(struct packer *, recmap_error *) = {
-        flush_offsets, flush_columns, put_ids, flush_damages, put_shards, put_manifest,
+        flush_offsets, flush_columns, flush_counts, put_ids,
+        flush_damages, put_shards,    put_manifest,
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         recmap_status status = parts[i](packer, error);
@@ -414,6 +480,7 @@ recmap_status packer_finish(struct packer *packer, store_publish_check before_pu
             .id_count = manifest->id_count,
             .damage_count = manifest->damage_count,
             .damaged_byte_count = manifest->damaged_byte_count,
+            .empty_counts = empty_counts(packer),
         };
     return store_writer_finish(packer->store, before_publish, context, error);
 }

@@ -1,6 +1,7 @@
 /* The packer turns the records of shards, in order, into a sealed index file. The same records give
  * the same bytes, whether they come from a scan, a writer or an older index. Memory is bounded: one
- * chunk of offsets and of each column, a buffer of ids, and the entries of shards. */
+ * chunk of offsets, of each column and of each counted feature, a buffer of ids, and the entries of
+ * shards. */
 #ifndef RECMAP_BUILD_PACKER_H
 #define RECMAP_BUILD_PACKER_H
 
@@ -16,17 +17,10 @@
 
 struct packer;
 
-/* Strings and lifts are copied. */
-struct packer_options {
-    const char *id_name; /* NULL: no ids */
-    bool extracted_by_caller;
-    bool skips_damage;
-    const recmap_lift *lifts;
-    size_t lift_count;
-};
-
+/* Ids, lifts, counted features, and whether damage is skipped are options of the index. They are
+ * copied. */
 recmap_status packer_create(struct packer **packer, const char *path,
-                            const struct packer_options *options, recmap_error *error);
+                            const recmap_index_options *options, recmap_error *error);
 void packer_destroy(struct packer *packer);
 
 uint64_t packer_record_count(const struct packer *packer);

@@ -43,6 +43,16 @@ static recmap_status add_columns(struct record_run *run, struct index_file *inde
     return RECMAP_OK;
 }
 
+static recmap_status add_counts(struct record_run *run, struct index_file *index, uint64_t number,
+                                recmap_error *error) {
+    for (size_t f = 0; f < run->counted_feature_count; f++) {
+        uint64_t count;
+        RETURN_IF_FAILED(index_read_counts(&count, index, f, number, 1, error));
+        if (!run_set_count(run, f, count)) return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
 static recmap_status fill_run(struct record_run *run, struct index_file *index, uint64_t first,
                               uint64_t count, uint64_t overhead, recmap_error *error) {
     run_clear(run);
@@ -54,6 +64,7 @@ static recmap_status fill_run(struct record_run *run, struct index_file *index, 
          * since the identity of the shard, which is computed from them, is known. */
         if (!run_add(run, place.offset, place.frame_size - overhead, 0)) return fail_memory(error);
         status = add_columns(run, index, number, error);
+        if (status == RECMAP_OK) status = add_counts(run, index, number, error);
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
@@ -121,7 +132,8 @@ recmap_status replay_index(struct packer *packer, struct index_file *index, cons
     struct record_run run;
     recmap_status status = RECMAP_OK;
     if (manifest->skips_damage) packer_note_skips(packer);
-    if (!run_init(&run, false, manifest->column_count)) status = fail_memory(error);
+    if (!run_init(&run, false, manifest->column_count, manifest->counted_feature_count))
+        status = fail_memory(error);
     for (size_t i = 0; status == RECMAP_OK && i < manifest->shard_count; i++)
         status = add_shard(packer, &run, index, &index_shards(index)[i], folder, error);
     run_deinit(&run);

@@ -79,19 +79,14 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
                                  recmap_error *error) {
     static const recmap_index_options defaults = RECMAP_INDEX_OPTIONS_INIT;
     const recmap_index_options *index = options->index ? options->index : &defaults;
-    struct packer_options packing = {index->id_feature, index->extract != NULL,
-                                     index->on_corrupt == RECMAP_ON_CORRUPT_SKIP, index->lifts,
-                                     index->lift_count};
     recmap_status status = index_options_check(index, error);
     if (status == RECMAP_OK) status = check_index_path(writer, options->index_path, error);
-    if (status == RECMAP_OK)
-        status = extractor_create(&writer->extractor, index->id_feature, index->lifts,
-                                  index->lift_count, index->extract, index->extract_context, error);
-    if (status == RECMAP_OK &&
-        !run_init(&writer->run, index->id_feature != NULL, index->lift_count))
+    if (status == RECMAP_OK) status = extractor_create(&writer->extractor, index, error);
+    if (status == RECMAP_OK && !run_init(&writer->run, index->id_feature != NULL, index->lift_count,
+                                         index->counted_feature_count))
         status = fail_memory(error);
     if (status == RECMAP_OK)
-        status = packer_create(&writer->packer, options->index_path, &packing, error);
+        status = packer_create(&writer->packer, options->index_path, index, error);
     if (status == RECMAP_OK)
         status = packer_begin_shard(writer->packer, writer->path, tfrecord_framing.name, error);
     return status;

@@ -38,4 +38,16 @@ struct recmap_counts {
  * count or a sum above RECMAP_COUNTS_MAX; NO_MEMORY. */
 recmap_status counts_complete(recmap_counts *counts, recmap_error *error);
 
+/* Where counts are read from: values[i] is the count of record first + i. */
+struct counts_reader {
+    void *context;
+    recmap_status (*read)(void *context, uint64_t *values, uint64_t first, size_t count,
+                          recmap_error *error);
+};
+
+/* Packs the counts of `record_count` records, which are read twice. Errors: those of the reader,
+ * and of counts_complete; CORRUPT if the reader's results differ. */
+recmap_status counts_pack(recmap_counts **counts, const struct counts_reader *reader,
+                          uint64_t record_count, recmap_error *error);
+
 #endif

@@ -92,44 +92,32 @@ static const struct counts_source packed_source = {
     .run = packed_run,
 };
 
-static uint64_t load_value(const void *values, size_t value_size, size_t i) {
-    switch (value_size) {
-    case 1: return ((const uint8_t *)values)[i];
-    case 2: return ((const uint16_t *)values)[i];
-    case 4: return ((const uint32_t *)values)[i];
-    default: return ((const uint64_t *)values)[i];
-    }
-}
-
-/* The caller's array, and what becomes of a block of it. */
-struct packing {
-    const void *values;
-    size_t value_size;
-    size_t record_count;
-    uint64_t block[BLOCK];
-    size_t block_count;
+/* A block as it is packed. */
+struct block_values {
+    uint64_t values[BLOCK];
+    size_t count;
     uint64_t least;
     unsigned width;
 };
 
-static void load_block(struct packing *packing, size_t index) {
-    size_t first = index << BLOCK_SHIFT;
-    packing->block_count = (size_t)min_u64(BLOCK, packing->record_count - first);
-    uint64_t least = UINT64_MAX, most = 0;
-    for (size_t i = 0; i < packing->block_count; i++) {
-        uint64_t value = load_value(packing->values, packing->value_size, first + i);
-        packing->block[i] = value;
-        if (value < least) least = value;
-        if (value > most) most = value;
+static recmap_status read_block(struct block_values *block, const struct counts_reader *reader,
+                                uint64_t record_count, size_t index, recmap_error *error) {
+    uint64_t first = (uint64_t)index << BLOCK_SHIFT, least = UINT64_MAX, most = 0;
+    block->count = (size_t)min_u64(BLOCK, record_count - first);
+    RETURN_IF_FAILED(reader->read(reader->context, block->values, first, block->count, error));
+    for (size_t i = 0; i < block->count; i++) {
+        if (block->values[i] < least) least = block->values[i];
+        if (block->values[i] > most) most = block->values[i];
     }
-    packing->least = least;
-    packing->width = bit_length(most - least);
+    block->least = least;
+    block->width = bit_length(most - least);
+    return RECMAP_OK;
 }
 
-static void store_block(uint64_t *words, const struct packing *packing) {
-    unsigned width = packing->width;
-    for (size_t i = 0; width && i < packing->block_count; i++) {
-        uint64_t item = packing->block[i] - packing->least;
+static void store_block(uint64_t *words, const struct block_values *block) {
+    unsigned width = block->width;
+    for (size_t i = 0; width && i < block->count; i++) {
+        uint64_t item = block->values[i] - block->least;
         size_t bit = i * width;
         unsigned shift = bit & 63;
         words[bit >> 6] |= item << shift;
@@ -137,26 +125,89 @@ static void store_block(uint64_t *words, const struct packing *packing) {
     }
 }
 
-/* First all widths, so that the words are allocated once; then the bits. */
-static recmap_status pack(struct packed_counts *packed, struct packing *packing,
-                          recmap_error *error) {
-    size_t block_count = (packing->record_count + BLOCK - 1) >> BLOCK_SHIFT;
-    uint64_t word_count = 0;
-    packed->blocks = malloc((block_count ? block_count : 1) * sizeof *packed->blocks);
-    if (!packed->blocks) return fail_memory(error);
+static size_t count_blocks(const struct packed_counts *packed) {
+    return (size_t)((packed->base.record_count + BLOCK - 1) >> BLOCK_SHIFT);
+}
+
+/* Finds the widths of all blocks, so that the words can be allocated once. */
+static recmap_status measure_blocks(uint64_t *word_count, struct packed_counts *packed,
+                                    const struct counts_reader *reader, recmap_error *error) {
+    struct block_values block;
+    size_t block_count = count_blocks(packed);
+    *word_count = 0;
     for (size_t b = 0; b < block_count; b++) {
-        load_block(packing, b);
-        packed->blocks[b] = (struct packed_block){packing->least, word_count << 8 | packing->width};
-        word_count += 2 * (uint64_t)packing->width;
+        RETURN_IF_FAILED(read_block(&block, reader, packed->base.record_count, b, error));
+        packed->blocks[b] = (struct packed_block){block.least, *word_count << 8 | block.width};
+        *word_count += 2 * (uint64_t)block.width;
     }
+    return RECMAP_OK;
+}
+
+/* Reads all blocks again and stores their bits. The bytes of an index can change at any time, so
+ * each block must be what it was when its words were allocated. */
+static recmap_status store_blocks(struct packed_counts *packed, const struct counts_reader *reader,
+                                  recmap_error *error) {
+    struct block_values block;
+    size_t block_count = count_blocks(packed);
+    for (size_t b = 0; b < block_count; b++) {
+        const struct packed_block *measured = &packed->blocks[b];
+        RETURN_IF_FAILED(read_block(&block, reader, packed->base.record_count, b, error));
+        if (block.least != measured->least || block.width != (measured->bits & 0xff))
+            return fail(error, RECMAP_CORRUPT, "element counts changed while they were being read");
+        store_block(packed->words + (measured->bits >> 8), &block);
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status pack(struct packed_counts *packed, const struct counts_reader *reader,
+                          recmap_error *error) {
+    uint64_t word_count;
+    packed->blocks = malloc((count_blocks(packed) + 1) * sizeof *packed->blocks);
+    if (!packed->blocks) return fail_memory(error);
+    RETURN_IF_FAILED(measure_blocks(&word_count, packed, reader, error));
     /* In huge pages: records are read at random, and most reads would miss the table of pages. */
     size_t words_size = (word_count + 2) * sizeof *packed->words;
     packed->words = (uint64_t *)pages_allocate(words_size);
     if (!packed->words) return fail_memory(error);
     memset(packed->words, 0, words_size);
-    for (size_t b = 0; b < block_count; b++) {
-        load_block(packing, b);
-        store_block(packed->words + (packed->blocks[b].bits >> 8), packing);
+    return store_blocks(packed, reader, error);
+}
+
+recmap_status counts_pack(recmap_counts **counts, const struct counts_reader *reader,
+                          uint64_t record_count, recmap_error *error) {
+    struct packed_counts *packed = calloc(1, sizeof *packed);
+    if (!packed) return fail_memory(error);
+    packed->base.source = &packed_source;
+    packed->base.record_count = record_count;
+    atomic_init(&packed->base.references, 1);
+    recmap_status status = pack(packed, reader, error);
+    if (status == RECMAP_OK) status = counts_complete(&packed->base, error);
+    if (status != RECMAP_OK) {
+        packed_destroy(&packed->base);
+        return status;
+    }
+    *counts = &packed->base;
+    return RECMAP_OK;
+}
+
+/* The caller's array. */
+struct count_array {
+    const void *values;
+    size_t value_size;
+};
+
+static recmap_status read_array(void *context, uint64_t *values, uint64_t first, size_t count,
+                                recmap_error *error) {
+    const struct count_array *array = context;
+    (void)error;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (size_t)first + i;
+        switch (array->value_size) {
+        case 1: values[i] = ((const uint8_t *)array->values)[at]; break;
+        case 2: values[i] = ((const uint16_t *)array->values)[at]; break;
+        case 4: values[i] = ((const uint32_t *)array->values)[at]; break;
+        default: values[i] = ((const uint64_t *)array->values)[at];
+        }
     }
     return RECMAP_OK;
 }
@@ -168,19 +219,7 @@ recmap_status recmap_counts_create(recmap_counts **counts, const void *values, s
     if (value_size != 1 && value_size != 2 && value_size != 4 && value_size != 8)
         return fail(error, RECMAP_INVALID, "counts of %zu bytes: they take 1, 2, 4 or 8",
                     value_size);
-    struct packed_counts *packed = calloc(1, sizeof *packed);
-    if (!packed) return fail_memory(error);
-    packed->base.source = &packed_source;
-    packed->base.record_count = record_count;
-    atomic_init(&packed->base.references, 1);
-    struct packing packing = {
-        .values = values, .value_size = value_size, .record_count = record_count};
-    recmap_status status = pack(packed, &packing, error);
-    if (status == RECMAP_OK) status = counts_complete(&packed->base, error);
-    if (status != RECMAP_OK) {
-        packed_destroy(&packed->base);
-        return status;
-    }
-    *counts = &packed->base;
-    return RECMAP_OK;
+    struct count_array array = {values, value_size};
+    struct counts_reader reader = {&array, read_array};
+    return counts_pack(counts, &reader, record_count, error);
 }

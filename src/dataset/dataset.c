@@ -22,6 +22,7 @@ static void fill_info(recmap_dataset *dataset) {
         .damage_count = manifest->damage_count,
         .damaged_byte_count = manifest->damaged_byte_count,
         .lifted_column_count = manifest->column_count + 1,
+        .counted_feature_count = manifest->counted_feature_count,
         .id_name = manifest->id_name,
     };
     memcpy(dataset->info.fingerprint.bytes, manifest->fingerprint, 16);
@@ -32,9 +33,11 @@ static recmap_status prepare_ids(recmap_dataset *dataset, const recmap_dataset_o
     const struct manifest *manifest = index_manifest(dataset->index);
     if (!manifest->id_name || (manifest->extracted_by_caller && !options->extract))
         return RECMAP_OK;
-    return extractor_create(&dataset->extractor, manifest->id_name, NULL, 0,
-                            manifest->extracted_by_caller ? options->extract : NULL,
-                            options->extract_context, error);
+    recmap_index_options extraction = RECMAP_INDEX_OPTIONS_INIT;
+    extraction.id_feature = manifest->id_name;
+    extraction.extract = manifest->extracted_by_caller ? options->extract : NULL;
+    extraction.extract_context = options->extract_context;
+    return extractor_create(&dataset->extractor, &extraction, error);
 }
 
 static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error) {

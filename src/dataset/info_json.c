@@ -26,6 +26,24 @@ static void write_columns(struct json_writer *json, const recmap_dataset *datase
     json_close(json, ']');
 }
 
+static void write_counts(struct json_writer *json, const recmap_dataset *dataset) {
+    json_key(json, "counts");
+    json_open(json, '[');
+    for (size_t i = 0; i < dataset->info.counted_feature_count; i++) {
+        recmap_counted_feature feature;
+        if (recmap_dataset_get_counted_feature(&feature, dataset, i, NULL) != RECMAP_OK) continue;
+        json_open(json, '{');
+        json_key(json, "name");
+        json_text(json, feature.name);
+        if (feature.element) {
+            json_key(json, "dtype");
+            json_text(json, recmap_element_name(feature.element));
+        }
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void write_ids(struct json_writer *json, const recmap_dataset *dataset) {
     json_key(json, "ids");
     if (!dataset->info.id_name) {
@@ -130,6 +148,7 @@ recmap_status recmap_dataset_info_to_json(recmap_text *text, recmap_dataset *dat
     write_totals(&json, &dataset->info);
     write_ids(&json, dataset);
     write_columns(&json, dataset);
+    write_counts(&json, dataset);
     write_damage(&json, dataset);
     write_compressed(&json, &spans);
     if (with_shards) {

@@ -273,8 +273,7 @@ static recmap_status scan_all(struct verification *verification,
     struct scan_form *forms = calloc(count + 1, sizeof *forms);
     struct extractor *no_extraction = NULL;
     recmap_status status = names && forms ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK)
-        status = extractor_create(&no_extraction, NULL, NULL, 0, NULL, NULL, error);
+    if (status == RECMAP_OK) status = extractor_create(&no_extraction, NULL, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
         const struct index_shard *shard = &index_shards(verification->dataset->index)[i];
         names[i] = shard->entry.path;

@@ -297,6 +297,69 @@ recmap_value index_column_default(const struct index_file *index, size_t column)
     return index->defaults[column];
 }
 
+/* Verifies and opens a chunk of counts, in the way of open_column. */
+static recmap_status open_counts(struct index_file *index, size_t value_index, size_t chunk_index,
+                                 recmap_error *error) {
+    const struct store_value *value;
+    recmap_status status = get_value(&value, index, STORE_COUNTS, value_index, error);
+    if (status != RECMAP_OK) return status;
+    struct count_chunk chunk;
+    if (!count_chunk_open(&chunk, value->data, value->size,
+                          records_in_chunk(index, chunk_index, COUNT_CHUNK_SHIFT)))
+        return index_fail(index, error, "a chunk of element counts is malformed");
+    struct lazy_counts *lazy = &index->counts[value_index];
+    process_lock();
+    if (!lazy->is_open) {
+        lazy->chunk = chunk;
+        atomic_store_explicit(&lazy->is_open, true, memory_order_release);
+    }
+    process_unlock();
+    return RECMAP_OK;
+}
+
+recmap_status index_count_chunk(struct count_chunk *chunk, struct index_file *index, size_t feature,
+                                size_t chunk_index, recmap_error *error) {
+    size_t value_index = chunk_index * index->manifest.counted_feature_count + feature;
+    struct lazy_counts *lazy = &index->counts[value_index];
+    if (!atomic_load_explicit(&lazy->is_open, memory_order_acquire)) {
+        recmap_status status = open_counts(index, value_index, chunk_index, error);
+        if (status != RECMAP_OK) return status;
+    }
+    if (!store_intact(index->store)) return store_fail_cut(index->store, error);
+    *chunk = lazy->chunk;
+    return RECMAP_OK;
+}
+
+recmap_status index_read_counts(uint64_t *counts, struct index_file *index, size_t feature,
+                                uint64_t first, size_t count, recmap_error *error) {
+    for (size_t done = 0; done < count;) {
+        struct count_chunk chunk;
+        uint64_t record = first + done;
+        RETURN_IF_FAILED(index_count_chunk(&chunk, index, feature,
+                                           (size_t)(record >> COUNT_CHUNK_SHIFT), error));
+        size_t in_first = (size_t)record & (COUNT_CHUNK_RECORDS - 1);
+        size_t here = (size_t)min_u64(chunk.record_count - in_first, count - done);
+        for (size_t i = 0; i < here; i++) {
+            counts[done + i] = count_chunk_at(&chunk, in_first + i);
+            if (counts[done + i] > RECMAP_COUNTS_MAX)
+                return index_fail(index, error, "an element count is above 2^62");
+        }
+        done += here;
+    }
+    return store_intact(index->store) ? RECMAP_OK : store_fail_cut(index->store, error);
+}
+
+/* Reads all element counts of all features. */
+static recmap_status check_counts(struct index_file *index, recmap_error *error) {
+    uint64_t counts[COUNT_BLOCK_RECORDS], record_count = index->manifest.record_count;
+    for (size_t feature = 0; feature < index->manifest.counted_feature_count; feature++)
+        for (uint64_t first = 0; first < record_count; first += COUNT_BLOCK_RECORDS) {
+            size_t here = (size_t)min_u64(record_count - first, COUNT_BLOCK_RECORDS);
+            RETURN_IF_FAILED(index_read_counts(counts, index, feature, first, here, error));
+        }
+    return RECMAP_OK;
+}
+
 /* Decodes the values of one shard's points, which index_open has counted. */
 recmap_status index_points(struct point_list *points, struct index_file *index, size_t shard_index,
                            recmap_error *error) {
@@ -351,5 +414,5 @@ recmap_status index_check_all(struct index_file *index, recmap_error *error) {
             struct column_chunk opened;
             status = index_column_chunk(&opened, index, c, chunk, error);
         }
-    return status;
+    return status == RECMAP_OK ? check_counts(index, error) : status;
 }

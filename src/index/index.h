@@ -6,6 +6,7 @@
 #define RECMAP_INDEX_INDEX_H
 
 #include "format/framing.h"
+#include "index/count_chunk.h"
 #include "index/ids.h"
 #include "index/lifted.h"
 #include "index/manifest.h"
@@ -19,6 +20,9 @@ struct index_file;
 recmap_status index_open(struct index_file **index, const char *path,
                          const struct store_options *options, recmap_error *error);
 void index_close(struct index_file *index);
+
+/* The error CORRUPT with advice. `what` says what is wrong with the index. */
+recmap_status index_fail(const struct index_file *index, recmap_error *error, const char *what);
 
 const struct manifest *index_manifest(const struct index_file *index);
 struct store *index_store(const struct index_file *index);
@@ -83,6 +87,16 @@ recmap_status index_column_chunk(struct column_chunk *chunk, struct index_file *
 
 /* The default of a lifted column as a value of its type; type NONE if it has no default. */
 recmap_value index_column_default(const struct index_file *index, size_t column);
+
+/* The chunk of a counted feature that holds record `chunk_index << COUNT_CHUNK_SHIFT`. Its counts
+ * are unverified. */
+recmap_status index_count_chunk(struct count_chunk *chunk, struct index_file *index, size_t feature,
+                                size_t chunk_index, recmap_error *error);
+
+/* counts[i] is the count of record first + i, which is below the manifest's record_count. Errors:
+ * CORRUPT naming the index, also for a count above RECMAP_COUNTS_MAX. */
+recmap_status index_read_counts(uint64_t *counts, struct index_file *index, size_t feature,
+                                uint64_t first, size_t count, recmap_error *error);
 
 /* The list of damage, in file order. It has the manifest's damage_count entries. */
 const struct damage_entry *index_damages(const struct index_file *index);

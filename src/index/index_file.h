@@ -19,6 +19,11 @@ struct lazy_column {
     struct column_chunk chunk;
 };
 
+struct lazy_counts {
+    _Atomic bool is_open;
+    struct count_chunk chunk;
+};
+
 struct index_file {
     struct store *store;
     struct manifest manifest;
@@ -34,12 +39,10 @@ struct index_file {
     struct lazy_column *columns; /* element chunk * column_count + column */
     size_t column_chunk_count;
     recmap_value *defaults;
+    struct lazy_counts *counts; /* element chunk * counted_feature_count + feature */
     size_t id_chunk_count;
     unsigned id_number_size;
 };
-
-/* The error CORRUPT with advice. `what` says what is wrong with the index. */
-recmap_status index_fail(const struct index_file *index, recmap_error *error, const char *what);
 
 /* The number of pairs in a chunk of ids. */
 uint64_t index_pairs_in_chunk(const struct index_file *index, size_t chunk);

@@ -314,6 +314,34 @@ static recmap_status find_columns(struct index_file *index, recmap_error *error)
     return check_column_names(index, error);
 }
 
+static recmap_status check_counted_names(const struct index_file *index, recmap_error *error) {
+    size_t count = index->manifest.counted_feature_count;
+    const char **names = malloc((count + 1) * sizeof *names);
+    if (!names) return fail_memory(error);
+    bool is_impossible = false;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = index->manifest.counted_features[i].name;
+        is_impossible |= !names[i][0];
+    }
+    bool repeats = sort_names(names, count);
+    free(names);
+    if (is_impossible) return index_fail(index, error, "a counted feature has no name");
+    return repeats ? index_fail(index, error, "it counts a feature twice") : RECMAP_OK;
+}
+
+/* Checks the keys of the element counts. The chunks are opened when they are used. */
+static recmap_status find_counts(struct index_file *index, recmap_error *error) {
+    size_t values_count, feature_count = index->manifest.counted_feature_count;
+    const struct store_value *values = store_values(index->store, STORE_COUNTS, &values_count);
+    uint64_t chunks = chunks_of(index->manifest.record_count, COUNT_CHUNK_SHIFT);
+    if (feature_count > UINT32_MAX || (feature_count && chunks > SIZE_MAX / feature_count) ||
+        values_count != chunks * feature_count ||
+        (feature_count && !keys_are_dense(values, values_count, feature_count)))
+        return index_fail(index, error, "its element counts are incomplete");
+    index->counts = calloc(values_count + 1, sizeof *index->counts);
+    return index->counts ? check_counted_names(index, error) : fail_memory(error);
+}
+
 /* Checks the number and sizes of the values of ids, so that pairs can be read without further
  * checks. The fences follow the chunks, under a key that is larger than any chunk's. */
 static recmap_status find_ids(struct index_file *index, recmap_error *error) {
@@ -345,7 +373,8 @@ recmap_status index_open(struct index_file **index_file, const char *path,
     if (!index) return fail_memory(error);
     recmap_status status = store_open(&index->store, path, options, error);
     recmap_status (*const steps[])(struct index_file *, recmap_error *) = {
-        read_manifest, read_shards, read_damages, find_offsets, find_points, find_columns, find_ids,
+        read_manifest, read_shards,  read_damages, find_offsets,
+        find_points,   find_columns, find_counts,  find_ids,
     };
     for (size_t i = 0; status == RECMAP_OK && i < sizeof steps / sizeof *steps; i++)
         status = steps[i](index, error);
@@ -370,6 +399,7 @@ void index_close(struct index_file *index) {
     free(index->offsets);
     free(index->columns);
     free(index->defaults);
+    free(index->counts);
     manifest_deinit(&index->manifest);
     store_close(index->store);
     free(index);

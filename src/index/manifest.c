@@ -26,37 +26,60 @@ static void fill_column(Recmap__Column *message, const struct manifest_column *c
     message->default_value = column->default_value ? column->default_value : no_text();
 }
 
+static void fill_counted(Recmap__CountedFeature *message, const struct manifest_counted *feature) {
+    const char *element = recmap_element_name(feature->element);
+    recmap__counted_feature__init(message);
+    message->name = feature->name;
+    message->element = element ? (char *)element : no_text();
+}
+
+/* All fields but the lists. The fingerprint's bytes are the caller's. */
+static void fill_totals(Recmap__Manifest *message, const struct manifest *manifest,
+                        uint8_t fingerprint[IDENTITY_HASH_SIZE]) {
+    message->format_version = manifest->format_version;
+    message->record_count = manifest->record_count;
+    message->shard_count = manifest->shard_count;
+    message->byte_count = manifest->byte_count;
+    message->id_count = manifest->id_count;
+    message->damage_count = manifest->damage_count;
+    message->damaged_byte_count = manifest->damaged_byte_count;
+    reverse_hash(fingerprint, manifest->fingerprint);
+    message->fingerprint = (ProtobufCBinaryData){IDENTITY_HASH_SIZE, fingerprint};
+    message->has_ids = manifest->id_name != NULL;
+    message->id_name = manifest->id_name ? manifest->id_name : no_text();
+    message->extracted_by_caller = manifest->extracted_by_caller;
+    message->skips_damage = manifest->skips_damage;
+}
+
 /* Fills in a protobuf message that borrows the manifest's strings, and packs it. */
 uint8_t *manifest_encode(size_t *size, const struct manifest *manifest) {
+    size_t column_count = manifest->column_count, counted_count = manifest->counted_feature_count;
     Recmap__Manifest message = RECMAP__MANIFEST__INIT;
-    Recmap__Column *columns = calloc(manifest->column_count + 1, sizeof *columns);
-    Recmap__Column **pointers = calloc(manifest->column_count + 1, sizeof *pointers);
-    uint8_t *packed = NULL;
-    uint8_t fingerprint[IDENTITY_HASH_SIZE];
-    reverse_hash(fingerprint, manifest->fingerprint);
-    if (columns && pointers) {
-        for (size_t i = 0; i < manifest->column_count; i++) {
+    Recmap__Column *columns = calloc(column_count + 1, sizeof *columns);
+    Recmap__Column **column_pointers = calloc(column_count + 1, sizeof *column_pointers);
+    Recmap__CountedFeature *counted = calloc(counted_count + 1, sizeof *counted);
+    Recmap__CountedFeature **counted_pointers = calloc(counted_count + 1, sizeof *counted_pointers);
+    uint8_t *packed = NULL, fingerprint[IDENTITY_HASH_SIZE];
+    if (columns && column_pointers && counted && counted_pointers) {
+        for (size_t i = 0; i < column_count; i++) {
             fill_column(&columns[i], &manifest->columns[i]);
-            pointers[i] = &columns[i];
+            column_pointers[i] = &columns[i];
         }
-        message.format_version = manifest->format_version;
-        message.record_count = manifest->record_count;
-        message.shard_count = manifest->shard_count;
-        message.byte_count = manifest->byte_count;
-        message.id_count = manifest->id_count;
-        message.damage_count = manifest->damage_count;
-        message.damaged_byte_count = manifest->damaged_byte_count;
-        message.fingerprint = (ProtobufCBinaryData){sizeof fingerprint, fingerprint};
-        message.has_ids = manifest->id_name != NULL;
-        message.id_name = manifest->id_name ? manifest->id_name : no_text();
-        message.extracted_by_caller = manifest->extracted_by_caller;
-        message.skips_damage = manifest->skips_damage;
-        message.n_columns = manifest->column_count;
-        message.columns = pointers;
+        for (size_t i = 0; i < counted_count; i++) {
+            fill_counted(&counted[i], &manifest->counted_features[i]);
+            counted_pointers[i] = &counted[i];
+        }
+        fill_totals(&message, manifest, fingerprint);
+        message.n_columns = column_count;
+        message.columns = column_pointers;
+        message.n_counted_features = counted_count;
+        message.counted_features = counted_pointers;
         packed = proto_pack(size, &message.base, 0);
     }
     free(columns);
-    free(pointers);
+    free(column_pointers);
+    free(counted);
+    free(counted_pointers);
     return packed;
 }
 
@@ -162,6 +185,31 @@ static decode_verdict copy_columns(struct manifest *manifest, const Recmap__Mani
     return DECODE_OK;
 }
 
+/* Elements are numbers: bytes have no size of their own. */
+static bool is_number(recmap_element element) {
+    return element != RECMAP_ELEMENT_NONE && element != RECMAP_ELEMENT_BYTES;
+}
+
+/* Copies the counted features, as copy_columns does with columns. */
+static decode_verdict copy_counted(struct manifest *manifest, const Recmap__Manifest *message) {
+    if (!message->n_counted_features) return DECODE_OK;
+    manifest->counted_features =
+        calloc(message->n_counted_features, sizeof *manifest->counted_features);
+    if (!manifest->counted_features) return DECODE_NO_MEMORY;
+    for (size_t i = 0; i < message->n_counted_features; i++) {
+        const Recmap__CountedFeature *feature = message->counted_features[i];
+        recmap_element element = recmap_element_of_name(feature->element);
+        if (!is_utf8(feature->name) || (feature->element[0] && !is_number(element)))
+            return DECODE_BAD;
+        struct manifest_counted *copy =
+            &manifest->counted_features[manifest->counted_feature_count++];
+        copy->element = element;
+        copy->name = strdup(feature->name);
+        if (!copy->name) return DECODE_NO_MEMORY;
+    }
+    return DECODE_OK;
+}
+
 /* Unpacks the message, copies its fields, and frees it. Fields are checked only as far as the
  * struct needs it; index_open.c checks them against each other. */
 decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size) {
@@ -190,6 +238,7 @@ decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, s
         if (!decoded.id_name) verdict = DECODE_NO_MEMORY;
     }
     if (verdict == DECODE_OK) verdict = copy_columns(&decoded, message);
+    if (verdict == DECODE_OK) verdict = copy_counted(&decoded, message);
     recmap__manifest__free_unpacked(message, NULL);
     if (verdict == DECODE_OK) *manifest = decoded;
     else manifest_deinit(&decoded);
@@ -202,6 +251,9 @@ void manifest_deinit(struct manifest *manifest) {
         free(manifest->columns[i].default_value);
     }
     free(manifest->columns);
+    for (size_t i = 0; i < manifest->counted_feature_count; i++)
+        free(manifest->counted_features[i].name);
+    free(manifest->counted_features);
     free(manifest->id_name);
     *manifest = (struct manifest){0};
 }

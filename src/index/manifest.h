@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <recmap/record.h>
+#include <recmap/feature.h>
 
 #include "format/compression.h"
 #include "index/identity.h"
@@ -26,6 +26,11 @@ struct manifest_column {
     uint64_t first_value; /* number of the first record that has a value; 0 if none has */
 };
 
+struct manifest_counted {
+    char *name;
+    recmap_element element; /* NONE: values are counted */
+};
+
 struct manifest {
     uint32_t format_version;
     uint64_t record_count;
@@ -40,6 +45,8 @@ struct manifest {
     bool skips_damage;        /* indexed with RECMAP_ON_CORRUPT_SKIP */
     struct manifest_column *columns;
     size_t column_count;
+    struct manifest_counted *counted_features;
+    size_t counted_feature_count;
 };
 
 struct shard_entry {

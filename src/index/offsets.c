@@ -2,22 +2,13 @@
 
 #include <assert.h>
 
-/* A load of 64 bits at any bit position yields at least 57 bits. Wider residuals take 64 bits, so
- * that they begin at a byte. */
-enum { PACKED_WIDTH_MAX = 56 };
-
 static size_t block_count(size_t record_count) {
     return (record_count + OFFSETS_BLOCK_RECORDS - 1) >> OFFSETS_BLOCK_SHIFT;
 }
 
-/* Size of a block's bits in bytes, a multiple of 8. */
-static size_t bits_size(size_t records, unsigned width) {
-    return (records * width + 63) / 64 * 8;
-}
-
 size_t offsets_capacity(size_t record_count) {
     return block_count(record_count) * OFFSETS_ENTRY_SIZE +
-           bits_size(block_count(record_count) * OFFSETS_BLOCK_RECORDS, 64) + OFFSETS_PADDING;
+           residuals_size(block_count(record_count) * OFFSETS_BLOCK_RECORDS, 64) + OFFSETS_PADDING;
 }
 
 /* The slope of a block's line is the mean distance of its offsets. All arithmetic wraps modulo
@@ -27,24 +18,6 @@ static uint64_t choose_slope(const uint64_t *offsets, size_t count) {
     if (count < 2) return 0;
     uint64_t slope = (offsets[count - 1] - offsets[0]) / (count - 1);
     return slope >> 56 ? 0 : slope;
-}
-
-/* Writes the residuals one after the other, from the lowest bit of `bits` on. */
-static void write_residuals(uint8_t *bits, unsigned width, const uint64_t *offsets, size_t count,
-                            uint64_t base, uint64_t slope) {
-    uint64_t word = 0;
-    unsigned filled = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t residual = offsets[i] - base - slope * i;
-        word |= residual << filled;
-        filled += width;
-        if (filled < 64) continue;
-        store64(bits, word);
-        bits += 8;
-        filled -= 64;
-        word = filled ? residual >> (width - filled) : 0;
-    }
-    if (filled) store64(bits, word);
 }
 
 /* Packs one block: its entry in the directory and its bits. Returns the size of the bits. The base
@@ -59,15 +32,14 @@ static size_t pack_block(uint8_t *entry, uint8_t *bits, size_t position, const u
         if (distance < lowest) lowest = distance;
         if (distance > highest) highest = distance;
     }
-    unsigned width = bit_length((uint64_t)highest - (uint64_t)lowest);
-    if (width > PACKED_WIDTH_MAX) width = 64;
-    uint64_t base = offsets[0] + (uint64_t)lowest;
+    unsigned width = residuals_width((uint64_t)highest - (uint64_t)lowest);
+    uint64_t base = offsets[0] + (uint64_t)lowest, residuals[OFFSETS_BLOCK_RECORDS];
+    for (size_t i = 0; i < count; i++) residuals[i] = offsets[i] - base - slope * i;
     store64(entry, base);
     store64(entry + 8, slope << 8 | width);
     store32(entry + 16, (uint32_t)(position / 8));
     store32(entry + 20, shard);
-    size_t size = bits_size(count, width);
-    write_residuals(bits, width, offsets, count, base, slope);
+    size_t size = residuals_write(bits, width, residuals, count);
     memset(bits + size, 0, OFFSETS_PADDING);
     return size;
 }
@@ -101,8 +73,8 @@ bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t siz
         size_t first = f << OFFSETS_BLOCK_SHIFT;
         size_t count = record_count - first;
         if (count > OFFSETS_BLOCK_RECORDS) count = OFFSETS_BLOCK_RECORDS;
-        if (width > PACKED_WIDTH_MAX && width != 64) return false;
-        if (!bytes_fit(8 * (uint64_t)load32(entry + 16), bits_size(count, width), bits))
+        if (!residuals_width_is_valid(width)) return false;
+        if (!bytes_fit(8 * (uint64_t)load32(entry + 16), residuals_size(count, width), bits))
             return false;
     }
     *chunk = (struct offsets_chunk){packed, packed + directory, (size_t)bits + OFFSETS_PADDING,

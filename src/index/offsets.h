@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "index/residuals.h"
 
 enum {
     OFFSETS_BLOCK_SHIFT = 7,
@@ -20,7 +21,7 @@ enum {
     OFFSETS_CHUNK_SHIFT = 18,
     OFFSETS_CHUNK_RECORDS = 1 << OFFSETS_CHUNK_SHIFT,
     OFFSETS_ENTRY_SIZE = 24, /* of a block in the chunk's directory */
-    OFFSETS_PADDING = 8, /* after the bits, so that eight bytes can be read from every residual */
+    OFFSETS_PADDING = RESIDUALS_PADDING,
 };
 
 /* A chunk that offsets_open has checked. */
@@ -49,13 +50,6 @@ bool offsets_open(struct offsets_chunk *chunk, const uint8_t *packed, size_t siz
 /* The directory entry of a block has these members: u64 base; u64 slope << 8 | width; u32 start of
  * the bits, in units of 8 bytes; u32 shard of the first record. The functions below read them. */
 
-/* The residual of record `i` of a block. */
-static inline uint64_t offsets_residual(const uint8_t *bits, size_t i, unsigned width) {
-    if (width == 64) return load64(bits + 8 * i);
-    size_t bit = i * width;
-    return load64(bits + (bit >> 3)) >> (bit & 7) & (((uint64_t)1 << width) - 1);
-}
-
 /* The offset of record `i` of the chunk, i < record_count. The file may be written to after the
  * chunk was checked. Then the result is OFFSETS_NOWHERE or a wrong offset, but nothing outside of
  * the chunk is read: that is why width and start are checked again here. */
@@ -69,7 +63,7 @@ static inline uint64_t offsets_at(const struct offsets_chunk *chunk, size_t i) {
     size_t start = 8 * (size_t)load32(entry + 16);
     if (width > 64 || start + (in_block * width >> 3) + 8 > chunk->bits_size)
         return OFFSETS_NOWHERE;
-    return offset + offsets_residual(chunk->bits + start, in_block, width);
+    return offset + residuals_at(chunk->bits + start, in_block, width);
 }
 
 /* Whether record `i` of a chunk has the last place in its block. */
@@ -93,8 +87,8 @@ static inline void offsets_pair_at(uint64_t *offset, uint64_t *next,
         *offset = *next = OFFSETS_NOWHERE;
         return;
     }
-    *offset += offsets_residual(chunk->bits + start, in_block, width);
-    *next += offsets_residual(chunk->bits + start, in_block + 1, width);
+    *offset += residuals_at(chunk->bits + start, in_block, width);
+    *next += residuals_at(chunk->bits + start, in_block + 1, width);
 }
 
 /* The shard of the first record of the block of record `i`: a lower bound for the shard of record

@@ -10,6 +10,7 @@
 #include "example/example.h"
 #include "index/ids.h"
 #include "index/lifted.h"
+#include "scan/counting.h"
 #include "scan/missing_advice.h"
 
 /* Columns of one index. The values of one record fit on the stack. */
@@ -23,23 +24,41 @@ struct extractor {
     bool *are_required; /* whether a column has no default */
     char **names;       /* of the id, if there is one, then of the columns */
     size_t name_count;
-    struct example_names *compiled;
+    struct counting *counting;
+    struct example_names *compiled; /* what is looked up in a tf.Example: `names`, unless there is a
+                                       callback; then the counted features */
 };
 
-static recmap_status copy_names(struct extractor *extractor, const char *id,
-                                const recmap_lift *lifts, recmap_error *error) {
+/* The features of one record, in the order of the names. */
+struct looked_up {
+    struct example_feature features[1 + COLUMNS_MAX + COUNTED_FEATURES_MAX];
+};
+
+static recmap_status copy_names(struct extractor *extractor, const recmap_index_options *options,
+                                recmap_error *error) {
+    const char *id = options->id_feature;
     extractor->names = calloc(extractor->column_count + 1, sizeof *extractor->names);
     extractor->are_required = calloc(extractor->column_count + 1, sizeof *extractor->are_required);
     if (!extractor->names || !extractor->are_required) return fail_memory(error);
     if (id) extractor->names[extractor->name_count++] = strdup(id);
     for (size_t i = 0; i < extractor->column_count; i++) {
-        extractor->names[extractor->name_count++] = strdup(lifts[i].name);
-        extractor->are_required[i] = !lifts[i].default_value;
+        extractor->names[extractor->name_count++] = strdup(options->lifts[i].name);
+        extractor->are_required[i] = !options->lifts[i].default_value;
     }
     for (size_t i = 0; i < extractor->name_count; i++)
         if (!extractor->names[i]) return fail_memory(error);
-    return example_names_create(&extractor->compiled, (const char *const *)extractor->names,
-                                extractor->name_count, error);
+    return RECMAP_OK;
+}
+
+/* Ids, columns and counts are looked up together, in one pass over the record. */
+static recmap_status compile_names(struct extractor *extractor, recmap_error *error) {
+    const char *looked_up[1 + COLUMNS_MAX + COUNTED_FEATURES_MAX];
+    size_t count = 0, counted_count = counting_feature_count(extractor->counting);
+    for (size_t i = 0; !extractor->extract && i < extractor->name_count; i++)
+        looked_up[count++] = extractor->names[i];
+    for (size_t i = 0; i < counted_count; i++)
+        looked_up[count++] = counting_name(extractor->counting, i);
+    return example_names_create(&extractor->compiled, looked_up, count, error);
 }
 
 static bool is_utf8(const char *text) {
@@ -69,18 +88,21 @@ static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_
     return RECMAP_OK;
 }
 
-recmap_status extractor_create(struct extractor **extractor, const char *id_feature,
-                               const recmap_lift *lifts, size_t lift_count,
-                               recmap_extract_fn extract, void *context, recmap_error *error) {
-    recmap_status status = check_lifts(lifts, lift_count, error);
+recmap_status extractor_create(struct extractor **extractor, const recmap_index_options *options,
+                               recmap_error *error) {
+    static const recmap_index_options nothing = RECMAP_INDEX_OPTIONS_INIT;
+    if (!options) options = &nothing;
+    recmap_status status = check_lifts(options->lifts, options->lift_count, error);
     if (status != RECMAP_OK) return status;
     struct extractor *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    fresh->has_ids = id_feature != NULL;
-    fresh->column_count = lift_count;
-    fresh->extract = extract;
-    fresh->context = context;
-    status = copy_names(fresh, id_feature, lifts, error);
+    fresh->has_ids = options->id_feature != NULL;
+    fresh->column_count = options->lift_count;
+    fresh->extract = options->extract;
+    fresh->context = options->extract_context;
+    status = copy_names(fresh, options, error);
+    if (status == RECMAP_OK) status = counting_create(&fresh->counting, options, error);
+    if (status == RECMAP_OK) status = compile_names(fresh, error);
     if (status == RECMAP_OK) *extractor = fresh;
     else extractor_destroy(fresh);
     return status;
@@ -92,6 +114,7 @@ void extractor_destroy(struct extractor *extractor) {
         free(extractor->names[i]);
     free(extractor->names);
     free(extractor->are_required);
+    counting_destroy(extractor->counting);
     example_names_destroy(extractor->compiled);
     free(extractor);
 }
@@ -102,6 +125,10 @@ bool extractor_has_ids(const struct extractor *extractor) {
 
 size_t extractor_column_count(const struct extractor *extractor) {
     return extractor->column_count;
+}
+
+size_t extractor_counted_count(const struct extractor *extractor) {
+    return counting_feature_count(extractor->counting);
 }
 
 /* The single value of a feature; type NONE if it has none. */
@@ -123,20 +150,26 @@ static recmap_status fail_id_type(const char *name, recmap_error *error) {
     return RECMAP_FEATURE;
 }
 
-/* Looks up all features in one pass over the record. The results are in the order of the names:
- * the id first, if there is one, then the columns. */
-static recmap_status read_example(recmap_value *id, recmap_value *columns,
-                                  const struct extractor *extractor, const uint8_t *data,
-                                  size_t size, recmap_error *error) {
-    struct example_feature features[COLUMNS_MAX + 1];
+/* Looks up all features in one pass over the record. */
+static recmap_status look_up(struct looked_up *found, const struct extractor *extractor,
+                             const uint8_t *data, size_t size, recmap_error *error) {
     struct example_fault fault;
-    if (!example_lookup(features, extractor->compiled, data, size, &fault)) {
-        fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %" PRIu64 " of its data",
-             fault.reason, fault.offset);
-        fail_advise(error, "index such records without --id and --lift, or with a callback in C");
-        return RECMAP_FEATURE;
-    }
-    const struct example_feature *next = features;
+    if (example_lookup(found->features, extractor->compiled, data, size, &fault)) return RECMAP_OK;
+    fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %" PRIu64 " of its data",
+         fault.reason, fault.offset);
+    fail_advise(error, "%s",
+                extractor->extract
+                    ? "index such records without --count"
+                    : "index such records without --id, --lift and --count, or with a callback in "
+                      "C");
+    return RECMAP_FEATURE;
+}
+
+/* The features are in the order of the names: the id first, if there is one, then the columns. */
+static recmap_status read_example(recmap_value *id, recmap_value *columns,
+                                  const struct extractor *extractor, const struct looked_up *found,
+                                  recmap_error *error) {
+    const struct example_feature *next = found->features;
     char *const *name = extractor->names;
     recmap_status status = RECMAP_OK;
     if (extractor->has_ids) {
@@ -178,12 +211,12 @@ static recmap_status call_callback(recmap_value *id, recmap_value *columns,
 }
 
 static recmap_status read_values(recmap_value *id, recmap_value *columns,
-                                 const struct extractor *extractor, const uint8_t *data,
-                                 size_t size, recmap_error *error) {
+                                 const struct extractor *extractor, const struct looked_up *found,
+                                 const uint8_t *data, size_t size, recmap_error *error) {
     id->type = RECMAP_TYPE_NONE;
     for (size_t i = 0; i < extractor->column_count; i++) columns[i].type = RECMAP_TYPE_NONE;
     return extractor->extract ? call_callback(id, columns, extractor, data, size, error)
-                              : read_example(id, columns, extractor, data, size, error);
+                              : read_example(id, columns, extractor, found, error);
 }
 
 static recmap_status fail_verdict(run_verdict verdict, const char *name, recmap_type type,
@@ -220,12 +253,11 @@ static void advise_missing(const struct extractor *extractor, struct record_run 
     }
 }
 
-recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
-                             const uint8_t *data, size_t size, recmap_error *error) {
-    if (!extractor->has_ids && !extractor->column_count) return RECMAP_OK;
+static recmap_status add_values(const struct extractor *extractor, struct record_run *run,
+                                const struct looked_up *found, const uint8_t *data, size_t size,
+                                recmap_error *error) {
     recmap_value id, columns[COLUMNS_MAX];
-    recmap_status status = read_values(&id, columns, extractor, data, size, error);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(read_values(&id, columns, extractor, found, data, size, error));
     if (id.type != RECMAP_TYPE_NONE) run_set_id(run, id_hash(&id));
     for (size_t i = 0; i < extractor->column_count; i++) {
         run_verdict verdict = run_set_column(run, i, &columns[i]);
@@ -237,8 +269,35 @@ recmap_status extractor_lift(const struct extractor *extractor, struct record_ru
     return RECMAP_OK;
 }
 
+/* The counted features follow the id and the columns, which with a callback are not looked up. */
+static recmap_status add_counts(const struct extractor *extractor, struct record_run *run,
+                                const struct looked_up *found, const uint8_t *data, size_t size,
+                                recmap_error *error) {
+    uint64_t counts[COUNTED_FEATURES_MAX];
+    size_t count = counting_feature_count(extractor->counting);
+    const struct example_feature *features = found->features +
+                                             (extractor->extract ? 0 : extractor->name_count);
+    if (!count) return RECMAP_OK;
+    RETURN_IF_FAILED(counting_read(counts, extractor->counting, features, data, size, error));
+    for (size_t i = 0; i < count; i++)
+        if (!run_set_count(run, i, counts[i])) return fail_memory(error);
+    return RECMAP_OK;
+}
+
+recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
+                             const uint8_t *data, size_t size, recmap_error *error) {
+    struct looked_up found;
+    if (example_names_count(extractor->compiled))
+        RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
+    if (extractor->has_ids || extractor->column_count)
+        RETURN_IF_FAILED(add_values(extractor, run, &found, data, size, error));
+    return add_counts(extractor, run, &found, data, size, error);
+}
+
 recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
                                 const uint8_t *data, size_t size, recmap_error *error) {
     recmap_value columns[COLUMNS_MAX];
-    return read_values(id, columns, extractor, data, size, error);
+    struct looked_up found;
+    if (!extractor->extract) RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
+    return read_values(id, columns, extractor, &found, data, size, error);
 }

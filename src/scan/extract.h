@@ -1,5 +1,5 @@
-/* The extractor reads ids and columns from records: features of a tf.Example, or values returned by
- * the application's callback. */
+/* The extractor reads ids, columns and element counts from records. Ids and columns are features of
+ * a tf.Example, or values returned by the application's callback. */
 #ifndef RECMAP_SCAN_EXTRACT_H
 #define RECMAP_SCAN_EXTRACT_H
 
@@ -10,17 +10,17 @@
 /* Immutable and thread-safe. */
 struct extractor;
 
-/* Copies its arguments. `extract` may be NULL: then names are features of tf.Example. Errors:
- * INVALID, NO_MEMORY. */
-recmap_status extractor_create(struct extractor **extractor, const char *id_feature,
-                               const recmap_lift *lifts, size_t lift_count,
-                               recmap_extract_fn extract, void *context, recmap_error *error);
+/* Copies what it uses of the options, which index_options_check has accepted: ids, lifts, counted
+ * features, and the callback. NULL options extract nothing. Errors: INVALID, NO_MEMORY. */
+recmap_status extractor_create(struct extractor **extractor, const recmap_index_options *options,
+                               recmap_error *error);
 void extractor_destroy(struct extractor *extractor);
 
 bool extractor_has_ids(const struct extractor *extractor);
 size_t extractor_column_count(const struct extractor *extractor);
+size_t extractor_counted_count(const struct extractor *extractor);
 
-/* Adds id and columns of the run's last record. The error has no place.
+/* Adds id, columns and counts of the run's last record. The error has no place.
  * Errors: FEATURE, NO_MEMORY, or what the callback returned. */
 recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
                              const uint8_t *data, size_t size, recmap_error *error);

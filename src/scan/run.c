@@ -8,11 +8,14 @@
 #include "index/ids.h"
 #include "index/lifted.h"
 
-bool run_init(struct record_run *run, bool has_ids, size_t column_count) {
-    *run = (struct record_run){.has_ids = has_ids, .column_count = column_count};
-    if (!column_count) return true;
-    run->columns = calloc(column_count, sizeof *run->columns);
-    return run->columns != NULL;
+bool run_init(struct record_run *run, bool has_ids, size_t column_count,
+              size_t counted_feature_count) {
+    *run = (struct record_run){.has_ids = has_ids,
+                               .column_count = column_count,
+                               .counted_feature_count = counted_feature_count};
+    if (column_count) run->columns = calloc(column_count, sizeof *run->columns);
+    if (counted_feature_count) run->counts = calloc(counted_feature_count, sizeof *run->counts);
+    return (run->columns || !column_count) && (run->counts || !counted_feature_count);
 }
 
 void run_deinit(struct record_run *run) {
@@ -21,7 +24,10 @@ void run_deinit(struct record_run *run) {
         free(run->columns[i].missing);
         free(run->columns[i].bytes);
     }
+    for (size_t i = 0; run->counts && i < run->counted_feature_count; i++)
+        free(run->counts[i].values);
     free(run->columns);
+    free(run->counts);
     free(run->offsets);
     free(run->sizes);
     free(run->checks);
@@ -102,6 +108,15 @@ run_verdict run_set_column(struct record_run *run, size_t column_index, const re
     column->words[run->count - 1] = word_of(column, value);
     column->missing[run->count - 1] = value->type == RECMAP_TYPE_NONE;
     return RUN_OK;
+}
+
+bool run_set_count(struct record_run *run, size_t feature, uint64_t count) {
+    struct run_counts *counts = &run->counts[feature];
+    assert(run->count && feature < run->counted_feature_count);
+    if (!array_reserve(&counts->values, &counts->capacity, run->count, sizeof *counts->values))
+        return false;
+    counts->values[run->count - 1] = count;
+    return true;
 }
 
 const char *run_advice_at(const struct record_run *run, size_t i) {

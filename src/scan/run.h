@@ -1,4 +1,5 @@
-/* A run: consecutive records of one shard, with the ids and columns lifted from them. Runs connect
+/* A run: consecutive records of one shard, with the ids, columns and counts read from
+ * them. Runs connect
  * the code that finds records (scan, writer, replay of an index) to the packer that stores them. */
 #ifndef RECMAP_SCAN_RUN_H
 #define RECMAP_SCAN_RUN_H
@@ -22,6 +23,12 @@ struct run_column {
     size_t bytes_capacity;
 };
 
+/* The element counts of one feature. */
+struct run_counts {
+    uint64_t *values;
+    size_t capacity;
+};
+
 enum { RUN_ADVICE_SIZE = 512 };
 
 struct record_run {
@@ -32,6 +39,8 @@ struct record_run {
     uint64_t *ids;     /* 48-bit hashes or IDS_NONE; NULL without ids */
     struct run_column *columns;
     size_t column_count;
+    struct run_counts *counts;
+    size_t counted_feature_count;
     bool has_ids;
     size_t offsets_capacity;
     size_t sizes_capacity;
@@ -44,14 +53,15 @@ struct record_run {
 
 /* Initialises an empty run; arrays are allocated as records are added. False if memory is out; then
  * the run may still be passed to run_deinit. */
-bool run_init(struct record_run *run, bool has_ids, size_t column_count);
+bool run_init(struct record_run *run, bool has_ids, size_t column_count,
+              size_t counted_feature_count);
 void run_deinit(struct record_run *run);
 
 /* Removes all records and keeps the memory. */
 void run_clear(struct record_run *run);
 
-/* Adds a record without an id. Afterwards run_set_column must be called once for every column.
- * False if memory is out. */
+/* Adds a record without an id. Afterwards run_set_column must be called once for every column, and
+ * run_set_count for every counted feature. False if memory is out. */
 bool run_add(struct record_run *run, uint64_t offset, uint64_t size, uint32_t check);
 
 /* Sets the id hash of the last record. The run must have ids. */
@@ -66,6 +76,9 @@ typedef enum run_verdict {
 
 /* Sets a column of the last record; a value of type NONE is missing. */
 run_verdict run_set_column(struct record_run *run, size_t column, const recmap_value *value);
+
+/* Sets an element count of the last record. False if memory is out. */
+bool run_set_count(struct record_run *run, size_t feature, uint64_t count);
 
 /* The advice for record `i` if a value of it is missing, or "". */
 const char *run_advice_at(const struct record_run *run, size_t i);

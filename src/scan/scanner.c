@@ -18,8 +18,8 @@ static const struct search_budget GUESS_BUDGET = {.place_count = 1 << 17,
 
 bool findings_init(struct scan_findings *findings, const struct extractor *extractor) {
     *findings = (struct scan_findings){0};
-    return run_init(&findings->run, extractor_has_ids(extractor),
-                    extractor_column_count(extractor));
+    return run_init(&findings->run, extractor_has_ids(extractor), extractor_column_count(extractor),
+                    extractor_counted_count(extractor));
 }
 
 void findings_deinit(struct scan_findings *findings) {

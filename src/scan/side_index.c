@@ -263,7 +263,8 @@ recmap_status side_index_scan(const char *folder, const char *path, const struct
         .options = options,
     };
     bool has_room = run_init(&side.run, extractor_has_ids(options->extractor),
-                             extractor_column_count(options->extractor)) &&
+                             extractor_column_count(options->extractor),
+                             extractor_counted_count(options->extractor)) &&
                     side.shard.path;
     recmap_status status = has_room ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = find_text(&side.text.path, folder, path, error);

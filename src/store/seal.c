@@ -12,7 +12,7 @@ const char *store_table_name(store_table table) {
     static const char *const names[STORE_TABLE_COUNT] = {
         [STORE_MANIFEST] = "manifest", [STORE_SHARDS] = "shards",   [STORE_OFFSETS] = "offsets",
         [STORE_IDS] = "ids",           [STORE_COLUMNS] = "columns", [STORE_DAMAGE] = "damage",
-        [STORE_POINTS] = "points",
+        [STORE_POINTS] = "points",     [STORE_COUNTS] = "counts",
     };
     return names[table];
 }

@@ -25,6 +25,7 @@ typedef enum store_table {
     STORE_COLUMNS,
     STORE_DAMAGE,
     STORE_POINTS,
+    STORE_COUNTS,
     STORE_TABLE_COUNT,
 } store_table;
 

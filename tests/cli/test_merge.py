@@ -75,7 +75,7 @@ class Merging(CliTest):
         before = self.files()
         result = self.run_recmap("merge", "-o", "m.rmx", parts[0], "other.rmx")
         self.assertEqual(result.status, 3)
-        self.assertIn(b"other.rmx: the index was built with other ids or columns", result.err)
+        self.assertIn(b"other.rmx: the index was built with other ids, columns or counts", result.err)
         self.assertEqual(self.files(), before)
 
     def test_a_column_of_another_type(self):

@@ -59,7 +59,7 @@ class Points(CliTest):
         self.index("-o", "a.rmx", "a")
         tables = read_index(self.read("a.rmx"))
         self.assertEqual(sorted(tables), sorted(["manifest", "shards", "offsets", "ids", "columns",
-                                                 "damage", "points"]))
+                                                 "damage", "points", "counts"]))
         self.assertEqual(tables["points"], {})
         self.assertEqual(list(tables["offsets"]), [struct.pack(">QI", 0, 0)])
 

@@ -317,6 +317,38 @@ static void locate_records(struct use *use) {
     is_ok(recmap_dataset_locate(locations, use->dataset, 0, (size_t)use->count, &error), &error);
 }
 
+/* Counts that can be read are within the limits that row orders rely on. */
+static void check_counts(const recmap_counts *counts) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t values[RECORDS_MAX], total = 0, count = recmap_counts_record_count(counts);
+    for (uint64_t first = 0; first < count; first += RECORDS_MAX) {
+        size_t here = (size_t)(count - first < RECORDS_MAX ? count - first : RECORDS_MAX);
+        require(recmap_counts_run(values, counts, first, here, &error) == RECMAP_OK, "no counts");
+        for (size_t i = 0; i < here; i++) {
+            require(values[i] <= RECMAP_COUNTS_MAX - total, "counts exceed the limit");
+            total += values[i];
+        }
+    }
+    require(total == recmap_counts_total(counts), "counts do not add up");
+}
+
+static void read_counts(struct use *use) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    size_t feature_count = recmap_dataset_get_info(use->dataset)->counted_feature_count;
+    for (size_t i = 0; i < feature_count; i++) {
+        recmap_counted_feature feature;
+        recmap_counts *counts;
+        require(recmap_dataset_get_counted_feature(&feature, use->dataset, i, &error) == RECMAP_OK,
+                "a counted feature is not there");
+        if (!is_ok(recmap_dataset_read_counts(&counts, use->dataset, feature.name, &error), &error))
+            continue;
+        require(recmap_counts_record_count(counts) == recmap_dataset_count(use->dataset),
+                "counts are of other records");
+        check_counts(counts);
+        recmap_counts_release(counts);
+    }
+}
+
 /* What can be merged gives an index that can be opened. */
 static void merge(const char *path) {
     static const recmap_lift lifts[] = {{"number", "-1"}, {"word", "none"}};
@@ -326,6 +358,8 @@ static void merge(const char *path) {
     options.id_feature = "id";
     options.lifts = lifts;
     options.lift_count = 2;
+    options.counted_features = samples_counted;
+    options.counted_feature_count = SAMPLE_COUNTED;
     options.extract = samples_extract;
     require(recmap_index_builder_create(&builder, "out.rmx", &options, &error) == RECMAP_OK,
             "no builder");
@@ -357,6 +391,7 @@ static void use_once(struct use *use) {
     locate_records(use);
     find_records(use);
     read_columns(use);
+    read_counts(use);
     describe(use);
     if (rng_one_in(&use->random, 2)) verify(use);
 }

@@ -66,7 +66,7 @@ static void scan_file(const char *path, const uint8_t *data, size_t size, uint8_
     check at = {.due = oracle_read(data, size, !skips), .size = size};
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *nothing;
-    if (extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error) != RECMAP_OK) abort();
+    if (extractor_create(&nothing, NULL, &error) != RECMAP_OK) abort();
     struct scan_sink sink = {&at, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
     struct scan_options options = {

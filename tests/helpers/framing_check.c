@@ -218,7 +218,7 @@ static void scan_file(walker_state *state, const struct framing *framing, const 
     const framing_check *how = state->how;
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *nothing;
-    if (extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error) != RECMAP_OK) abort();
+    if (extractor_create(&nothing, NULL, &error) != RECMAP_OK) abort();
     struct scan_sink sink = {state, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
     struct scan_options options = {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "index/count_chunk.h"
 #include "index/ids.h"
 #include "index/offsets.h"
 #include "support/build.h"
@@ -45,6 +46,23 @@ static void change_column(forged *index, rng *random) {
     if (!rng_one_in(random, 3)) return;
     free(column->default_value);
     column->default_value = rng_one_in(random, 4) ? NULL : strdup(defaults[rng_below(random, 6)]);
+}
+
+static void change_counted(forged *index, rng *random) {
+    static const char *const names[] = {"", "tokens", "raw", "other", "\xff"};
+    struct manifest *manifest = &index->manifest;
+    if (!manifest->counted_feature_count) return;
+    struct manifest_counted *feature =
+        &manifest->counted_features[rng_below(random, manifest->counted_feature_count)];
+    if (rng_one_in(random, 2)) {
+        free(feature->name);
+        feature->name = strdup(names[rng_below(random, 5)]);
+    }
+    if (rng_one_in(random, 2))
+        feature->element = (recmap_element)rng_below(random, RECMAP_ELEMENT_FLOAT64 + 1);
+    if (!rng_one_in(random, 4)) return;
+    manifest->counted_feature_count--;
+    free(manifest->counted_features[manifest->counted_feature_count].name);
 }
 
 static void rename_shard(forged *index, struct shard_entry *shard, rng *random) {
@@ -133,10 +151,11 @@ static void add_up(forged *index) {
 }
 
 static void change_messages(forged *index, rng *random) {
-    switch (rng_below(random, 8)) {
+    switch (rng_below(random, 9)) {
     case 0: change_manifest(index, random); break;
     case 1: change_column(index, random); break;
     case 2: change_damage(index, random); break;
+    case 3: change_counted(index, random); break;
     default: change_shard(index, random);
     }
     if (!rng_one_in(random, 4)) add_up(index);
@@ -233,6 +252,28 @@ static void repack_ids(forged *index, uint64_t id_count, uint64_t record_count, 
     free(pairs);
 }
 
+/* Decodes a chunk of element counts, changes a few or swaps them, and encodes it again. Counts
+ * above the limit, and sums above it, are among the results. */
+static void repack_counts(forged *index, uint64_t record_count, rng *random) {
+    forged_table *table = &index->tables[STORE_COUNTS];
+    size_t count = (size_t)record_count;
+    struct count_chunk chunk;
+    if (!table->count || !count || count > COUNT_CHUNK_RECORDS) return;
+    forged_value *value = &table->values[rng_below(random, table->count)];
+    if (!count_chunk_open(&chunk, value->data, value->size, count)) return;
+    uint64_t *counts = must_realloc(NULL, count * sizeof *counts);
+    for (size_t i = 0; i < count; i++) counts[i] = count_chunk_at(&chunk, i);
+    for (uint64_t left = 1 + rng_below(random, 4); left > 0; left--) {
+        uint64_t *changed = &counts[rng_below(random, count)];
+        if (rng_one_in(random, 3)) swap(changed, &counts[rng_below(random, count)]);
+        else *changed = strange_number(*changed, record_count, random);
+    }
+    free(value->data);
+    value->data = must_realloc(NULL, count_chunk_capacity(count));
+    value->size = count_chunk_pack(value->data, counts, count);
+    free(counts);
+}
+
 static void change_points(forged *index, rng *random) {
     enum { HEAD = 8, ENTRY = 24 };
     static const int fields[] = {0, 8, 16, 20}, widths[] = {8, 8, 4, 4};
@@ -313,7 +354,7 @@ void mutate_index(forged *index, rng *random) {
     if (has_messages) forged_encode(index);
     for (uint64_t left = has_messages ? rng_below(random, 2) : 1 + rng_below(random, 2); left > 0;
          left--)
-        switch (rng_below(random, 16)) {
+        switch (rng_below(random, 18)) {
         case 0:
         case 1:
         case 2: change_bytes(index, random); break;
@@ -324,6 +365,8 @@ void mutate_index(forged *index, rng *random) {
         case 7:
         case 8:
         case 9: change_points(index, random); break;
+        case 10:
+        case 11: repack_counts(index, record_count, random); break;
         default: repack_offsets(index, record_count, random);
         }
 }

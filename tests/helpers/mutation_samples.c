@@ -14,6 +14,7 @@
 #include "base/crc32c.h"
 #include "helpers/mutation.h"
 #include "helpers/plain_tar.h"
+#include "index/count_chunk.h"
 #include "index/points.h"
 #include "support/build.h"
 #include "support/deflate.h"
@@ -23,6 +24,9 @@
 #include "support/oracle.h"
 
 enum { FIXED_SIZE = 40, TEXT_SIZE = 240, POINTS_APART = 400, TAR_BLOCK = 512 };
+
+const recmap_counted_feature samples_counted[SAMPLE_COUNTED] = {{"tokens", RECMAP_ELEMENT_NONE},
+                                                                {"raw", RECMAP_ELEMENT_UINT16}};
 
 static const char *const framings[SAMPLE_FRAMINGS] = {"tfrecord", "ofrecord",     "lines",
                                                       "tar",      "fixed:7,40,5", "short"};
@@ -218,6 +222,35 @@ static void add_points(const char *index_name, size_t kind) {
     forged_free(&index);
 }
 
+/* Small counts, with a huge one now and then. */
+static uint64_t count_of(size_t feature, uint64_t number) {
+    return number % 17 == 16 ? (uint64_t)1 << 40 : number * (feature + 3) % 1000;
+}
+
+/* Adds element counts to an index without any. */
+static void add_counts(const char *index_name) {
+    forged index = forged_read(index_name);
+    struct manifest *manifest = &index.manifest;
+    size_t record_count = (size_t)manifest->record_count;
+    uint64_t *counts = must_realloc(NULL, record_count * sizeof *counts);
+    uint8_t *packed = must_realloc(NULL, count_chunk_capacity(record_count));
+    manifest->counted_features =
+        must_realloc(NULL, SAMPLE_COUNTED * sizeof *manifest->counted_features);
+    manifest->counted_feature_count = SAMPLE_COUNTED;
+    for (size_t f = 0; f < SAMPLE_COUNTED; f++) {
+        manifest->counted_features[f] =
+            (struct manifest_counted){strdup(samples_counted[f].name), samples_counted[f].element};
+        for (size_t i = 0; i < record_count; i++) counts[i] = count_of(f, i);
+        size_t size = count_chunk_pack(packed, counts, record_count);
+        forged_add(&index, STORE_COUNTS, (struct store_key){0, (uint32_t)f}, packed, size);
+    }
+    forged_encode(&index);
+    forged_write(&index, index_name);
+    forged_free(&index);
+    free(packed);
+    free(counts);
+}
+
 static recmap_index_options options_of(size_t kind) {
     static const recmap_lift lifts[] = {{"number", "-1"}, {"word", "none"}};
     static const recmap_compression compressions[] = {
@@ -280,6 +313,10 @@ void samples_write(void) {
     ASSERT_OK(recmap_framing_register(&short_framing, &error), &error);
     for (size_t kind = 0; kind < SAMPLE_KINDS; kind++) write_set(kind);
     write_mixed();
+    for (size_t set = 0; set < SAMPLE_SETS; set++) {
+        char name[16];
+        add_counts(samples_index_name(name, set));
+    }
 }
 
 void samples_free(void) {

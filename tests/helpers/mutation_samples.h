@@ -1,5 +1,5 @@
 /* Data sets to be mutated: small shards of every framing, plain and compressed, with ids, lifted
- * columns, damage, and seek points close to each other. */
+ * columns, element counts, damage, and seek points close to each other. */
 #ifndef RECMAP_TESTS_HELPERS_MUTATION_SAMPLES_H
 #define RECMAP_TESTS_HELPERS_MUTATION_SAMPLES_H
 
@@ -15,7 +15,11 @@ enum {
     SAMPLE_SETS = SAMPLE_KINDS + 1, /* the last has a shard of each kind */
     SAMPLE_FILES = 3,               /* shards of a set */
     SAMPLE_FILE_RECORDS = 15,
+    SAMPLE_COUNTED = 2,
 };
+
+/* The features that all sets count. Their counts are made up: most records are no tf.Examples. */
+extern const recmap_counted_feature samples_counted[SAMPLE_COUNTED];
 
 /* A shard's file, and what it inflates to. */
 typedef struct sample_file {

@@ -20,11 +20,18 @@ static const recmap_lift lifts[KNOWN_COLUMNS] = {
     {"label", "5"}, {"score", "-0.5"}, {"word", "none"}, {"late", "7"}, {"never", "2.5"},
 };
 
+static const recmap_counted_feature counted[] = {
+    {"label", RECMAP_ELEMENT_NONE},
+    {"word", RECMAP_ELEMENT_UINT8},
+};
+
 recmap_index_options known_index_options(const known *set) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "id";
     options.lifts = lifts;
     options.lift_count = KNOWN_COLUMNS;
+    options.counted_features = counted;
+    options.counted_feature_count = sizeof counted / sizeof *counted;
     if (set->damage_count) options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
     return options;
 }
@@ -248,6 +255,26 @@ void known_assert_columns(const known *set, recmap_dataset *dataset) {
         assert_true(late == (due->has_late ? due->late : 7));
         assert_true(never == 2.5f);
     }
+}
+
+/* Compares the element counts of all records: of a feature with one value, and of the bytes of a
+ * word. */
+void known_assert_counts(const known *set, recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_counts *labels, *words;
+    ASSERT_OK(recmap_dataset_read_counts(&labels, dataset, "label", &error), &error);
+    ASSERT_OK(recmap_dataset_read_counts(&words, dataset, "word", &error), &error);
+    assert_int_equal(recmap_counts_record_count(labels), set->count);
+    for (uint64_t i = 0; i < set->count; i++) {
+        const known_record *due = &set->records[i];
+        uint64_t label, word;
+        ASSERT_OK(recmap_counts_run(&label, labels, i, 1, &error), &error);
+        ASSERT_OK(recmap_counts_run(&word, words, i, 1, &error), &error);
+        assert_int_equal(label, due->has_label);
+        assert_int_equal(word, due->has_word ? strlen(due->word) : 0);
+    }
+    recmap_counts_release(labels);
+    recmap_counts_release(words);
 }
 
 /* Compares the place of each record, each stretch of damage and each shard. Together these cover

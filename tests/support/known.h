@@ -53,7 +53,7 @@ void known_free(known *set);
 
 /* The options with which it is indexed: ids of feature "id"; columns "label" (int64, default 5),
  * "score" (float, default -0.5), "word" (bytes, default "none"), "late" (int64 from some record on,
- * default 7), "never" (default 2.5). */
+ * default 7), "never" (default 2.5). The values of "label" and the bytes of "word" are counted. */
 recmap_index_options known_index_options(const known *set);
 enum { KNOWN_COLUMNS = 5 };
 
@@ -64,6 +64,7 @@ recmap_value known_id(const known *set, uint64_t id, char text[24]);
  * lengths, places, shards and damage. */
 void known_assert_records(const known *set, recmap_dataset *dataset);
 void known_assert_batches(const known *set, recmap_dataset *dataset, rng *random);
+void known_assert_counts(const known *set, recmap_dataset *dataset);
 void known_assert_columns(const known *set, recmap_dataset *dataset);
 void known_assert_places(const known *set, recmap_dataset *dataset);
 void known_assert_ids(const known *set, recmap_dataset *dataset);

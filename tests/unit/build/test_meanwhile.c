@@ -102,7 +102,7 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
 
 static recmap_status scan(meddler *who, unsigned thread_count, recmap_error *error) {
     struct extractor *extractor;
-    ASSERT_OK(extractor_create(&extractor, NULL, NULL, 0, NULL, NULL, error), error);
+    ASSERT_OK(extractor_create(&extractor, NULL, error), error);
     recmap_progress totals = {0};
     struct scan_sink sink = {.context = who,
                              .begin_shard = begin_shard,

@@ -23,6 +23,7 @@ static void assert_all(const known *set, recmap_dataset *dataset, rng *random) {
     known_assert_records(set, dataset);
     known_assert_batches(set, dataset, random);
     known_assert_columns(set, dataset);
+    known_assert_counts(set, dataset);
     known_assert_places(set, dataset);
     known_assert_ids(set, dataset);
 }

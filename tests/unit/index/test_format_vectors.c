@@ -19,6 +19,7 @@
 
 #include "format/tfrecord.h"
 #include "helpers/vector_file.h"
+#include "index/count_chunk.h"
 #include "index/identity.h"
 #include "index/ids.h"
 #include "index/lifted.h"
@@ -203,6 +204,26 @@ static void test_ids(void **state) {
         const vector_case *at = vectors_at(&file, i);
         if (vector_has(at, "hash")) expect_hash(at);
         else expect_pairs(at);
+    }
+    vectors_free(&file);
+}
+
+static void test_counts(void **state) {
+    (void)state;
+    vector_file file = vectors_load("counts.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const vector_case *at = vectors_at(&file, i);
+        size_t count, size;
+        uint64_t *counts = vector_numbers(at, "counts", &count);
+        uint8_t *packed = room(count_chunk_capacity(count));
+        vector_expect(at, "packed", packed, count_chunk_pack(packed, counts, count));
+        free(packed);
+        packed = vector_bytes(at, "packed", &size);
+        struct count_chunk chunk;
+        assert_true(count_chunk_open(&chunk, packed, size, count));
+        for (size_t k = 0; k < count; k++) assert_int_equal(count_chunk_at(&chunk, k), counts[k]);
+        free(packed);
+        free(counts);
     }
     vectors_free(&file);
 }
@@ -401,15 +422,30 @@ static size_t parse_lifts(recmap_lift *lifts, char *text) {
     return count;
 }
 
+/* Splits "a b:uint8" into counted features, which point into `text`. */
+static size_t parse_counted(recmap_counted_feature *features, char *text) {
+    size_t count = 0;
+    while (text) {
+        char *word = strsep(&text, " "), *name = strsep(&word, ":");
+        features[count++] = (recmap_counted_feature){name, word ? recmap_element_of_name(word)
+                                                                : RECMAP_ELEMENT_NONE};
+    }
+    return count;
+}
+
 /* Indexes the shards as the vectors say; or adds the index there is, which makes it anew. */
 static void build_index(const char *added) {
     const vector_case *said = vectors_find(&whole, "options"), *shard;
     char *text = strdup(vector_text(said, "lift"));
+    char *counted = strdup(vector_text(said, "count"));
     recmap_lift lifts[8];
+    recmap_counted_feature counted_features[8];
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = vector_text(said, "id");
     options.lifts = lifts;
     options.lift_count = parse_lifts(lifts, text);
+    options.counted_features = counted_features;
+    options.counted_feature_count = parse_counted(counted_features, counted);
     if (!strcmp(vector_text(said, "on_corrupt"), "skip"))
         options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -423,6 +459,7 @@ static void build_index(const char *added) {
             &error);
     expect_ok(recmap_index_builder_finish(NULL, builder, &error), &error);
     recmap_index_builder_destroy(builder);
+    free(counted);
     free(text);
 }
 
@@ -581,6 +618,7 @@ int main(void) {
         cmocka_unit_test(test_offsets),
         cmocka_unit_test(test_ids),
         cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_counts),
         cmocka_unit_test(test_identities),
         cmocka_unit_test_setup_teardown(test_building, enter, leave),
         cmocka_unit_test_setup_teardown(test_building_from_an_index, enter, leave),

@@ -21,7 +21,11 @@ static const recmap_lift lifts[] = {{"n", "1"}, {"x", NULL}, {"word", "w"}};
 static struct extractor *make(const char *id, size_t lift_count) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *made;
-    ASSERT_OK(extractor_create(&made, id, lifts, lift_count, NULL, NULL, &error), &error);
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.id_feature = id;
+    options.lifts = lifts;
+    options.lift_count = lift_count;
+    ASSERT_OK(extractor_create(&made, &options, &error), &error);
     return made;
 }
 
@@ -30,7 +34,7 @@ static recmap_status lift(struct record_run *run, const struct extractor *liftin
                           recmap_error *error) {
     buffer example = BUFFER_INIT;
     features_end(&example, features);
-    assert_true(run_init(run, extractor_has_ids(lifting), extractor_column_count(lifting)));
+    assert_true(run_init(run, extractor_has_ids(lifting), extractor_column_count(lifting), 0));
     assert_true(run_add(run, 0, example.size, 0));
     recmap_status status = extractor_lift(lifting, run, example.data, example.size, error);
     buffer_free(&example);
@@ -154,7 +158,7 @@ static void test_no_example(void **state) {
     struct extractor *lifting = make("id", 0), *nothing = make(NULL, 0);
     recmap_error error = RECMAP_ERROR_INIT;
     struct record_run run;
-    assert_true(run_init(&run, true, 0));
+    assert_true(run_init(&run, true, 0, 0));
     assert_true(run_add(&run, 0, 4, 0));
     const uint8_t *junk = (const uint8_t *)"\xff\xff\xff\xff";
     assert_int_equal(extractor_lift(lifting, &run, junk, 4, &error), RECMAP_FEATURE);
@@ -215,8 +219,14 @@ static void test_callback(void **state) {
         recmap_error error = RECMAP_ERROR_INIT;
         struct extractor *lifting;
         struct record_run run;
-        ASSERT_OK(extractor_create(&lifting, "id", lifts, 2, act, &todo, &error), &error);
-        assert_true(run_init(&run, true, 2));
+        recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+        options.id_feature = "id";
+        options.lifts = lifts;
+        options.lift_count = 2;
+        options.extract = act;
+        options.extract_context = &todo;
+        ASSERT_OK(extractor_create(&lifting, &options, &error), &error);
+        assert_true(run_init(&run, true, 2, 0));
         assert_true(run_add(&run, 0, 3, 0));
         assert_int_equal(extractor_lift(lifting, &run, (const uint8_t *)"abc", 3, &error),
                          cases[i].due);

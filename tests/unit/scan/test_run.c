@@ -46,7 +46,7 @@ static void assert_text(const struct record_run *run, size_t i, const char *expe
 static void test_truncate(void **state) {
     (void)state;
     struct record_run run;
-    assert_true(run_init(&run, true, COLUMNS));
+    assert_true(run_init(&run, true, COLUMNS, 0));
     for (size_t i = 0; i < RECORDS; i++) add_record(&run, i);
     run_truncate(&run, 3);
     assert_int_equal(run.count, 3);
@@ -66,7 +66,7 @@ static void test_truncate(void **state) {
 static void test_truncate_forgets_types(void **state) {
     (void)state;
     struct record_run run;
-    assert_true(run_init(&run, true, COLUMNS));
+    assert_true(run_init(&run, true, COLUMNS, 0));
     for (size_t i = 0; i < RECORDS; i++) add_record(&run, i);
     run_truncate(&run, 4);
     assert_int_equal(run.columns[LATE].type, RECMAP_TYPE_NONE);

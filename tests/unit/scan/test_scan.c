@@ -139,8 +139,13 @@ static story scan_story(const char *const *paths, size_t count, setting *how) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *lifting;
     recmap_lift lifts[] = {{"number", "1"}, {"bytes", NULL}};
-    ASSERT_OK(extractor_create(&lifting, "id", lifts, 2, extract, &how->callback_fails, &error),
-              &error);
+    recmap_index_options extraction = RECMAP_INDEX_OPTIONS_INIT;
+    extraction.id_feature = "id";
+    extraction.lifts = lifts;
+    extraction.lift_count = 2;
+    extraction.extract = extract;
+    extraction.extract_context = &how->callback_fails;
+    ASSERT_OK(extractor_create(&lifting, &extraction, &error), &error);
     struct scan_sink sink = {&told, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
     struct scan_options options = {
@@ -399,7 +404,7 @@ static void test_error_of_sink(void **state) {
     story told = {.shard = 0};
     recmap_error error = RECMAP_ERROR_INIT;
     struct extractor *nothing;
-    ASSERT_OK(extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error), &error);
+    ASSERT_OK(extractor_create(&nothing, NULL, &error), &error);
     struct scan_sink sink = {&told,      begin_shard, add_run_without_space,
                              add_damage, end_shard,   NULL};
     recmap_progress totals = {0};
@@ -450,7 +455,7 @@ static void test_missing_shards_are_skipped(void **state) {
         int skipped = 0;
         recmap_error error = RECMAP_ERROR_INIT;
         struct extractor *nothing;
-        ASSERT_OK(extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error), &error);
+        ASSERT_OK(extractor_create(&nothing, NULL, &error), &error);
         struct scan_sink sink = {&skipped, begin_any, ignore_run, NULL, ignore_end, skip_shard};
         recmap_progress totals = {0};
         struct scan_options options = {
@@ -484,7 +489,7 @@ static void test_cancel(void **state) {
         int skipped = 0, asked = 0;
         recmap_error error = RECMAP_ERROR_INIT;
         struct extractor *nothing;
-        ASSERT_OK(extractor_create(&nothing, NULL, NULL, 0, NULL, NULL, &error), &error);
+        ASSERT_OK(extractor_create(&nothing, NULL, &error), &error);
         struct scan_sink sink = {&skipped, begin_any, ignore_run, NULL, ignore_end, skip_shard};
         recmap_progress totals = {0};
         struct scan_options options = {.thread_count = 1 + round % 4,
