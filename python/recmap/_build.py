@@ -10,12 +10,14 @@ from ._dataset import Dataset
 from ._errors import CorruptIndexError, CorruptRecordError
 from ._options import (
     Compression,
+    Count,
     IndexOptions,
     Lift,
     OnCorrupt,
     OpenOptions,
     Path,
     Source,
+    counted_of,
     lifts_of,
     load_framing,
     names_of,
@@ -38,6 +40,7 @@ def build_index(
                 shards,
                 id=options.id,
                 lift=options.lifts,
+                count=options.counted,
                 skip_corrupt=options.on_corrupt == "skip",
                 threads=options.threads,
                 guard=options.guard,
@@ -52,8 +55,16 @@ def build_index(
         # The library has one status for damage. Here it is a shard that is damaged as a whole.
         fields = error.message, error.path, error.record, error.offset, error.advice
         raise CorruptRecordError(*fields) from None
+    empty = counts.pop("empty_counts")
+    if counts["records"]:
+        _warn_of_empty_counts([n for i, (n, _) in enumerate(options.counted) if empty >> i & 1])
     _warn_of_gaps(path, options.id, counts)
     return counts
+
+
+def _warn_of_empty_counts(names: list[str]) -> None:
+    for name in names:
+        warn_caller(f"all counts are 0: no record has elements of the feature {name!r}")
 
 
 def _warn_of_gaps(path: str, id: str | None, counts: dict[str, int]) -> None:
@@ -79,6 +90,7 @@ def index(
     *,
     id: str | None = None,
     lift: Lift = (),
+    count: Count = (),
     on_corrupt: OnCorrupt = "raise",
     framing: Path = "auto",
     compression: Compression = "auto",
@@ -98,6 +110,7 @@ def index(
     options = IndexOptions(
         id=id,
         lifts=lifts_of(lift),
+        counted=counted_of(count),
         on_corrupt=on_corrupt,
         framing=load_framing(framing)[0],
         compression=compression,
@@ -125,10 +138,15 @@ def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> 
 
     Raises:
         FileNotFoundError: a part does not exist.
-        StateMismatchError: the parts differ in ids or columns.
+        StateMismatchError: the parts differ in ids, columns or counts.
     """
     names = names_of(parts)
     first = OpenOptions(path=os.path.abspath(names[0]), allow_absolute_paths=True)
     with Dataset._open(first) as dataset:
-        options = IndexOptions(id=dataset._id_name(), lifts=dataset._lifts(), progress=progress)
+        options = IndexOptions(
+            id=dataset._id_name(),
+            lifts=dataset._lifts(),
+            counted=dataset._counted(),
+            progress=progress,
+        )
     return build_index(os.path.abspath(path), [], options, parts=names)

@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from . import _recmap
 from ._columns import ColumnBatch, columns_of, sequence_columns_of
+from ._counts import Counts, ElementCounts
 from ._errors import IdNotFoundError, StaleIndexError
 from ._features import Feature, Features, features_of_schema, parser_of
 from ._lifted import Columns
 from ._missing import FeatureNames, Missing, check_batch
 from ._numbers import Int64s, Numbers, UInt64s, as_items, as_mask_or_items, cuts_of
-from ._options import ConcatOptions, Lifts, OpenOptions
+from ._options import ConcatOptions, Counted, Lifts, OpenOptions
 from ._orders import Shuffled
 from ._partition import masks_of
 from ._progress import Progress, shown
@@ -47,6 +48,7 @@ class Dataset(_recmap.Dataset):
     _whole: bool  # the items are all records, in order
     _columns_read: dict[str, npt.NDArray[Any]]  # shared by all views
     _feature_names: FeatureNames  # shared by all views
+    _counts_read: dict[str, ElementCounts]  # shared by all views
 
     if TYPE_CHECKING:
 
@@ -66,7 +68,7 @@ class Dataset(_recmap.Dataset):
     def _open(cls, options: OpenOptions | ConcatOptions) -> Dataset:
         handle = options.open_handle()
         count = _recmap.Dataset(handle, 0, 0, 1, None)._record_count()
-        return cls._create(handle, options, Selection(0, count, 1, None), {}, FeatureNames())
+        return cls._create(handle, options, Selection(0, count, 1, None), {}, FeatureNames(), {})
 
     @classmethod
     def _create(
@@ -76,6 +78,7 @@ class Dataset(_recmap.Dataset):
         selection: Selection,
         columns_read: dict[str, npt.NDArray[Any]],
         feature_names: FeatureNames,
+        counts_read: dict[str, ElementCounts],
     ) -> Dataset:
         dataset = cls(handle, *selection)
         dataset._options = options
@@ -83,6 +86,7 @@ class Dataset(_recmap.Dataset):
         dataset._whole = selection.is_whole(dataset._record_count())
         dataset._columns_read = columns_read
         dataset._feature_names = feature_names
+        dataset._counts_read = counts_read
         return dataset
 
     # ---- Views.
@@ -99,7 +103,7 @@ class Dataset(_recmap.Dataset):
         )
 
     def _select(self, selection: Selection) -> Dataset:
-        shared = self._columns_read, self._feature_names
+        shared = self._columns_read, self._feature_names, self._counts_read
         return type(self)._create(self._handle, self._options, selection, *shared)
 
     def _is_whole(self) -> bool:
@@ -359,6 +363,21 @@ class Dataset(_recmap.Dataset):
     def columns(self) -> Columns:
         """The lifted columns: a mapping of the arrays that were copied into the index."""
         return Columns(self)
+
+    @property
+    def counts(self) -> Counts:
+        """How many elements each record has of the counted features: a mapping of int64 arrays.
+
+        >>> recmap.index("data/digits", folder / "counted.rmx", count={"image": "uint8"})[-11:]
+        'counted.rmx'
+        >>> recmap.open(folder / "counted.rmx", allow_absolute_paths=True).counts["image"].max()
+        np.int64(64)
+        """
+        return Counts(self)
+
+    def _counted(self) -> Counted:
+        """Names and dtypes of the counted features."""
+        return tuple(self._counted_table())
 
     def _lifts(self) -> Lifts:
         """Names and defaults of the lifted columns, without "@length"."""

@@ -203,7 +203,10 @@ def _code(code: str) -> str:
         return call or code
     name, _, value = option.partition(" ")
     feature = value.removesuffix("=DEFAULT")
-    if name == "lift":
+    if name == "count":
+        name_of, _, dtype = value.rpartition(":")
+        given = f'{{"{name_of}": {dtype}}}' if name_of else f'["{value}"]'
+    elif name == "lift":
         given = f'["{value}"]' if feature == value else f'{{"{feature}": DEFAULT}}'
     else:
         given = f'"{value}"'

@@ -12,7 +12,7 @@ from ._dataset import Dataset
 from ._errors import CorruptRecordError, StaleIndexError
 from ._options import IndexOptions
 
-__all__ = ["check_damage", "check_framing", "check_ids_and_lifts", "check_shards"]
+__all__ = ["check_contents", "check_damage", "check_framing", "check_shards"]
 
 _ADVICE = "To build the index again, open the shards (not the .rmx) with rebuild=True."
 
@@ -21,7 +21,8 @@ def _stale(path: str, message: str) -> StaleIndexError:
     return StaleIndexError(message, path, advice=_ADVICE)
 
 
-def check_ids_and_lifts(dataset: Dataset, options: IndexOptions) -> None:
+def check_contents(dataset: Dataset, options: IndexOptions) -> None:
+    """Checks that the index has the ids, lifted columns and element counts asked for."""
     path, name = dataset.index_path, dataset._id_name()
     if options.id is not None and name != options.id:
         found = "no ids" if name is None else f"ids of the feature {name!r}"
@@ -33,6 +34,18 @@ def check_ids_and_lifts(dataset: Dataset, options: IndexOptions) -> None:
         if default is not None and default != defaults[name]:
             found = "no default" if defaults[name] is None else f"the default {defaults[name]!r}"
             raise _stale(path, f"the column {name!r} has {found}, but {default!r} is needed")
+
+    _check_counts(dataset, options)
+
+
+def _check_counts(dataset: Dataset, options: IndexOptions) -> None:
+    path, dtypes = dataset.index_path, dict(dataset._counted())
+    for name, dtype in options.counted:
+        if name not in dtypes:
+            raise _stale(path, f"the index has no element counts of {name!r}")
+        if dtype != dtypes[name]:
+            found, wanted = (d or "values" for d in (dtypes[name], dtype))
+            raise _stale(path, f"the index counts {found} of {name!r}, but {wanted} are needed")
 
 
 def check_framing(dataset: Dataset, options: IndexOptions) -> None:

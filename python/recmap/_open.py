@@ -10,17 +10,19 @@ from . import _recmap
 from ._build import build_index
 from ._dataset import Dataset
 from ._errors import Error
-from ._match import check_damage, check_framing, check_ids_and_lifts, check_shards
+from ._match import check_contents, check_damage, check_framing, check_shards
 from ._options import (
     Access,
     Check,
     Compression,
+    Count,
     IndexOptions,
     Lift,
     OnCorrupt,
     OpenOptions,
     Path,
     Source,
+    counted_of,
     lifts_of,
     load_framing,
     names_of,
@@ -36,7 +38,7 @@ def _is_index(names: list[str]) -> bool:
 
 
 def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) -> Dataset:
-    """The data set of an index that the caller named. Only ids and lifted columns are checked."""
+    """The data set of an index that the caller named. Only ids, columns and counts are checked."""
     if rebuild:
         raise ValueError("rebuild=True needs the shards: open them instead of the .rmx")
     is_custom = opening.framing_path is not None
@@ -48,20 +50,22 @@ def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) 
     if indexing.from_idx is not None:
         raise ValueError("from_idx= is for indexing: open the shards instead of the .rmx")
     dataset = Dataset._open(opening)
-    check_ids_and_lifts(dataset, indexing)
+    check_contents(dataset, indexing)
     return dataset
 
 
 def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequence[str]) -> Dataset:
     """The data set of an existing index. Shards after those that it has are appended first."""
     dataset = Dataset._open(opening)
-    check_ids_and_lifts(dataset, indexing)
+    check_contents(dataset, indexing)
     check_framing(dataset, indexing)
     known = check_shards(dataset, shards)
     check_damage(dataset, indexing)
     if known == len(shards):
         return dataset
-    indexing = replace(indexing, id=dataset._id_name(), lifts=dataset._lifts())
+    indexing = replace(
+        indexing, id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
+    )
     if known and indexing.framing == "auto":
         indexing = replace(indexing, framing=dataset._formats()[-1][0])
     dataset.close()
@@ -70,13 +74,14 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
 
 
 def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> IndexOptions:
-    """Adds the ids, lifted columns and framing that the index to be rebuilt has."""
+    """Adds the ids, lifted columns, counts and framing that the index to be rebuilt has."""
     try:
         dataset = Dataset._open(OpenOptions(path=path, allow_absolute_paths=True))
     except Error:
         return indexing  # damaged, or of another version: nothing can be kept
     with dataset:
         lifts = {**dict(dataset._lifts()), **dict(indexing.lifts)}
+        counted = {**dict(dataset._counted()), **dict(indexing.counted)}
         id = dataset._id_name() if indexing.id is None else indexing.id
         framings = {framing for framing, _ in dataset._formats()}
         folder = os.path.dirname(os.path.realpath(path))
@@ -84,7 +89,13 @@ def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> Index
     framing = indexing.framing
     if framing == "auto" and len(framings) == 1 and os.path.realpath(first_shard) in names:
         framing = framings.pop()
-    return replace(indexing, id=id, lifts=tuple(lifts.items()), framing=framing)
+    return replace(
+        indexing,
+        id=id,
+        lifts=tuple(lifts.items()),
+        counted=tuple(counted.items()),
+        framing=framing,
+    )
 
 
 def open(
@@ -92,6 +103,7 @@ def open(
     *,
     id: str | None = None,
     lift: Lift = (),
+    count: Count = (),
     on_corrupt: OnCorrupt = "raise",
     index: Path | None = None,
     framing: Path = "auto",
@@ -118,11 +130,14 @@ def open(
 
     Args:
         source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a
-            list of these, or an ``.rmx``. An ``.rmx`` is opened as it is: only the ids and columns
-            asked for are checked. Naming a shard twice is an error.
+            list of these, or an ``.rmx``. An ``.rmx`` is opened as it is: only the ids, columns
+            and counts asked for are checked. Naming a shard twice is an error.
         id: a bytes or int64 feature by which records can be found.
         lift: features with one value per record to copy into the index as columns;
             {name: default} if records may lack one.
+        count: features whose elements to count in each record, for rows of tokens and windows of
+            episodes: values of a feature, or steps of a feature list. {name: dtype} counts the
+            numbers in a value of bytes. A record without the feature counts 0. See ``ds.counts``.
         on_corrupt: "skip" indexes the good records, warns about damage, and lists it in
             ``ds.info["damage"]``. "raise" also rejects an existing index with skipped records,
             unless you open that .rmx by name.
@@ -136,8 +151,8 @@ def open(
             DALI's tfrecord2idx writes). New shards are then indexed without reading all their data:
             record headers are checked against the text index, data are not.
         rebuild: build the index again, even if a matching one exists. It keeps the ids, lifted
-            columns and framing of the existing index, and adds what you ask for; `recmap.index`
-            builds an index with nothing else.
+            columns, counts and framing of the existing index, and adds what you ask for;
+            `recmap.index` builds an index with nothing else.
         threads: threads for indexing; 0: one per core.
         progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
             callable with the arguments (bytes done, bytes in total, records, path of the shard).
@@ -163,8 +178,8 @@ def open(
         FileNotFoundError: nothing has that name.
         InvalidError: an ``.rmx`` names shards outside its own folder. Pass ``shards=`` or, if you
             trust the index, ``allow_absolute_paths=True``.
-        StaleIndexError: the index is of other shards, or has other ids or columns; or a text index
-            does not match its shard.
+        StaleIndexError: the index is of other shards, or has other ids, columns or counts; or a
+            text index does not match its shard.
         CorruptRecordError, CorruptIndexError: a shard or the index is damaged.
 
     >>> ds = recmap.open("data/digits", id="id", lift=["label"], index=folder / "digits.rmx")
@@ -193,6 +208,7 @@ def open(
     indexing = IndexOptions(
         id=id,
         lifts=lifts_of(lift),
+        counted=counted_of(count),
         on_corrupt=on_corrupt,
         framing=framing_name,
         compression=compression,

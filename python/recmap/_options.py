@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from . import _recmap
+from ._elements import element_of
 from ._progress import Progress
 
 __all__ = [
@@ -15,12 +16,15 @@ __all__ = [
     "Check",
     "Compression",
     "ConcatOptions",
+    "Count",
+    "Counted",
     "IndexOptions",
     "Lift",
     "OnCorrupt",
     "OpenOptions",
     "Path",
     "Source",
+    "counted_of",
     "lifts_of",
     "load_framing",
     "names_of",
@@ -35,6 +39,8 @@ Check: TypeAlias = Literal["data", "header"]
 Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
 Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
 Lifts: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, default)
+Count: TypeAlias = "Iterable[str] | Mapping[str, object]"
+Counted: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, dtype)
 
 _ACCESS = {"map": 0, "read": 1, "direct": 2, "auto": 3}
 _CHECK = {"data": 0, "header": 1}
@@ -112,6 +118,7 @@ class IndexOptions:
 
     id: str | None = None
     lifts: Lifts = ()
+    counted: Counted = ()
     on_corrupt: OnCorrupt = "raise"
     framing: str = "auto"
     compression: Compression = "auto"
@@ -137,6 +144,17 @@ def lifts_of(lift: Lift) -> Lifts:
     if isinstance(lift, Mapping):
         return tuple((n, None if value is None else str(value)) for n, value in lift.items())
     return tuple((name, None) for name in lift)
+
+
+def counted_of(count: Count) -> Counted:
+    """Names and dtypes of the features that ``count=`` asks for."""
+    if isinstance(count, str):
+        raise TypeError(f"count must be a list of names: [{count!r}]")
+    if isinstance(count, Mapping):
+        return tuple(
+            (n, None if dtype is None else element_of(dtype)) for n, dtype in count.items()
+        )
+    return tuple((name, None) for name in count)
 
 
 def load_framing(framing: Path) -> tuple[str, str | None]:

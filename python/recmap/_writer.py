@@ -12,7 +12,7 @@ from typing import TypeAlias
 from . import _recmap
 from ._build import merge
 from ._encode import Features, encode_example
-from ._options import Lift, Path, lifts_of
+from ._options import Count, Lift, Path, counted_of, lifts_of
 
 __all__ = ["Writer"]
 
@@ -34,7 +34,7 @@ class Writer:
             numbers: ``"out-{shard:05d}-of-{shards:05d}.tfrecord"``.
         shards: the number of files.
         index: the path of an index to build while writing, without reading the data again.
-        id, lift: what the index contains; see `recmap.open`.
+        id, lift, count: what the index contains; see `recmap.open`.
 
     >>> with Writer(str(folder / "out-{shard}.tfrecord"), shards=2) as writer:
     ...     for word in "one", "two", "three":
@@ -51,6 +51,7 @@ class Writer:
         index: Path | None = None,
         id: str | None = None,
         lift: Lift = (),
+        count: Count = (),
     ) -> None:
         if shards < 1:
             raise ValueError(f"shards must be at least 1, not {shards}")
@@ -58,16 +59,18 @@ class Writer:
         self.paths = [text.format(shard=i, shards=shards) for i in range(shards)]
         if len(set(self.paths)) < shards:
             raise ValueError(f"{text!r} gives several shards the same name: put {{shard}} in it")
-        if index is None and (id is not None or lift):
-            raise ValueError("id= and lift= need index=: they say what the index contains")
+        if index is None and (id is not None or lift or count):
+            raise ValueError("id=, lift= and count= need index=: they say what the index contains")
         self._index = None if index is None else os.path.abspath(index)
         self._parts = [f"{path}.tmp-part.rmx" for path in self.paths] if index else []
         self._count = 0
         self._lock = threading.Lock()
         self._owner = os.getpid()
-        lifts = lifts_of(lift)
+        lifts, counted = lifts_of(lift), counted_of(count)
         self._writers = [
-            _recmap.Writer(os.path.abspath(path), self._parts[i] if index else None, id, lifts)
+            _recmap.Writer(
+                os.path.abspath(path), self._parts[i] if index else None, id, lifts, counted
+            )
             for i, path in enumerate(self.paths)
         ]
 

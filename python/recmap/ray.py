@@ -33,10 +33,12 @@ from ._missing import Missing
 from ._numbers import Int64s, cuts_of
 from ._options import (
     Compression,
+    Count,
     Lift,
     OnCorrupt,
     Path,
     Source,
+    counted_of,
     lifts_of,
     load_framing,
     names_of,
@@ -226,6 +228,7 @@ def index(
     *,
     id: str | None = None,
     lift: Lift = (),
+    count: Count = (),
     on_corrupt: OnCorrupt = "raise",
     framing: Path = "auto",
     compression: Compression = "auto",
@@ -242,7 +245,7 @@ def index(
     custom framing and text indexes must be readable on all nodes.
 
     Args:
-        source, path, id, lift, on_corrupt, framing, compression, from_idx, guard: see
+        source, path, id, lift, count, on_corrupt, framing, compression, from_idx, guard: see
             `recmap.index`.
         threads: threads per task.
         progress: reports the progress of the merge.
@@ -254,6 +257,7 @@ def index(
     arguments = {
         "id": id,
         "lift": dict(lifts_of(lift)),
+        "count": dict(counted_of(count)),
         "on_corrupt": on_corrupt,
         "framing": framing_path or name,
         "compression": compression,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "batch.h"
+#include "counts.h"
 #include "errors.h"
 #include "module.h"
 #include "order.h"
@@ -204,6 +205,43 @@ static PyObject *column_table(PyObject *object, PyObject *unused) {
         else PyList_SetItem(table, (Py_ssize_t)i, row);
     }
     return table;
+}
+
+/* [(name, dtype or None)] of all counted features of the index. */
+static PyObject *counted_table(PyObject *object, PyObject *unused) {
+    (void)unused;
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    if (!handle) return NULL;
+    size_t count = recmap_dataset_get_info(handle->dataset)->counted_feature_count;
+    PyObject *table = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; table && i < count; i++) {
+        recmap_counted_feature feature = {0};
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status =
+            recmap_dataset_get_counted_feature(&feature, handle->dataset, i, &error);
+        PyObject *row = status != RECMAP_OK ? raise_error(&error)
+                                            : Py_BuildValue("(sz)", feature.name,
+                                                            recmap_element_name(feature.element));
+        if (!row) Py_CLEAR(table);
+        else PyList_SetItem(table, (Py_ssize_t)i, row);
+    }
+    return table;
+}
+
+/* _read_counts(name) -> Counts */
+static PyObject *read_counts(PyObject *object, PyObject *name) {
+    handle_object *handle = dataset_handle((dataset_object *)object);
+    const char *text = handle ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    if (!text) return NULL;
+    recmap_counts *counts = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    handle_retain(handle);
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_dataset_read_counts(&counts, handle->dataset, text, &error);
+    Py_END_ALLOW_THREADS
+    handle_release(handle);
+    return status == RECMAP_OK ? counts_wrap(counts) : raise_error(&error);
 }
 
 /* _read_numbers(column, first, out): out is int64 (8 bytes) or float32 (4 bytes), like the column.
@@ -528,6 +566,8 @@ static PyMethodDef methods[] = {
     {"_find_many", dataset_find_many, METH_VARARGS, NULL},
     {"_read_id_hashes", read_id_hashes, METH_VARARGS, NULL},
     {"_column_table", column_table, METH_NOARGS, NULL},
+    {"_counted_table", counted_table, METH_NOARGS, NULL},
+    {"_read_counts", read_counts, METH_O, NULL},
     {"_read_numbers", read_numbers, METH_VARARGS, NULL},
     {"_read_bytes", read_bytes, METH_VARARGS, NULL},
     {"_shard_table", shard_table, METH_NOARGS, NULL},

@@ -39,6 +39,50 @@ void lift_list_free(lift_list *list) {
     *list = (lift_list){NULL, 0};
 }
 
+static int take_counted_row(PyObject *row, recmap_counted_feature *feature) {
+    const char *dtype = NULL;
+    if (!PyArg_ParseTuple(row, "sz", &feature->name, &dtype)) return 0;
+    if (!dtype) return 1;
+    feature->element = recmap_element_of_name(dtype);
+    if (feature->element && feature->element != RECMAP_ELEMENT_BYTES) return 1;
+    PyErr_Format(PyExc_ValueError,
+                 "the dtype %s of the counted feature '%s' is not a type of numbers, such as "
+                 "uint16",
+                 dtype, feature->name);
+    return 0;
+}
+
+int take_counted(PyObject *object, void *to) {
+    counted_list *list = to;
+    if (!object) {
+        counted_list_free(list);
+        return 1;
+    }
+    Py_ssize_t count = PySequence_Size(object);
+    if (count < 0) return 0;
+    list->features = calloc((size_t)count + 1, sizeof *list->features);
+    if (!list->features) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *row = PySequence_GetItem(object, i);
+        int taken = row && take_counted_row(row, &list->features[i]);
+        Py_XDECREF(row); /* the list still owns the row, and so the strings */
+        if (!taken) {
+            counted_list_free(list);
+            return 0;
+        }
+        list->count++;
+    }
+    return Py_CLEANUP_SUPPORTED;
+}
+
+void counted_list_free(counted_list *list) {
+    free(list->features);
+    *list = (counted_list){NULL, 0};
+}
+
 typedef recmap_status (*add_fn)(recmap_index_builder *builder, const char *path,
                                 recmap_error *error);
 
@@ -64,12 +108,13 @@ static int add_paths(recmap_index_builder *builder, PyObject *paths, add_fn add,
 }
 
 static PyObject *summary_of(const recmap_index_summary *summary) {
-    return Py_BuildValue("{sKsKsKsKsKsK}", "records", (unsigned long long)summary->record_count,
+    return Py_BuildValue("{sKsKsKsKsKsKsK}", "records", (unsigned long long)summary->record_count,
                          "shards", (unsigned long long)summary->shard_count, "bytes",
                          (unsigned long long)summary->byte_count, "ids",
                          (unsigned long long)summary->id_count, "damage",
                          (unsigned long long)summary->damage_count, "damaged_bytes",
-                         (unsigned long long)summary->damaged_byte_count);
+                         (unsigned long long)summary->damaged_byte_count, "empty_counts",
+                         (unsigned long long)summary->empty_counts);
 }
 
 /* index_build after the conversion of its arguments. */
@@ -105,32 +150,36 @@ PyObject *framing_load(PyObject *module, PyObject *object) {
     return status == RECMAP_OK ? PyUnicode_FromString(name) : raise_error(&error);
 }
 
-/* index_build(path, indexes, shards, id, lifts, skip_corrupt, threads, guard, progress, framing,
- *             compression, idx_folder or None) */
+/* index_build(path, indexes, shards, id, lifts, counted features, skip_corrupt, threads, guard,
+ *             progress, framing, compression, idx_folder or None) */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"path",         "indexes",    "shards", "id",       "lift",
-                            "skip_corrupt", "threads",    "guard",  "progress", "framing",
-                            "compression",  "idx_folder", NULL};
+    static char *names[] = {"path",    "indexes",      "shards",     "id",    "lift",
+                            "count",   "skip_corrupt", "threads",    "guard", "progress",
+                            "framing", "compression",  "idx_folder", NULL};
     (void)module;
     PyObject *path = NULL, *indexes, *shards, *idx_folder = NULL;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     progress_call progress = PROGRESS_CALL_INIT;
     lift_list lifts = {NULL, 0};
+    counted_list counted = {NULL, 0};
     int skips = 0, compression = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&OOzO&pO&pOsiO&:index_build", names, take_path, &path, &indexes,
-            &shards, &options.id_feature, take_lifts, &lifts, &skips, take_unsigned,
-            &options.thread_count, &options.guard, &progress.callable, &options.framing,
-            &compression, take_path_or_none, &idx_folder)) {
+            arguments, keywords, "O&OOzO&O&pO&pOsiO&:index_build", names, take_path, &path,
+            &indexes, &shards, &options.id_feature, take_lifts, &lifts, take_counted, &counted,
+            &skips, take_unsigned, &options.thread_count, &options.guard, &progress.callable,
+            &options.framing, &compression, take_path_or_none, &idx_folder)) {
         return NULL;
     }
     options.on_corrupt = skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE;
     options.compression = (recmap_compression)compression;
     options.lifts = lifts.lifts;
     options.lift_count = lifts.count;
+    options.counted_features = counted.features;
+    options.counted_feature_count = counted.count;
     options.idx_folder = idx_folder ? PyBytes_AsString(idx_folder) : NULL;
     PyObject *summary = build(PyBytes_AsString(path), indexes, shards, &options, &progress);
     lift_list_free(&lifts);
+    counted_list_free(&counted);
     Py_XDECREF(idx_folder);
     Py_DECREF(path);
     return summary;

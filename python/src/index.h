@@ -10,6 +10,17 @@ typedef struct lift_list {
     size_t count;
 } lift_list;
 
+/* Features whose elements are counted. The strings belong to the Python values. */
+typedef struct counted_list {
+    recmap_counted_feature *features;
+    size_t count;
+} counted_list;
+
+/* Converts a sequence of (name, dtype or None), for the format "O&". Freed by counted_list_free.
+ * ValueError for an unknown dtype. */
+int take_counted(PyObject *list, void *features);
+void counted_list_free(counted_list *list);
+
 /* Converts a sequence of (name, default or None), for the format "O&". Freed by lift_list_free. */
 int take_lifts(PyObject *list, void *lifts);
 void lift_list_free(lift_list *list);

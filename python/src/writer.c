@@ -36,17 +36,20 @@ static int open_writer(writer_object *self, PyObject *path, PyObject *index,
     return status == RECMAP_OK ? 0 : raise_error_int(&error);
 }
 
-/* Writer(path, index or None, id or None, lifts) */
+/* Writer(path, index or None, id or None, lifts, counted features) */
 static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)keywords;
     PyObject *path = NULL, *index_name, *index = NULL;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     lift_list lifts = {NULL, 0};
-    if (!PyArg_ParseTuple(arguments, "O&OzO&:Writer", take_path, &path, &index_name,
-                          &options.id_feature, take_lifts, &lifts))
+    counted_list counted = {NULL, 0};
+    if (!PyArg_ParseTuple(arguments, "O&OzO&O&:Writer", take_path, &path, &index_name,
+                          &options.id_feature, take_lifts, &lifts, take_counted, &counted))
         return NULL;
     options.lifts = lifts.lifts;
     options.lift_count = lifts.count;
+    options.counted_features = counted.features;
+    options.counted_feature_count = counted.count;
     writer_object *self = NULL;
     if (index_name == Py_None || take_path(index_name, &index)) {
         allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -57,6 +60,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         }
     }
     lift_list_free(&lifts);
+    counted_list_free(&counted);
     Py_XDECREF(index);
     Py_DECREF(path);
     return (PyObject *)self;

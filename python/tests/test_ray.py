@@ -165,10 +165,11 @@ def test_index_equals_the_local_one(copied_digits, tmp_path_factory):
     paths = sorted(copied_digits.glob("*.tfrecord"))
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "x.rmx"
     for at in (copied_digits / "digits.rmx", elsewhere):
-        recmap.index(paths, at, id="id", lift=["label"], progress=None)
+        contents = {"id": "id", "lift": ["label"], "count": {"image": "uint8"}}
+        recmap.index(paths, at, **contents, progress=None)
         local = at.read_bytes()
         at.unlink()
-        assert recmap.ray.index(copied_digits, at, id="id", lift=["label"]) == str(at)
+        assert recmap.ray.index(copied_digits, at, **contents) == str(at)
         assert at.read_bytes() == local
         assert [path.name for path in at.parent.iterdir() if "parts" in path.name] == []
     with recmap.open(copied_digits) as ds:
