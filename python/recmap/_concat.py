@@ -20,9 +20,9 @@ def concat(datasets: Iterable[Dataset]) -> Dataset:
 
     The records of the second data set follow those of the first, and so on. The result is a data
     set like any other: orders, mixtures, loaders, views and adapters take it. It has the lifted
-    columns that all of them have, with the same type. `find` gives the first record with an id, and
-    `find_all` all of them. Data sets may repeat, and may be views or concatenations; a view takes 8
-    bytes of memory per record.
+    columns that all of them have, with the same type, and the element counts that all have. `find`
+    gives the first record with an id, and `find_all` all of them. Data sets may repeat, and may be
+    views or concatenations; a view takes 8 bytes of memory per record.
 
     The result keeps the data sets open, even if they are closed. Its fingerprint is computed from
     theirs.
@@ -43,7 +43,7 @@ def concat(datasets: Iterable[Dataset]) -> Dataset:
     options = ConcatOptions(tuple(one for part in parts for one in part._options.opened()))
     counts = [part._record_count() for part in parts]
     selection = Selection(0, sum(counts), 1, None)
-    whole = Dataset._create(handle, options, selection, {}, FeatureNames())
+    whole = Dataset._create(handle, options, selection, {}, FeatureNames(), {})
     if all(part._is_whole() for part in parts):
         return whole
     starts = np.cumsum([0, *counts[:-1]])

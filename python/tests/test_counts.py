@@ -153,6 +153,20 @@ def test_views_have_the_counts_of_their_records(shards):
     np.testing.assert_array_equal(ds.select(ds.counts["tokens"] == 300).counts["tokens"], 300)
 
 
+def test_a_concatenation_has_the_counts_of_all_its_parts(shards):
+    folder, _, expected = shards
+    first = recmap.open(folder / "a-0.tfrecord", count=COUNT)
+    counted = {"frames": None, "raw": "uint8", "tokens": None}
+    second = recmap.open(folder / "a-1.tfrecord", count=counted)
+    both = recmap.concat([first, second, first[:7]])
+    assert list(both.counts) == ["tokens", "frames"]
+    for name in both.counts:
+        values = expected[name]
+        np.testing.assert_array_equal(both.counts[name], [*values, *values[:7]])
+    with pytest.raises(KeyError, match="no element counts of 'raw'"):
+        both.counts["raw"]
+
+
 def test_feature_lists_count_steps(tmp_path):
     sizes = [3, 0, 1, 12]
     with recmap.Writer(tmp_path / "s.tfrecord") as writer:

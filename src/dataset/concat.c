@@ -201,6 +201,8 @@ recmap_status recmap_dataset_concat(recmap_dataset **dataset, recmap_dataset *co
     }
     if (status == RECMAP_OK) status = set_shards(fresh, error);
     if (status == RECMAP_OK) status = set_columns(fresh, error);
+    if (status == RECMAP_OK)
+        fresh->info.counted_feature_count = concat_counted_feature_count(fresh);
     if (status == RECMAP_OK) *dataset = fresh;
     else recmap_dataset_close(fresh);
     return status;

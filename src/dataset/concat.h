@@ -24,6 +24,9 @@ const struct dataset_part *concat_part_of_damage(const recmap_dataset *dataset,
 /* The end of a part's records. */
 uint64_t concat_part_end(const struct dataset_part *part);
 
+/* How many features all parts count, in the same way. */
+size_t concat_counted_feature_count(const recmap_dataset *concat);
+
 /* Frees the table of parts. The parts themselves are borrowed. */
 void concat_free_parts(recmap_dataset *dataset);
 
