@@ -7,6 +7,7 @@
 #include <recmap/framing.h>
 
 #include "message.h"
+#include "suggest.h"
 
 enum { OPTION_HELP = 1000, OPTION_ACCESS, OPTION_CHECK };
 
@@ -67,6 +68,20 @@ static bool names_option(const struct args *args, const char *word) {
     return false;
 }
 
+static int unknown_option(const struct args *args, const char *word) {
+    const char *names[ARGS_OPTIONS_MAX];
+    size_t count = 0;
+    for (; args->table[count].name; count++) names[count] = args->table[count].name;
+    const char *name = NULL;
+    if (!strncmp(word, "--", 2))
+        name = suggest_name(word + 2, strcspn(word + 2, "="), names, count);
+    if (!name) return args_usage_error(args, "unknown option '%s'", word);
+    char advice[128];
+    snprintf(advice, sizeof advice, "did you mean '--%s'? 'recmap %s --help' lists the options",
+             name, args->command->name);
+    return message_error(RECMAP_INVALID, args->command->name, advice, "unknown option '%s'", word);
+}
+
 /* Reports the option that getopt rejected. For a short option getopt sets optopt to its letter; for
  * a long option optopt is 0, or the option's value if it was given an argument it does not take,
  * and the option is the word before optind. */
@@ -88,7 +103,7 @@ static int option_error(const struct args *args) {
                                 word);
     if (!strncmp(word, "--", 2) && names_option(args, word + 2))
         return args_usage_error(args, "option '%s' is ambiguous", word);
-    return args_usage_error(args, "unknown option '%s'", word);
+    return unknown_option(args, word);
 }
 
 static bool set_access(struct args *args, const char *text) {
@@ -108,9 +123,16 @@ static bool set_check(struct args *args, const char *text) {
     return true;
 }
 
+/* For shell completion: prints every long option on a line of its own. */
+static int list_options(struct args *args) {
+    for (size_t i = 0; args->table[i].name; i++) printf("--%s\n", args->table[i].name);
+    return stop(args, 0);
+}
+
 /* Handles the options that commands share here, and returns the command's own. The shared options
  * only fill args->dataset_options, so their order does not matter. */
 int args_next(struct args *args) {
+    if (args->argc == 2 && !strcmp(args->argv[1], "--list-options")) return list_options(args);
     for (;;) {
         int option = getopt_long(args->argc, args->argv, args->letters, args->table, NULL);
         switch (option) {

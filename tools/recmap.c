@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "message.h"
 #include "output.h"
+#include "suggest.h"
 
 static const struct command *const commands[] = {
     &cmd_index, &cmd_info,   &cmd_schema, &cmd_get,    &cmd_find,   &cmd_cat,
@@ -34,16 +35,32 @@ static int print_help(void) {
     return 0;
 }
 
+/* For shell completion. */
+static int list_commands(void) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++) puts(commands[i]->name);
+    return 0;
+}
+
+static int unknown_word(const char *word) {
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i]->name;
+    const char *name = suggest_name(word, strlen(word), names, COMMAND_COUNT);
+    char advice[64] = "try 'recmap --help'";
+    if (name) snprintf(advice, sizeof advice, "did you mean 'recmap %s'?", name);
+    return message_error(RECMAP_INVALID, NULL, advice, "unknown %s '%s'",
+                         word[0] == '-' ? "option" : "command", word);
+}
+
 static int run(int argc, char **argv) {
-    const char *advice = "try 'recmap --help'";
-    if (argc < 2) return message_error(RECMAP_INVALID, NULL, advice, "no command given");
+    if (argc < 2)
+        return message_error(RECMAP_INVALID, NULL, "try 'recmap --help'", "no command given");
     const char *word = argv[1];
     if (!strcmp(word, "--help") || !strcmp(word, "-h")) return print_help();
     if (!strcmp(word, "--version")) return printf("recmap %s\n", recmap_version()) < 0;
+    if (!strcmp(word, "--list-commands")) return list_commands();
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (!strcmp(commands[i]->name, word)) return commands[i]->run(argc - 1, argv + 1);
-    return message_error(RECMAP_INVALID, NULL, advice, "unknown %s '%s'",
-                         word[0] == '-' ? "option" : "command", word);
+    return unknown_word(word);
 }
 
 int main(int argc, char **argv) {

@@ -29,6 +29,31 @@ def marked_options(page):
     return set(re.findall(r"--[a-z][a-z-]*", "\n".join(lines)))
 
 
+class Completion(CliTest):
+    """The scripts in tools/completion ask the command what there is."""
+
+    def complete(self, *words):
+        """What bash offers for the last of the words."""
+        script = os.path.join(ROOT, "tools", "completion", "recmap.bash")
+        code = (f"complete() {{ :; }}; recmap() {{ '{COMMAND}' \"$@\"; }}; . '{script}'; "
+                "COMP_WORDS=(recmap \"$@\"); COMP_CWORD=$#; _recmap; printf '%s\\n' \"${COMPREPLY[@]}\"")
+        done = subprocess.run(["bash", "-c", code, "bash", *words], stdout=subprocess.PIPE,
+                              check=True)
+        return done.stdout.decode().split()
+
+    def test_commands(self):
+        self.assertEqual(self.complete(""), COMMANDS + ["--help", "--version"])
+        self.assertEqual(self.complete("in"), ["index", "info"])
+
+    def test_options_are_those_of_the_help(self):
+        for command in COMMANDS:
+            told = long_options(self.run_recmap(command, "--help").out.decode())
+            self.assertEqual(set(self.complete(command, "--")), told, command)
+
+    def test_operands_are_files(self):
+        self.assertEqual(self.complete("get", "a"), [])
+
+
 class Help(CliTest):
     def test_the_tool_lists_its_commands(self):
         result = self.run_recmap("--help")
@@ -87,6 +112,11 @@ class WrongUsage(CliTest):
         self.check(err=f"recmap: no command given\n{advice}", status=2)
         self.check("walk", err=f"recmap: unknown command 'walk'\n{advice}", status=2)
         self.check("--json", err=f"recmap: unknown option '--json'\n{advice}", status=2)
+        near = "  did you mean 'recmap verify'?\n"
+        self.check("verfiy", err=f"recmap: unknown command 'verfiy'\n{near}", status=2)
+        near = "  did you mean '--seed'? 'recmap order --help' lists the options\n"
+        self.check("order", "--sed=3", err=f"recmap: order: unknown option '--sed=3'\n{near}",
+                   status=2)
         self.check("a\n\x1b[1m", err=f"recmap: unknown command 'a??[1m'\n{advice}", status=2)
 
     def test_of_options(self):
