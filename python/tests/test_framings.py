@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 import recmap
-from conftest import KEPT, flip, kept_of
+from conftest import KEPT, flip, kept_of, write
 
 LINES = [b"one,1", b"", b"caf\xc3\xa9", b"last,3"]
 MADE = [b"%06d" % number for number in range(1000)]  # of one size, so that all framings have them
@@ -259,3 +259,37 @@ def test_span_keep_size_applies_in_other_processes(packed, method):
     assert kept_of(pickle.loads(pickle.dumps(packed[::-1]))) == KEPT
     with multiprocessing.get_context(method).Pool(1) as pool:
         assert pool.map(kept_of, [packed, packed[5:]]) == [KEPT, KEPT]
+
+
+def test_zlib_streams_one_after_another_are_all_read(tmp_path, payloads):
+    (plain,) = write(tmp_path, payloads[:10])
+    image = plain.read_bytes()
+    path = tmp_path / "twice.zlib"
+    path.write_bytes(zlib.compress(image) + zlib.compress(image))
+    for compression in ("auto", "zlib"):
+        ds = recmap.open(path, compression=compression, rebuild=True, progress=None)
+        assert [bytes(record) for record in ds] == payloads[:10] * 2
+
+
+def test_zeros_between_gzip_members_are_damage(tmp_path, payloads):
+    (plain,) = write(tmp_path, payloads[:10])
+    member = gzip.compress(plain.read_bytes())
+    path = tmp_path / "x.gz"
+    path.write_bytes(member + member + bytes(600))  # zeros after the last one are padding
+    assert len(recmap.open(path, progress=None)) == 20
+    path.write_bytes(member + bytes(600) + member)
+    with pytest.raises(recmap.CorruptRecordError, match="other bytes follow"):
+        recmap.open(path, rebuild=True, progress=None)
+    with pytest.warns(UserWarning, match="skipped damage in 1 place"):
+        ds = recmap.open(path, rebuild=True, on_corrupt="skip", progress=None)
+    assert [bytes(record) for record in ds] == payloads[:10] * 2
+
+
+def test_an_empty_file_has_no_records_unless_it_must_be_compressed(tmp_path):
+    path = tmp_path / "empty"
+    path.write_bytes(b"")
+    for compression in ("auto", "none"):
+        assert not len(recmap.open(path, compression=compression, rebuild=True, progress=None))
+    for compression in ("gzip", "zlib"):
+        with pytest.raises(recmap.CorruptRecordError, match="ends inside the compressed stream"):
+            recmap.open(path, compression=compression, rebuild=True, progress=None)

@@ -59,7 +59,9 @@ def test_errors_name_the_position(dtype):
     positions = np.zeros(5000, dtype)
     assert (order.at(0, positions) == order.at(0, 0)).all()
     positions[-1] = 101
-    with pytest.raises(IndexError, match="position 101 is out of range: there are positions 0 to 99"):
+    with pytest.raises(
+        IndexError, match="position 101 is out of range: there are positions 0 to 99"
+    ):
         order.at(0, positions)
     if np.issubdtype(dtype, np.signedinteger):
         positions[-2] = -3

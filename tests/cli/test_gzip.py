@@ -207,6 +207,19 @@ class Bad(GzipTest):
         file = zlib.compress(tfrecord(self.due)) + b"garbage"
         self.check_bad("zlib", file, "other bytes follow the compressed stream", self.due)
 
+    def test_zeros_between_members(self):
+        first, second, third = self.members("tfrecord")
+        self.check_bad("zeros", first + bytes(600) + second + third,
+                       "the gzip stream is damaged: other bytes follow the compressed stream",
+                       self.due)
+
+    def test_an_empty_file_is_not_a_stream(self):
+        self.write("a", b"")
+        for compression in ("gzip", "zlib"):
+            found = self.run_recmap("index", "--compression", compression, "-o", "x.rmx", "a")
+            self.assertEqual(found.status, 3, found)
+            self.assertIn(b"the file ends inside the compressed stream", found.err)
+
     def test_wrong_sums(self):
         wrong = {"crc": {"crc": 1}, "size": {"size": 1}}
         for name, change in wrong.items():

@@ -403,6 +403,57 @@ static void test_nothing_of_memory_comes_out(void **state) {
     buffer_free(&outs[1]);
 }
 
+/* Inflates in small reads and, after each one, continues with a copy of a saved copy. Returns
+ * whether the output is the content. */
+static bool inflates_by_copies(compression kind, const buffer *stream, const buffer *content,
+                               size_t read_size) {
+    struct inflate_source source = make_source(stream, true);
+    struct inflater *inflater = inflater_create(kind, &source);
+    uint8_t *out = must_realloc(NULL, read_size);
+    size_t size, done = 0;
+    inflate_verdict verdict = INFLATE_OK;
+    bool is_same = true;
+    while (verdict == INFLATE_OK && is_same) {
+        verdict = inflater_read(&size, inflater, out, read_size, false);
+        is_same = size <= content->size - done && !memcmp(out, content->data + done, size);
+        done += size;
+        struct inflater *saved = inflater_copy(inflater, NULL);
+        inflater_destroy(inflater);
+        inflater = inflater_copy(saved, &source);
+        inflater_destroy(saved);
+    }
+    free(out);
+    inflater_destroy(inflater);
+    return is_same && verdict == INFLATE_END && done == content->size;
+}
+
+/* At the end of a block, ISA-L steps back over input bytes that it has taken in advance. A copy has
+ * dropped its input, so it must keep the bytes before its position. Here blocks are short, and many
+ * are stored, which start at a byte: the steps back occur next to every copy. */
+static void test_copies(void **state) {
+    (void)state;
+    rng random = {21};
+    for (int level = 0; level <= 6; level += 3)
+        for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
+            buffer stream = BUFFER_INIT, whole = BUFFER_INIT;
+            for (int member = 0; member < 40; member++) {
+                buffer content = make_content(&random, 1 + rng_below(&random, 900));
+                deflate_way way = {.level = level,
+                                   .memory = 8,
+                                   .strategy = Z_DEFAULT_STRATEGY,
+                                   .flush = Z_FULL_FLUSH,
+                                   .every = 100};
+                add_deflated(&stream, kind, &content, &way);
+                buffer_add(&whole, content.data, content.size);
+                buffer_free(&content);
+            }
+            for (size_t read_size = 1; read_size < 40; read_size += 3)
+                assert_true(inflates_by_copies(kind, &stream, &whole, read_size));
+            buffer_free(&stream);
+            buffer_free(&whole);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams),       cmocka_unit_test(test_detects),
@@ -410,6 +461,7 @@ int main(void) {
         cmocka_unit_test(test_every_bit),     cmocka_unit_test(test_rest),
         cmocka_unit_test(test_points),        cmocka_unit_test(test_points_of_flushes),
         cmocka_unit_test(test_finds_members), cmocka_unit_test(test_nothing_of_memory_comes_out),
+        cmocka_unit_test(test_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,6 +191,27 @@ static void assert_default(recmap_type asked, const char *text, recmap_type due)
     assert_int_equal(value.type, fits ? due : (recmap_type)99);
 }
 
+/* In place of the C library's function: numbers have a decimal comma, as in a German locale, which
+ * need not be installed here. What follows a point is not read. */
+float strtof(const char *restrict text, char **restrict end) {
+    *end = (char *)text + strspn(text, "-0123456789");
+    return 0;
+}
+
+double strtod(const char *restrict text, char **restrict end) {
+    return (double)strtof(text, end);
+}
+
+/* Defaults have a decimal point in every locale. */
+static void test_default_of_a_locale(void **state) {
+    (void)state;
+    recmap_value value;
+    assert_true(column_parse_default(&value, RECMAP_TYPE_FLOAT, "-1.5"));
+    assert_int_equal(value.type, RECMAP_TYPE_FLOAT);
+    assert_true(value.as.float32 == -1.5f);
+    assert_false(column_parse_default(&value, RECMAP_TYPE_FLOAT, "-1,5"));
+}
+
 /* Which texts are defaults of which type. Without a type, the text decides: an integer if it fits,
  * else a float, else bytes. Bytes longer than a stored value can be are refused. */
 static void test_defaults(void **state) {
@@ -225,7 +246,7 @@ int main(void) {
         cmocka_unit_test(test_integers), cmocka_unit_test(test_random_integers),
         cmocka_unit_test(test_floats),   cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_nothing),  cmocka_unit_test(test_forged_bytes),
-        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_defaults), cmocka_unit_test(test_default_of_a_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
