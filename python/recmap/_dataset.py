@@ -190,14 +190,13 @@ class Dataset(_recmap.Dataset):
         >>> sum(map(len, parts.values())) == len(digits())
         True
         """
-        numbers = self.numbers.view(np.uint64)
         id_hashes = None
         if self._id_name() is not None:
-            all_hashes = np.empty(self._record_count(), np.uint64)
-            self._read_id_hashes(all_hashes)
-            id_hashes = all_hashes[numbers]
-        masks = masks_of(shares, seed, numbers, id_hashes)
-        return {name: self.select(mask) for name, mask in masks.items()}
+            id_hashes = np.empty(self._record_count(), np.uint64)
+            self._read_id_hashes(id_hashes)
+        masks = masks_of(shares, seed, self._selection, id_hashes)
+        del id_hashes
+        return {name: self.select(masks.pop(name)) for name in list(masks)}
 
     # ---- Records.
 

@@ -68,7 +68,7 @@ def as_mask_or_items(values: object, count: int) -> UInt64s:
             raise OutOfRangeError(
                 f"the mask has the shape {array.shape}, but there are {count} records"
             )
-        return np.flatnonzero(array).astype(np.uint64)
+        return np.flatnonzero(array).view(np.uint64)
     return as_items(values, count)
 
 

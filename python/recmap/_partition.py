@@ -11,28 +11,35 @@ import numpy as np
 import numpy.typing as npt
 
 from ._numbers import UInt64s
+from ._selection import Selection
 
 __all__ = ["masks_of"]
 
 _NO_ID = np.uint64((1 << 64) - 1)  # the stored hash of a record without an id
 
 
+_CHUNK = 1 << 18  # items at a time, since each takes several temporary words
+
+
 def masks_of(
-    shares: Mapping[str, float], seed: int, numbers: UInt64s, id_hashes: UInt64s | None
+    shares: Mapping[str, float], seed: int, selection: Selection, id_hashes: UInt64s | None
 ) -> dict[str, npt.NDArray[np.bool_]]:
-    """For each part, which of the records belong to it.
+    """For each part, which items of the selection belong to it.
 
     Args:
-        numbers: the records' numbers in the whole data set.
-        id_hashes: the hashes of their ids; None: the index has no ids.
+        id_hashes: the hash of the id of each record of the data set; None: the index has no ids.
     """
-    limits = _limits(shares)
-    hashes = _hashes(seed, numbers, id_hashes)
-    earlier, masks = np.zeros(len(hashes), bool), {}
-    for name, limit in limits.items():
-        below = np.ones(len(hashes), bool) if limit >> 64 else hashes < np.uint64(limit)
-        masks[name] = below & ~earlier
-        earlier = below
+    limits, key = _limits(shares), _key(seed)
+    masks = {name: np.empty(selection.length, bool) for name in limits}
+    for first in range(0, selection.length, _CHUNK):
+        items = np.arange(first, min(first + _CHUNK, selection.length), dtype=np.uint64)
+        numbers = selection.records_at(items)
+        hashes = _hashes(key, numbers, None if id_hashes is None else id_hashes[numbers])
+        earlier = np.zeros(len(hashes), bool)
+        for name, limit in limits.items():
+            below = np.ones(len(hashes), bool) if limit >> 64 else hashes < np.uint64(limit)
+            masks[name][first : first + len(hashes)] = below & ~earlier
+            earlier = below
     return masks
 
 
@@ -57,14 +64,17 @@ def _fraction(share: float) -> Fraction:
     return Fraction(share if isinstance(share, Rational) else float(share))
 
 
-def _hashes(seed: int, numbers: UInt64s, id_hashes: UInt64s | None) -> UInt64s:
+def _key(seed: int) -> UInt64s:
     seed = operator.index(seed)
     if not 0 <= seed < 1 << 64:
         raise ValueError(f"the seed must be from 0 to 2**64 - 1, not {seed}")
+    return _mix(np.array([seed], np.uint64) + np.uint64(0x9E3779B97F4A7C15))
+
+
+def _hashes(key: UInt64s, numbers: UInt64s, id_hashes: UInt64s | None) -> UInt64s:
     hashes = numbers | np.uint64(1 << 63)
     if id_hashes is not None:
         hashes = np.where(id_hashes == _NO_ID, hashes, id_hashes)
-    key = _mix(np.array([seed], np.uint64) + np.uint64(0x9E3779B97F4A7C15))
     return _mix(hashes ^ key)
 
 

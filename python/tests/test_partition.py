@@ -1,6 +1,7 @@
 """Partitions of a data set by hash."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -84,3 +85,16 @@ def test_vectors_of_the_specification(tmp_path):
         words = [mix((number | 1 << 63) ^ key) for number in range(1000)]
         first = ds.partition({"a": 0.25, "b": 0.75}, seed=seed)["a"].numbers.tolist()
         assert first == [number for number in range(1000) if words[number] < 2**62]
+
+
+def test_memory_is_that_of_the_views(tmp_path):
+    """Hashes are computed for some records at a time."""
+    count = 3_000_000
+    (tmp_path / "bytes").write_bytes(bytes(count))
+    with recmap.open(tmp_path / "bytes", framing="fixed:0,1,0") as ds:
+        tracemalloc.start()
+        parts = ds.partition({"train": 0.9, "validation": 0.1})
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert sum(map(len, parts.values())) == count
+    assert peak < 30_000_000 + 12 * count

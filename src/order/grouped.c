@@ -19,6 +19,7 @@ struct grouped_order {
     uint64_t batch_size, token_budget; /* as given; one of them is 0 */
     uint32_t *sizes;                   /* records per batch, for each group */
     uint32_t *first_batch;             /* of each group; one more than groups */
+    uint32_t *group_of_block;          /* the group of each BLOCK-th batch, and the last group */
     uint8_t bounds_digest[DIGEST_SIZE];
     bool has_bounds;
     struct epoch_cache cache;
@@ -43,11 +44,19 @@ static void grouped_destroy(recmap_order *order) {
     groups_destroy(&grouped->groups);
     free(grouped->sizes);
     free(grouped->first_batch);
+    free(grouped->group_of_block);
     epoch_cache_free(&grouped->cache);
 }
 
+/* With many groups, each step of a search among all of them misses the cache. So a table of every
+ * BLOCK-th batch narrows the search to a few neighbouring groups. */
+enum { BLOCK = 32 };
+
 static uint32_t group_of_batch(const struct grouped_order *grouped, uint32_t batch) {
-    return search_below32(grouped->first_batch, grouped->groups.count, (uint64_t)batch + 1) - 1;
+    uint32_t low = grouped->group_of_block[batch / BLOCK];
+    uint32_t high = grouped->group_of_block[batch / BLOCK + 1];
+    return low - 1 +
+           search_below32(grouped->first_batch + low, high - low + 1, (uint64_t)batch + 1);
 }
 
 /* A batch by its number in the unshuffled list; `start` is not set. */
@@ -217,14 +226,29 @@ static const struct order_kind bucketed_kind = {
     .describe = grouped_describe,
 };
 
+/* Lists the groups in which every BLOCK-th batch is, in one pass over both. */
+static recmap_status list_blocks(struct grouped_order *grouped, recmap_error *error) {
+    uint32_t count = (uint32_t)grouped->base.batch_count, last = grouped->groups.count - 1;
+    size_t block_count = count / BLOCK + 2;
+    grouped->group_of_block = malloc(block_count * sizeof *grouped->group_of_block);
+    if (!grouped->group_of_block) return fail_memory(error);
+    uint32_t group = 0;
+    for (size_t block = 0; block < block_count; block++) {
+        while (group < last && grouped->first_batch[group + 1] <= (uint64_t)block * BLOCK) group++;
+        grouped->group_of_block[block] = group;
+    }
+    return RECMAP_OK;
+}
+
 /* Counts the batches of each group, of sizes that are set. */
-static void count_batches(struct grouped_order *grouped) {
+static recmap_status count_batches(struct grouped_order *grouped, recmap_error *error) {
     for (uint32_t g = 0; g < grouped->groups.count; g++) {
         uint32_t size = groups_size(&grouped->groups, g);
         uint32_t batches = size ? (size - 1) / grouped->sizes[g] + 1 : 0;
         grouped->first_batch[g + 1] = grouped->first_batch[g] + batches;
     }
     grouped->base.batch_count = grouped->first_batch[grouped->groups.count];
+    return list_blocks(grouped, error);
 }
 
 /* An order of groups that it takes over, sizes being all `batch_size`. */
@@ -258,9 +282,10 @@ recmap_status recmap_order_grouped(recmap_order **order, const int64_t *labels, 
     if (status != RECMAP_OK) return status;
     struct grouped_order *fresh = make_grouped(&grouped_kind, &groups, batch_size, seed, error);
     if (!fresh) return RECMAP_NO_MEMORY;
-    count_batches(fresh);
-    *order = &fresh->base;
-    return RECMAP_OK;
+    status = count_batches(fresh, error);
+    if (status != RECMAP_OK) recmap_order_release(&fresh->base);
+    else *order = &fresh->base;
+    return status;
 }
 
 static recmap_status check_lengths(const int64_t *lengths, size_t n, recmap_bucket_size size,
@@ -315,7 +340,8 @@ recmap_status recmap_order_bucketed(recmap_order **order, const int64_t *lengths
     fresh->has_bounds = true;
     memcpy(fresh->bounds_digest, digest, DIGEST_SIZE);
     if (size.token_budget) set_budget(fresh, lengths, size.token_budget);
-    count_batches(fresh);
-    *order = &fresh->base;
-    return RECMAP_OK;
+    status = count_batches(fresh, error);
+    if (status != RECMAP_OK) recmap_order_release(&fresh->base);
+    else *order = &fresh->base;
+    return status;
 }

@@ -625,7 +625,8 @@ recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings
                                  recmap_error *error) {
     struct stream_scan stream = {.scan = scan, .findings = findings};
     stream.inflater = inflater_create(scan->kind, &scan->source);
-    recmap_status status = stream.inflater ? RECMAP_OK : fail_memory(error);
+    scan->prefix = malloc(INFLATED_PREFIX);
+    recmap_status status = stream.inflater && scan->prefix ? RECMAP_OK : fail_memory(error);
     findings_clear(findings);
     if (status == RECMAP_OK)
         while (scan_chunk(&stream, &status, error)) {

@@ -28,10 +28,10 @@ struct inflate_scan {
                                        damage. NULL: it searches for members and takes points */
     uint64_t known_size;            /* of the image, if `known` is set */
     /* Results. */
-    uint64_t size;                   /* of the image */
-    uint64_t end_of_records;         /* where the last record or damage ends */
-    struct point_list points;        /* the caller frees them */
-    uint8_t prefix[INFLATED_PREFIX]; /* the image's first bytes */
+    uint64_t size;            /* of the image */
+    uint64_t end_of_records;  /* where the last record or damage ends */
+    struct point_list points; /* the caller frees them */
+    uint8_t *prefix;          /* the image's first bytes; the caller frees them */
     size_t prefix_size;
 };
 

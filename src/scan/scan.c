@@ -106,7 +106,7 @@ static recmap_status join_segment(struct scan *scan, struct segment *segment,
     bool is_plain = shard->compression == COMPRESSION_NONE;
     if (!segments_open_shard(&scan->segments, segment)) {
         /* A shard that is skipped is reported to the sink, not to the caller. */
-        if (error && !scan->sink->skip_shard) *error = shard->error;
+        if (error && !scan->sink->skip_shard) scan_shard_copy_error(error, shard);
         return shard->status;
     }
     /* A record of an earlier segment may extend past the end of this one. */
@@ -177,13 +177,19 @@ static recmap_status end_shard(struct scan *scan, struct scan_shard *shard, uint
     return status;
 }
 
+static recmap_status skip_shard(const struct scan *scan, const struct scan_shard *shard,
+                                recmap_error *error) {
+    recmap_error cause;
+    scan_shard_copy_error(&cause, shard);
+    return scan->sink->skip_shard(scan->sink->context, &cause, error);
+}
+
 static recmap_status join_shard(struct scan *scan, struct scan_shard *shard, recmap_error *error) {
     uint64_t first_record = scan->progress->record_count, end_of_records = 0;
     recmap_status status = scan->sink->begin_shard(scan->sink->context, shard->path, error);
     if (status == RECMAP_OK) status = join_segments(&end_of_records, scan, shard, error);
     if (status != RECMAP_OK) return status;
-    if (is_skipped(scan, shard))
-        return scan->sink->skip_shard(scan->sink->context, &shard->error, error);
+    if (is_skipped(scan, shard)) return skip_shard(scan, shard, error);
     status = check_is_shard(scan, shard, scan->progress->record_count - first_record, error);
     if (status == RECMAP_OK) status = scan_shard_check_unchanged(shard, scan->options, error);
     return status == RECMAP_OK ? end_shard(scan, shard, end_of_records, error) : status;
@@ -195,7 +201,7 @@ static recmap_status detect_shards(struct scan *scan, const char *const *paths,
         struct scan_shard *shard = &scan->shards[i];
         scan_shard_detect(shard, paths[i], i, scan->options);
         if (shard->status != RECMAP_OK && !is_skipped(scan, shard)) {
-            if (error) *error = shard->error;
+            if (error) scan_shard_copy_error(error, shard);
             return shard->status;
         }
         scan->progress->bytes_total += shard->stat.size;
@@ -223,7 +229,10 @@ recmap_status scan_shards(const char *const *paths, size_t path_count, const str
             status = join_shard(&scan, &scan.shards[i], error);
         segments_deinit(&scan.segments);
     }
-    for (size_t i = 0; i < path_count; i++) scan_shard_close(&scan.shards[i]);
+    for (size_t i = 0; i < path_count; i++) {
+        scan_shard_close(&scan.shards[i]);
+        scan_shard_free_error(&scan.shards[i]);
+    }
     free(scan.shards);
     return status;
 }

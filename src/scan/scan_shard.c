@@ -1,6 +1,7 @@
 #include "scan/scan_shard.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "format/tfrecord.h"
@@ -33,13 +34,13 @@ static recmap_status open_detected(int *fd, const struct scan_shard *shard,
  * begin with any bytes, and the two bytes of a ZLIB header are too few to be sure: AUTO detects
  * only GZIP in them. */
 static recmap_status detect_compression(struct scan_shard *shard, recmap_compression requested,
-                                        int fd) {
+                                        int fd, recmap_error *error) {
     if (requested != RECMAP_COMPRESSION_AUTO) {
         shard->compression = (compression)(requested - RECMAP_COMPRESSION_NONE);
         return RECMAP_OK;
     }
     recmap_status status =
-        image_detect(&shard->compression, fd, shard->stat.size, shard->path, &shard->error);
+        image_detect(&shard->compression, fd, shard->stat.size, shard->path, error);
     if (!framing_is_tfrecord(shard->framing) && shard->compression == COMPRESSION_ZLIB)
         shard->compression = COMPRESSION_NONE;
     return status;
@@ -52,11 +53,32 @@ void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
     shard->index = index;
     shard->framing = form->framing ? form->framing : &tfrecord_framing;
     int fd = -1;
-    shard->status = open_file(&fd, &shard->stat, path, options, &shard->error);
-    if (shard->status == RECMAP_OK)
-        shard->status = detect_compression(shard, form->compression, fd);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = open_file(&fd, &shard->stat, path, options, &error);
+    if (status == RECMAP_OK) status = detect_compression(shard, form->compression, fd, &error);
     file_close(fd);
-    if (shard->status != RECMAP_OK) shard->state = SHARD_FAILED;
+    scan_shard_set_status(shard, status, &error);
+    if (status != RECMAP_OK) shard->state = SHARD_FAILED;
+}
+
+void scan_shard_set_status(struct scan_shard *shard, recmap_status status,
+                           const recmap_error *error) {
+    assert(!shard->error);
+    shard->status = status;
+    if (status == RECMAP_OK) return;
+    shard->error = malloc(sizeof *shard->error);
+    if (shard->error) *shard->error = *error;
+    else shard->status = RECMAP_NO_MEMORY;
+}
+
+void scan_shard_copy_error(recmap_error *out, const struct scan_shard *shard) {
+    if (shard->error) *out = *shard->error;
+    else fail_memory(out);
+}
+
+void scan_shard_free_error(struct scan_shard *shard) {
+    free(shard->error);
+    shard->error = NULL;
 }
 
 recmap_status scan_shard_map(struct scan_shard *shard, const struct scan_options *options,
@@ -115,6 +137,9 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
 void scan_shard_close(struct scan_shard *shard) {
     image_close(&shard->image);
     points_deinit(&shard->inflated.points);
+    free(shard->inflated.prefix);
+    shard->inflated.prefix = NULL;
+    shard->inflated.prefix_size = 0;
 }
 
 struct scanner scan_shard_scanner(const struct scan_shard *shard,

@@ -20,7 +20,7 @@ struct scan_shard {
     struct shard_image image;     /* of an uncompressed shard */
     struct inflate_scan inflated; /* of a compressed shard: the results of its scan */
     recmap_status status;         /* why it failed */
-    recmap_error error;
+    recmap_error *error;          /* likewise; NULL if it did not, or without memory for it */
 };
 
 /* Detects size and compression of the shard at `path`. If that fails, the state is SHARD_FAILED. */
@@ -34,6 +34,17 @@ recmap_status scan_shard_map(struct scan_shard *shard, const struct scan_options
 /* Inflates and scans a compressed shard. Errors: as above, and those of inflate_scan_shard. */
 recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_options *options,
                                  struct scan_findings *findings, recmap_error *error);
+
+/* Copies the shard's error, which is set if its status is not OK. */
+void scan_shard_copy_error(recmap_error *out, const struct scan_shard *shard);
+
+/* Keeps the error, if `status` is not OK, and sets the shard's status. An error has 5 kB, so a
+ * shard has memory for one only if it needs it. */
+void scan_shard_set_status(struct scan_shard *shard, recmap_status status,
+                           const recmap_error *error);
+
+/* Releases the error, after the shard was closed. */
+void scan_shard_free_error(struct scan_shard *shard);
 
 /* Releases the bytes and the seek points. */
 void scan_shard_close(struct scan_shard *shard);

@@ -54,7 +54,9 @@ static bool map_shard(struct segment_ring *ring, struct scan_shard *shard) {
     if (shard->state == SHARD_CLOSED) {
         shard->state = SHARD_OPENING;
         pthread_mutex_unlock(&ring->lock);
-        shard->status = scan_shard_map(shard, ring->options, &shard->error);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = scan_shard_map(shard, ring->options, &error);
+        scan_shard_set_status(shard, status, &error);
         pthread_mutex_lock(&ring->lock);
         shard->state = shard->status == RECMAP_OK ? SHARD_OPEN : SHARD_FAILED;
         pthread_cond_broadcast(&ring->slot_freed);
@@ -69,7 +71,9 @@ static bool map_shard(struct segment_ring *ring, struct scan_shard *shard) {
 static bool inflate_shard(const struct segment_ring *ring, struct scan_shard *shard,
                           struct segment *segment) {
     if (!segment->is_scanned && shard->state != SHARD_FAILED) {
-        shard->status = scan_shard_inflate(shard, ring->options, &segment->findings, &shard->error);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_status status = scan_shard_inflate(shard, ring->options, &segment->findings, &error);
+        scan_shard_set_status(shard, status, &error);
         segment->is_scanned = true;
         segment->entry = 0;
         segment->cursor = (struct scan_cursor){.position = shard->inflated.end_of_records};

@@ -1,5 +1,5 @@
-"""Decompression bombs: small files that inflate to a thousand times as many bytes take memory in
-proportion to what was read.
+"""Memory of the command: in proportion to what was read for decompression bombs, which are small
+files that inflate to a thousand times as many bytes; and little for each of many shards.
 """
 
 import gzip
@@ -19,8 +19,7 @@ def limit_memory():
     resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 
 
-@unittest.skipIf(IS_SANITIZED, "skipped: sanitizers take memory of their own")
-class Bombs(CliTest):
+class MemoryTest(CliTest):
     def run_measured(self, *arguments):
         """Runs the command. Returns its status, what it said, and its greatest memory in MiB."""
         process = subprocess.Popen([COMMAND, *arguments], cwd=self.folder,
@@ -32,6 +31,9 @@ class Bombs(CliTest):
         process.returncode = os.waitstatus_to_exitcode(status)
         return process.returncode, said, usage.ru_maxrss >> 10
 
+
+@unittest.skipIf(IS_SANITIZED, "skipped: sanitizers take memory of their own")
+class Bombs(MemoryTest):
     def test_zeros(self):
         # The length of the first record is damaged, so everything after it is searched.
         self.write("a.gz", gzip.compress(b"damaged!" + bytes(16 * MIB - 8), 9)
@@ -59,6 +61,21 @@ class Bombs(CliTest):
         self.index("--framing", "lines", "-o", "a.rmx", "a.gz")
         info = json.loads(self.run_recmap("info", "--json", "a.rmx").out)
         self.assertEqual(info["records"], 2_000_000)
+
+
+@unittest.skipIf(IS_SANITIZED, "skipped: sanitizers take memory of their own")
+class ManyShards(MemoryTest):
+    def test_memory_of_a_shard(self):
+        peaks = []
+        for count in (100, 8000):
+            for i in range(count):
+                self.write(f"{count}/{i}", b"a line\n")
+            status, said, peak = self.run_measured("index", "--framing", "lines", "--threads", "1",
+                                                   "-o", f"{count}.rmx", str(count))
+            self.assertEqual(status, 0, said)
+            peaks.append(peak)
+        # An error in each shard's state would take 44 MiB.
+        self.assertLess(peaks[1] - peaks[0], 16)
 
 
 if __name__ == "__main__":
