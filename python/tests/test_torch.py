@@ -831,14 +831,14 @@ def test_map_dataset_of_sequence_examples(tmp_path):
 
 def test_nested_ragged_rows_can_be_flattened(tmp_path):
     """nested_tensor_from_jagged supports one ragged level only."""
-    records = [{"v": list(range(i)), "l": [1] * i} for i in range(6)]
+    records = [{"v": list(range(2 * i)), "l": [2] * i} for i in range(6)]
     write(tmp_path, records)
     ds = recmap.open(tmp_path / "made-0.tfrecord")
     ragged = recmap.Ragged("int64", [recmap.RowLengths("l")], key="v")
     batch = recmap.torch.tensors(ds.parse(range(6), {"v": ragged, "l": recmap.VarLen()}))
     assert isinstance(batch["v"].values, recmap.torch.Ragged)
-    for flat in batch["v"].flat, batch["l"].flat:
+    for flat, size in (batch["v"].flat, 2), (batch["l"].flat, 1):
         nested = torch.nested.nested_tensor_from_jagged(*flat)
-        assert [len(row) for row in nested.unbind()] == list(range(6))
-    assert batch["v"].flat.values.tolist() == [j for i in range(6) for j in range(i)]
+        assert [len(row) for row in nested.unbind()] == [size * i for i in range(6)]
+    assert batch["v"].flat.values.tolist() == [j for i in range(6) for j in range(2 * i)]
     assert batch["l"].flat is batch["l"]
