@@ -15,7 +15,9 @@ bool run_init(struct record_run *run, bool has_ids, size_t column_count,
                                .counted_feature_count = counted_feature_count};
     if (column_count) run->columns = calloc(column_count, sizeof *run->columns);
     if (counted_feature_count) run->counts = calloc(counted_feature_count, sizeof *run->counts);
-    return (run->columns || !column_count) && (run->counts || !counted_feature_count);
+    if ((run->columns || !column_count) && (run->counts || !counted_feature_count)) return true;
+    run_deinit(run);
+    return false;
 }
 
 void run_deinit(struct record_run *run) {

@@ -52,7 +52,7 @@ struct record_run {
 };
 
 /* Initialises an empty run; arrays are allocated as records are added. False if memory is out; then
- * the run may still be passed to run_deinit. */
+ * the run is empty and may still be passed to run_deinit. */
 bool run_init(struct record_run *run, bool has_ids, size_t column_count,
               size_t counted_feature_count);
 void run_deinit(struct record_run *run);

@@ -390,6 +390,59 @@ class Ids(CliTest):
                           "records: `--lift label=DEFAULT`")
 
 
+class Counting(CliTest):
+    RECORDS = [example(tokens=[1, 2, 3], raw=b"abcd", **{"a:b": 1}), example(x=1), example(raw=b"")]
+
+    def test_counts_of_values_and_of_raw_numbers(self):
+        self.write("a", tfrecord(self.RECORDS))
+        self.index("a", "--count", "tokens", "--count", "raw:uint16", "--count", "a:b:")
+        lines = self.run_recmap("info", "a.rmx").out.decode().splitlines()
+        self.assertEqual([line for line in lines if "elements" in line], [
+            "counts       tokens, 3 elements, 3 at most",
+            "             raw, uint16, 2 elements, 2 at most",
+            "             a:b, 1 elements, 1 at most"])
+        info = json.loads(self.run_recmap("info", "--json", "a.rmx").out)
+        self.assertEqual(info["counts"], [
+            {"name": "tokens"}, {"name": "raw", "dtype": "uint16"}, {"name": "a:b"}])
+        self.check("verify", "a.rmx", out="a.rmx: 3 of 3 records are good\n")
+
+    def test_a_feature_that_no_record_has(self):
+        self.write("a", tfrecord(self.RECORDS))
+        self.index("a", "--count", "token", "--count", "tokens",
+                   err="recmap: no record has elements of the counted feature 'token'\n")
+
+    def test_bytes_that_are_not_whole_numbers(self):
+        self.write("a", tfrecord([example(x=1), example(raw=b"abc")]))
+        start = len(frame(example(x=1)))
+        self.check("index", "a", "--count", "raw:int16", status=3, err=(
+            f'recmap: a: record 1 at byte {start}: feature "raw" has 3 bytes, which is not a '
+            "multiple of 2, the size of int16\n"
+            "  name the element type that its bytes consist of: `--count raw:DTYPE`\n"))
+        self.assertEqual(self.files(), ["a"])
+
+    def test_a_type_that_is_not_one_of_numbers(self):
+        self.write("a", tfrecord(self.RECORDS))
+        for name in "uint17", "bytes":
+            result = self.run_recmap("index", "a", "--count", f"raw:{name}")
+            self.assertEqual(result.status, 2)
+            self.assertIn(f"'{name}' is not a type of numbers, such as uint16; if it is part of "
+                          "the name, add a ':' at the end".encode(), result.err)
+        self.assertEqual(self.run_recmap("index", "a", "--count", ":uint8").status, 2)
+
+    def test_appending_counts_too(self):
+        self.write("s-0", tfrecord(self.RECORDS[:1]))
+        self.write("s-1", tfrecord(self.RECORDS[1:]))
+        words = ["--count", "tokens", "--count", "raw:uint8"]
+        self.index("-o", "all.rmx", *words, "s-0", "s-1")
+        self.index("-o", "x.rmx", *words, "s-0")
+        self.index("--append", "-o", "x.rmx", "s-1")
+        self.assertEqual(self.read("x.rmx"), self.read("all.rmx"))
+        self.run_recmap("index", "-o", "y.rmx", *words, "s-1")
+        self.index("-o", "z.rmx", *words, "s-0")
+        self.run_recmap("merge", "-o", "m.rmx", "z.rmx", "y.rmx")
+        self.assertEqual(self.read("m.rmx"), self.read("all.rmx"))
+
+
 class Appending(CliTest):
     def setUp(self):
         super().setUp()

@@ -172,11 +172,14 @@ void shard_compress(const char *path) {
 
 recmap_index_options fixture_options(void) {
     static const recmap_lift lifts[] = {{"label", NULL}, {"name", "none"}};
+    static const recmap_counted_feature counted[] = {{"label", RECMAP_ELEMENT_NONE}};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.thread_count = 1;
     options.id_feature = "id";
     options.lifts = lifts;
     options.lift_count = 2;
+    options.counted_features = counted;
+    options.counted_feature_count = 1;
     return options;
 }
 
