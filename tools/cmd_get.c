@@ -1,5 +1,6 @@
 /* recmap get: writes records by number. */
 #include <stdlib.h>
+#include <string.h>
 
 #include <recmap/dataset.h>
 
@@ -16,33 +17,61 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
                                         {NULL, 0, NULL, 0}};
 
-/* The numbers given on the command line, in order. */
-struct number_list {
-    uint64_t *numbers;
+/* Records given on the command line: NUMBER, or FIRST:END without END. */
+struct number_range {
+    uint64_t first;
+    uint64_t count;
+};
+
+struct range_list {
+    struct number_range *ranges; /* in the order of the command line */
     size_t count;
 };
 
+/* Cuts `text`, which is writable like all of argv, at the colon. Returns false after printing the
+ * error. */
+static bool parse_range(struct number_range *range, const struct args *args, char *text) {
+    char *colon = strchr(text, ':');
+    range->count = 1;
+    if (!colon) return args_number(args, "NUMBER", text, UINT64_MAX, &range->first);
+    uint64_t end;
+    *colon = 0;
+    if (!args_number(args, "FIRST of FIRST:END", text, UINT64_MAX, &range->first) ||
+        !args_number(args, "END of FIRST:END", colon + 1, UINT64_MAX, &end))
+        return false;
+    if (end < range->first) {
+        args_usage_error(args, "FIRST:END must not end before it starts, as %s:%s does", text,
+                         colon + 1);
+        return false;
+    }
+    range->count = end - range->first;
+    return true;
+}
+
 /* Returns 0, or the exit status after printing the error. */
-static int parse_numbers(struct number_list *list, const struct args *args) {
+static int parse_ranges(struct range_list *list, const struct args *args) {
     if (args->operand_count == 1) return args_usage_error(args, "no record number given");
     if (!args->operand_count) return args_usage_error(args, "no index given");
     size_t count = (size_t)args->operand_count - 1;
-    list->numbers = malloc(count * sizeof *list->numbers);
-    if (!list->numbers) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    list->ranges = malloc(count * sizeof *list->ranges);
+    if (!list->ranges) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
     for (; list->count < count; list->count++)
-        if (!args_number(args, "NUMBER", args->operands[list->count + 1], UINT64_MAX,
-                         &list->numbers[list->count]))
+        if (!parse_range(&list->ranges[list->count], args, args->operands[list->count + 1]))
             return 2;
     return 0;
 }
 
 /* Checks all numbers before the first record is written, so that an error leaves no output. */
-static recmap_status check_numbers(recmap_dataset *dataset, const struct number_list *list,
-                                   recmap_error *error) {
+static recmap_status check_ranges(recmap_dataset *dataset, const struct range_list *list,
+                                  recmap_error *error) {
     for (size_t i = 0; i < list->count; i++) {
+        struct number_range range = list->ranges[i];
+        if (!range.count) continue;
         recmap_location location;
-        recmap_status status =
-            recmap_dataset_locate(&location, dataset, list->numbers[i], 1, error);
+        recmap_status status = recmap_dataset_locate(&location, dataset, range.first, 1, error);
+        if (status != RECMAP_OK) return status;
+        uint64_t last = range.first + (range.count - 1);
+        status = recmap_dataset_locate(&location, dataset, last, 1, error);
         if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
@@ -59,16 +88,25 @@ static recmap_status write_one(recmap_dataset *dataset, uint64_t number, struct 
     return status;
 }
 
-static recmap_status write_records(recmap_dataset *dataset, const struct number_list *list,
+static recmap_status write_range(recmap_dataset *dataset, struct number_range range,
+                                 struct output *output, recmap_error *error) {
+    for (uint64_t i = 0; i < range.count; i++) {
+        recmap_status status = write_one(dataset, range.first + i, output, error);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status write_records(recmap_dataset *dataset, const struct range_list *list,
                                    struct output *output, recmap_error *error) {
     for (size_t i = 0; i < list->count; i++) {
-        recmap_status status = write_one(dataset, list->numbers[i], output, error);
+        recmap_status status = write_range(dataset, list->ranges[i], output, error);
         if (status != RECMAP_OK) return status;
     }
     return output_finish(output, error);
 }
 
-static int run_get(const struct args *args, const struct number_list *list, const char *path,
+static int run_get(const struct args *args, const struct range_list *list, const char *path,
                    enum output_format format) {
     recmap_dataset *dataset = NULL;
     int exit_status = args_open(&dataset, args);
@@ -79,7 +117,7 @@ static int run_get(const struct args *args, const struct number_list *list, cons
     }
     struct output output = {.stream = NULL};
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = check_numbers(dataset, list, &error);
+    recmap_status status = check_ranges(dataset, list, &error);
     if (status == RECMAP_OK) status = output_open(&output, path, format, &error);
     if (status == RECMAP_OK) status = write_records(dataset, list, &output, &error);
     output_close(&output);
@@ -100,17 +138,18 @@ static int run(int argc, char **argv) {
                 &args, "invalid --format '%s': use raw, tfrecord, json or number", optarg);
     }
     if (path && !*path) return args_usage_error(&args, "-o needs a file name");
-    struct number_list list = {NULL, 0};
-    int exit_status = parse_numbers(&list, &args);
+    struct range_list list = {NULL, 0};
+    int exit_status = parse_ranges(&list, &args);
     if (!exit_status) exit_status = run_get(&args, &list, path, format);
-    free(list.numbers);
+    free(list.ranges);
     return exit_status;
 }
 
 static const char help[] =
-    "usage: recmap get [OPTION]... NAME.rmx NUMBER...\n"
+    "usage: recmap get [OPTION]... NAME.rmx NUMBER|FIRST:END...\n"
     "\n"
     "Writes the records with these numbers, in this order. The first record has number 0.\n"
+    "5:20 means records 5 to 19, as in Python.\n"
     "\n"
     "      --format F         raw: payloads, concatenated\n"
     "                         tfrecord: a TFRecord file\n"

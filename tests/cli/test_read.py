@@ -33,6 +33,8 @@ class Digits(CliTest):
         self.check("cat", "digits.rmx", "--check", "header", out=b"".join(self.records))
 
     def test_some_records(self):
+        self.check("get", "digits.rmx", "5:8", "3", "1797:1797", "0:1",
+                   out=b"".join(self.records[n] for n in (5, 6, 7, 3, 0)))
         self.check("get", "digits.rmx", "1796", "0", "1000", "0",
                    out=b"".join(self.records[i] for i in (1796, 0, 1000, 0)))
 
@@ -145,6 +147,8 @@ class Ranges(CliTest):
 
     def test_out_of_range_writes_nothing(self):
         for words in ([], ["-o", "out"], ["--format", "number"]):
+            result = self.run_recmap("get", "a.rmx", "990:1001", *words)
+            self.assertEqual((result.out, result.status), (b"", 2), words)
             result = self.run_recmap("get", "a.rmx", "0", "1000", *words)
             self.assertEqual((result.out, result.status), (b"", 2))
             self.assertRegex(result.err.decode(), r"^recmap: a\.rmx: [^\n]*1000[^\n]*\n  [^\n]*\n$")

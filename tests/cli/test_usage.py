@@ -157,6 +157,10 @@ class WrongUsage(CliTest):
         for number in (2**64, 10**30):
             self.check_wrong("get", "a.rmx", str(number),
                              what=f"NUMBER must be at most {2**64 - 1}, not {number}")
+        self.check_wrong("get", "a.rmx", "3:", what="END of FIRST:END must be a decimal number, not ''")
+        self.check_wrong("get", "a.rmx", ":3", what="FIRST of FIRST:END must be a decimal number, not ''")
+        self.check_wrong("get", "a.rmx", "3:1",
+                         what="FIRST:END must not end before it starts, as 3:1 does")
         self.check_wrong("get", "a.rmx", "0", "--", "-1",
                          what="NUMBER must be a decimal number, not '-1'")
         self.check_wrong("cat", "a.rmx", "--count", "-1",
