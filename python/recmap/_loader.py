@@ -265,8 +265,8 @@ class Loader(Generic[Batch]):
         self._pipeline: Pipeline | None = None
 
     def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
-        deal = self._rank, self._world_size, self._last
-        return _recmap.Loader(self.dataset._handle, order, batch_size, *deal, *self._reading)
+        rest: tuple[Any, ...] = (self._rank, self._world_size, self._last, *self._reading)
+        return _recmap.Loader(self.dataset._handle, order, batch_size, *rest)
 
     @staticmethod
     def _order_of(dataset: Dataset, order: Order | None, shuffle: bool, seed: int) -> Order:

@@ -388,9 +388,9 @@ class Mixture(Order):
         weights: Weights,
         stop: Literal["first", "last"] | int = "first",
     ) -> None:
-        if stop not in ("first", "last") and not (_is_one(stop) and operator.index(stop) > 0):
+        length = 0 if isinstance(stop, str) or not _is_one(stop) else operator.index(stop)
+        if stop not in ("first", "last") and length <= 0:
             raise ValueError(f'stop must be "first", "last" or a number of positions, not {stop!r}')
-        length = 0 if stop in ("first", "last") else operator.index(stop)
         self._changes = _changes_of(weights)
         positions = np.array(list(self._changes), np.uint64)
         sources = [order_of(order) for order in orders]
