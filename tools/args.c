@@ -34,8 +34,9 @@ void args_init(struct args *args, const struct command *command, const struct op
     args->argv = argv;
     args->dataset_options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
     args->dataset_options.guard = 1;
-    /* The user named the index, so its absolute shard paths are trusted. */
+    /* The user named the index, so its absolute shard paths and URLs are trusted. */
     args->dataset_options.allow_absolute_paths = 1;
+    args->dataset_options.allow_urls = 1;
     /* The leading colon makes getopt silent and return ':' for a missing argument. */
     args->letters[0] = ':';
     args_add(args, options);
@@ -129,6 +130,20 @@ static int list_options(struct args *args) {
     return stop(args, 0);
 }
 
+/* Sets a storage option in place: KEY=VALUE. The storage lives until the process exits. Returns 0,
+ * or the exit status after printing the error, which does not quote the value. */
+static int set_storage(struct args *args, char *text) {
+    static recmap_storage *storage;
+    recmap_error error = RECMAP_ERROR_INIT;
+    char *equals = strchr(text, '=');
+    if (!equals) return args_usage_error(args, "--storage needs KEY=VALUE");
+    *equals = 0;
+    recmap_status status = storage ? RECMAP_OK : recmap_storage_create(&storage, &error);
+    if (status == RECMAP_OK) status = recmap_storage_set(storage, text, equals + 1, &error);
+    args->dataset_options.storage = storage;
+    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+}
+
 /* Handles the options that commands share here, and returns the command's own. The shared options
  * only fill args->dataset_options, so their order does not matter. */
 int args_next(struct args *args) {
@@ -151,6 +166,9 @@ int args_next(struct args *args) {
             return stop(args,
                         args_usage_error(args, "invalid --check '%s': use data or header", optarg));
         case ARGS_SHARDS: args->dataset_options.shards = optarg; break;
+        case ARGS_STORAGE:
+            if (!(args->exit_status = set_storage(args, optarg))) break;
+            return ARGS_STOP;
         case ARGS_FRAMING:
             if (!strchr(optarg, '/'))
                 return stop(args,

@@ -19,9 +19,10 @@ struct command {
 
 enum { ARGS_END = -1, ARGS_STOP = -2 };
 
-/* Options without a letter have values from ARGS_LONG. args_next handles ARGS_FRAMING and
- * ARGS_SHARDS, the options --framing and --shards of commands that open an index. */
-enum { ARGS_LONG = 256, ARGS_SHARDS = 998, ARGS_FRAMING = 999 };
+/* Options without a letter have values from ARGS_LONG. args_next handles ARGS_FRAMING, ARGS_SHARDS
+ * and ARGS_STORAGE, the options --framing, --shards and --storage of commands that open an index.
+ */
+enum { ARGS_LONG = 256, ARGS_STORAGE = 997, ARGS_SHARDS = 998, ARGS_FRAMING = 999 };
 
 enum { ARGS_OPTIONS_MAX = 20 };
 

@@ -14,6 +14,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"format", required_argument, NULL, OPTION_FORMAT},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
                                         {NULL, 0, NULL, 0}};
 
 struct cat_job {
@@ -117,7 +118,8 @@ static const char help[] =
     "      --access A            how to read shards: map (default), read, direct or auto\n"
     "      --check C             what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so     load the custom framing of the shards\n"
-    "      --shards FOLDER       read the shards from FOLDER, if the index was moved\n"
+    "      --shards FOLDER       read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage KEY=VALUE    an option for remote stores: endpoint, key, ...; repeatable\n"
     "      --help                print this help\n";
 
 const struct command cmd_cat = {"cat", "write records in order", help, true, run};

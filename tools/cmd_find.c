@@ -13,6 +13,7 @@
 
 static const struct option options[] = {{"framing", required_argument, NULL, ARGS_FRAMING},
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
                                         {NULL, 0, NULL, 0}};
 
 /* The numbers of one id's records. The buffer is reused for the next id. */
@@ -154,7 +155,8 @@ static const char help[] =
     "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --shards FOLDER    read the shards from FOLDER, if the index was moved\n"
+    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
     "      --help             print this help\n"
     "      --                 end of options: the next ID may begin with a dash\n";
 

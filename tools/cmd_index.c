@@ -52,6 +52,7 @@ static const struct option options[] = {
     {"append", no_argument, NULL, OPTION_APPEND},
     {"framing", required_argument, NULL, OPTION_FRAMING},
     {"compression", required_argument, NULL, OPTION_COMPRESSION},
+    {"storage", required_argument, NULL, ARGS_STORAGE},
     {NULL, 0, NULL, 0}};
 
 static int set_id(struct index_job *job, const char *name) {
@@ -151,6 +152,9 @@ static int list_shards(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (!job->args.operand_count) return args_usage_error(&job->args, "no shards given");
     recmap_status status = recmap_shards_create(&job->shards, &error);
+    job->options.storage = job->args.dataset_options.storage;
+    if (status == RECMAP_OK)
+        status = recmap_shards_set_storage(job->shards, job->options.storage, &error);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
         status = recmap_shards_add(job->shards, job->args.operands[i], &error);
     return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
@@ -306,6 +310,8 @@ static const char help[] =
     "      --compression C      auto (default: detect by content), none, gzip or zlib\n"
     "      --from-idx FOLDER    read record offsets from text indexes in FOLDER (NAME.idx, as\n"
     "                           DALI's tfrecord2idx writes them); verifies headers but not data\n"
+    "      --storage KEY=VALUE  an option for remote stores: endpoint, region, key, secret,\n"
+    "                           anonymous, ...; repeatable\n"
     "      --append             add shards to an existing index, with its ids, columns and\n"
     "                           counts; existing records keep their numbers\n"
     "      --help               print this help\n";

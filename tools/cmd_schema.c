@@ -22,6 +22,7 @@ static const struct option options[] = {{"sample", required_argument, NULL, OPTI
                                         {"features", required_argument, NULL, OPTION_FEATURES},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
                                         {NULL, 0, NULL, 0}};
 
 enum schema_form { FORM_TABLE, FORM_JSON, FORM_C, FORM_PYTHON, FORM_TF };
@@ -174,7 +175,8 @@ static const char help[] =
     "      --access A         how to read shards: map (default), read, direct or auto\n"
     "      --check C          what to verify in a record: data (default) or header\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --shards FOLDER    read the shards from FOLDER, if the index was moved\n"
+    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
     "      --help             print this help\n";
 
 const struct command cmd_schema = {"schema", "list the features of tf.Example records", help, true,

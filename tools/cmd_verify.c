@@ -17,6 +17,7 @@ static const struct option options[] = {{"index-only", no_argument, NULL, OPTION
                                         {"threads", required_argument, NULL, OPTION_THREADS},
                                         {"framing", required_argument, NULL, ARGS_FRAMING},
                                         {"shards", required_argument, NULL, ARGS_SHARDS},
+                                        {"storage", required_argument, NULL, ARGS_STORAGE},
                                         {NULL, 0, NULL, 0}};
 
 /* Prints PATH: record N at byte B: REASON. A length of 0 means the whole shard: no byte is printed.
@@ -123,7 +124,8 @@ static const char help[] =
     "      --json             print one JSON document\n"
     "      --threads N        number of threads; 0 (default): one per core\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --shards FOLDER    read the shards from FOLDER, if the index was moved\n"
+    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
+    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
     "      --help             print this help\n";
 
 const struct command cmd_verify = {"verify", "verify every byte of an index and its shards", help,

@@ -7,6 +7,7 @@
 #include <recmap/parser.h>
 #include <recmap/progress.h>
 #include <recmap/record.h>
+#include <recmap/storage.h>
 #include <recmap/text.h>
 
 #ifdef __cplusplus
@@ -57,23 +58,28 @@ typedef struct recmap_dataset_options {
     recmap_extract_fn extract; /* if the index was built with a callback: the same callback, needed
                                   to find records by id */
     void *extract_context;
-    const char *shards; /* a folder to read the shards from, or NULL. Without it, relative names are
-                           in the index's folder. With it, relative names are in this folder, and
-                           so are absolute names, without the path that all of them have in
-                           common. Allows absolute names without allow_absolute_paths */
+    const char
+        *shards; /* a folder, or the URL of one, to read the shards from, or NULL. Without it,
+                    relative names are in the index's folder. With it, relative names are in this
+                    folder, and so are absolute names, without the path that all of them have in
+                    common. Allows absolute names without allow_absolute_paths */
     uint64_t span_keep_size; /* upper bound on the inflated bytes of compressed shards that this
                                 data set keeps in this process, for all its threads; 0: 1 GiB. The
                                 spans that threads are reading at the moment, one or a few per
                                 thread, are not counted. The records are the same for any value. If
                                 the spans in use do not fit, each is inflated again for every record
                                 or batch that needs it */
+    int allow_urls; /* not 0: accept an index that names shards by URLs. Off by default, because an
+                       index from elsewhere could name any server. Without it, such an index is
+                       INVALID, unless `shards` is set */
+    recmap_storage *storage; /* how to reach remote stores; NULL: the defaults */
 } recmap_dataset_options;
 
-#define RECMAP_DATASET_OPTIONS_VERSION 3
+#define RECMAP_DATASET_OPTIONS_VERSION 4
 #define RECMAP_DATASET_OPTIONS_INIT                                                                \
     {                                                                                              \
         RECMAP_DATASET_OPTIONS_VERSION, RECMAP_ACCESS_MAP, RECMAP_CHECK_DATA,                      \
-            RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL, NULL, 0                               \
+            RECMAP_INDEX_CHECK_LAZY, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL                      \
     }
 
 /* Threads: all functions except recmap_dataset_close may be called from many threads at once. Fork:

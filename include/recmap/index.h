@@ -5,6 +5,7 @@
 #include <recmap/counts.h>
 #include <recmap/progress.h>
 #include <recmap/record.h>
+#include <recmap/storage.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,13 +59,14 @@ typedef struct recmap_index_options {
                         positions are read. Their headers are checked, but their data is not. */
     const recmap_counted_feature *counted_features;
     size_t counted_feature_count;
+    recmap_storage *storage; /* how to reach shards that are named by URLs; NULL: the defaults */
 } recmap_index_options;
 
-#define RECMAP_INDEX_OPTIONS_VERSION 1
+#define RECMAP_INDEX_OPTIONS_VERSION 2
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL,    \
-            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0                               \
+            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL                         \
     }
 
 typedef struct recmap_index_summary {

@@ -2,7 +2,7 @@
 #ifndef RECMAP_SHARDS_H
 #define RECMAP_SHARDS_H
 
-#include <recmap/status.h>
+#include <recmap/storage.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +15,12 @@ typedef struct recmap_shards recmap_shards;
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_create(recmap_shards **shards,
                                                                recmap_error *error);
 RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
+
+/* How to reach the remote stores that added names refer to. NULL, as before the call: the defaults.
+ * The list keeps the storage. Errors: NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_set_storage(recmap_shards *shards,
+                                                                    recmap_storage *storage,
+                                                                    recmap_error *error);
 
 /* Adds the shards that `name` stands for. An existing file of that name takes precedence over the
  * other meanings:
@@ -29,12 +35,15 @@ RECMAP_API void recmap_shards_destroy(recmap_shards *shards);
  *     NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name
  *                         the shards of a set; all must exist;
  *     @LISTFILE           one of these names per line; empty lines and lines that begin with # are
- *                         skipped; relative names are relative to the list file's folder.
+ *                         skipped; relative names are relative to the list file's folder;
+ *     URL                 an object in a remote store (storage.h). s3://, gs:// and az:// may also
+ *                         be patterns, or folders if they end with a slash; all may be sets.
  *
  * Symbolic links to files count as files, even broken ones: reading them reports what is missing.
  *
- * Errors: INVALID if nothing exists or matches, naming it; IO if a folder or list file cannot be
- * read. The list is then unchanged. */
+ * Errors: INVALID if nothing exists or matches, naming it; IO if a folder, list file or remote
+ * store cannot be read. Objects that are named without a pattern are not looked for. The list is
+ * then unchanged. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_add(recmap_shards *shards, const char *name,
                                                             recmap_error *error);
 

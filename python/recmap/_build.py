@@ -17,10 +17,13 @@ from ._options import (
     OpenOptions,
     Path,
     Source,
+    StorageOptions,
     counted_of,
     lifts_of,
     load_framing,
     names_of,
+    storage_of,
+    storage_pairs,
 )
 from ._progress import Progress, shown
 from ._warn import warn_caller
@@ -48,6 +51,7 @@ def build_index(
                 framing=options.framing,
                 compression=options.compression_code,
                 idx_folder=options.from_idx,
+                storage=storage_of(options.storage),
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):
@@ -73,7 +77,9 @@ def _warn_of_gaps(path: str, id: str | None, counts: dict[str, int]) -> None:
         warn_caller(f"no record has an id: no record has the feature {id!r}")
     if not counts["damage"]:
         return
-    with Dataset._open(OpenOptions(path=path, allow_absolute_paths=True)) as dataset:
+    with Dataset._open(
+        OpenOptions(path=path, allow_absolute_paths=True, allow_urls=True)
+    ) as dataset:
         damage = dataset.info["damage"]
     first = damage[0]
     places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
@@ -98,6 +104,7 @@ def index(
     threads: int = 0,
     guard: bool = False,
     progress: Progress = "auto",
+    storage_options: StorageOptions | None = None,
 ) -> str:
     """Builds an index of shards and returns its path. An existing index is replaced.
 
@@ -118,8 +125,10 @@ def index(
         threads=threads,
         guard=guard,
         progress=progress,
+        storage=storage_pairs(storage_options),
     )
-    shards, default_path = _recmap.shards_expand(names_of(source))
+    storage = storage_of(options.storage)
+    shards, default_path = _recmap.shards_expand(names_of(source), storage)
     target = os.path.abspath(path if path is not None else default_path)
     build_index(target, shards, options)
     return target
@@ -141,7 +150,8 @@ def merge(path: Path, parts: Iterable[Path], *, progress: Progress = "auto") -> 
         StateMismatchError: the parts differ in ids, columns or counts.
     """
     names = names_of(parts)
-    first = OpenOptions(path=os.path.abspath(names[0]), allow_absolute_paths=True)
+    path_of_first = os.path.abspath(names[0])
+    first = OpenOptions(path=path_of_first, allow_absolute_paths=True, allow_urls=True)
     with Dataset._open(first) as dataset:
         options = IndexOptions(
             id=dataset._id_name(),

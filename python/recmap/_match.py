@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from ._dataset import Dataset
 from ._errors import CorruptRecordError, StaleIndexError
-from ._options import IndexOptions
+from ._options import IndexOptions, is_url
 
-__all__ = ["check_contents", "check_damage", "check_framing", "check_shards"]
+__all__ = ["check_contents", "check_damage", "check_framing", "check_shards", "resolved"]
 
 _ADVICE = "To build the index again, open the shards (not the .rmx) with rebuild=True."
 
@@ -77,6 +77,11 @@ def check_damage(dataset: Dataset, options: IndexOptions) -> None:
         )
 
 
+def resolved(folder: str, name: str) -> str:
+    """The path of a shard that an index or a caller names, without links; or its URL."""
+    return name if is_url(name) else os.path.realpath(os.path.join(folder, name))
+
+
 def check_shards(dataset: Dataset, shards: Sequence[str]) -> int:
     """Returns how many of `shards` the index has. They must be the first ones, and unchanged."""
     path = dataset.index_path
@@ -85,10 +90,12 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> int:
     if len(table) > len(shards):
         raise _stale(path, f"the index has {len(table)} shards, but only {len(shards)} were given")
     for (name, size, _, _), shard in zip(table, shards, strict=False):
-        if os.path.realpath(os.path.join(folder, name)) != os.path.realpath(shard):
+        if resolved(folder, name) != resolved("", shard):
             raise _stale(
                 path, f"the index has the shard {name}, but {shard} was given in its place"
             )
+        if is_url(shard):
+            continue  # every read compares the object with the index
         now = os.stat(shard).st_size
         if now != size:
             raise _stale(shard, f"the shard has {now} bytes, but had {size} when it was indexed")
@@ -100,5 +107,5 @@ def _check_rewritten(dataset: Dataset, shards: Sequence[str]) -> None:
     """Reads a record of every shard that is newer than the index, to compare it with the index."""
     built = os.stat(dataset.index_path).st_mtime_ns
     for (_, _, first, count), shard in zip(dataset._shard_table(), shards, strict=False):
-        if count and os.stat(shard).st_mtime_ns > built:
+        if count and not is_url(shard) and os.stat(shard).st_mtime_ns > built:
             dataset[first]

@@ -10,7 +10,7 @@ from . import _recmap
 from ._build import build_index
 from ._dataset import Dataset
 from ._errors import Error
-from ._match import check_contents, check_damage, check_framing, check_shards
+from ._match import check_contents, check_damage, check_framing, check_shards, resolved
 from ._options import (
     Access,
     Check,
@@ -22,11 +22,15 @@ from ._options import (
     OpenOptions,
     Path,
     Source,
+    StorageOptions,
     counted_of,
+    is_url,
     lifts_of,
     load_framing,
     names_of,
     path_of,
+    storage_of,
+    storage_pairs,
 )
 from ._progress import Progress
 
@@ -76,7 +80,7 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
 def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> IndexOptions:
     """Adds the ids, lifted columns, counts and framing that the index to be rebuilt has."""
     try:
-        dataset = Dataset._open(OpenOptions(path=path, allow_absolute_paths=True))
+        dataset = Dataset._open(OpenOptions(path=path, allow_absolute_paths=True, allow_urls=True))
     except Error:
         return indexing  # damaged, or of another version: nothing can be kept
     with dataset:
@@ -85,9 +89,9 @@ def _keep_contents(path: str, indexing: IndexOptions, first_shard: str) -> Index
         id = dataset._id_name() if indexing.id is None else indexing.id
         framings = {framing for framing, _ in dataset._formats()}
         folder = os.path.dirname(os.path.realpath(path))
-        names = {os.path.realpath(os.path.join(folder, row[0])) for row in dataset._shard_table()}
+        names = {resolved(folder, row[0]) for row in dataset._shard_table()}
     framing = indexing.framing
-    if framing == "auto" and len(framings) == 1 and os.path.realpath(first_shard) in names:
+    if framing == "auto" and len(framings) == 1 and resolved("", first_shard) in names:
         framing = framings.pop()
     return replace(
         indexing,
@@ -121,6 +125,8 @@ def open(
     allow_absolute_paths: bool = False,
     span_keep_size: int = 0,
     shards: Path | None = None,
+    storage_options: StorageOptions | None = None,
+    allow_urls: bool = False,
 ) -> Dataset:
     """Opens TFRecord files as a data set. The first use indexes them.
 
@@ -129,9 +135,10 @@ def open(
     it. Any other difference raises StaleIndexError, unless ``rebuild=True``.
 
     Args:
-        source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a
-            list of these, or an ``.rmx``. An ``.rmx`` is opened as it is: only the ids, columns
-            and counts asked for are checked. Naming a shard twice is an error.
+        source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL
+            (``s3://bucket/train-*.tfrecord``), a list of these, or an ``.rmx``. An ``.rmx`` is
+            opened as it is: only the ids, columns and counts asked for are checked. Naming a shard
+            twice is an error.
         id: a bytes or int64 feature by which records can be found.
         lift: features with one value per record to copy into the index as columns;
             {name: default} if records may lack one.
@@ -170,14 +177,19 @@ def open(
             keeps, over all threads; 0: 1 GiB. Data being read needs a few MiB per thread on top.
             Any value gives the same records. A true shuffle that needs more than this inflates
             again, a few MiB for each record or batch; ``ds.info["compressed"]`` has the sizes.
-        shards: the folder of the shards, if an ``.rmx`` was moved without them. Relative names are
-            looked up in it, and so are absolute names, without the path that all of them have in
-            common.
+        shards: the folder of the shards, or its URL, if an ``.rmx`` was moved without them.
+            Relative names are looked up in it, and so are absolute names and URLs, without the path
+            that all of them have in common.
+        storage_options: how to reach shards in remote stores: "endpoint", "region", "key",
+            "secret", "token", "anonymous" and others (docs/remote.md), also in the spellings of
+            fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on) are the defaults.
+        allow_urls: allow an ``.rmx`` to name shards in remote stores.
 
     Raises:
         FileNotFoundError: nothing has that name.
         InvalidError: an ``.rmx`` names shards outside its own folder. Pass ``shards=`` or, if you
-            trust the index, ``allow_absolute_paths=True``.
+            trust the index, ``allow_absolute_paths=True``; for URLs, ``allow_urls=True``.
+        StorageError: a remote store cannot be reached, or refuses access.
         StaleIndexError: the index is of other shards, or has other ids, columns or counts; or a
             text index does not match its shard.
         CorruptRecordError, CorruptIndexError: a shard or the index is damaged.
@@ -190,7 +202,13 @@ def open(
     is_index = _is_index(names)
     if shards is not None and not is_index:
         raise ValueError("shards= is for opening an .rmx: the shards are already named")
-    paths, default_path = ([], names[0]) if is_index else _recmap.shards_expand(names)
+    if is_index and is_url(names[0]):
+        raise ValueError(
+            "an .rmx must be a local file: copy it to this machine, then open the copy"
+        )
+    pairs = storage_pairs(storage_options)
+    storage = storage_of(pairs)
+    paths, default_path = ([], names[0]) if is_index else _recmap.shards_expand(names, storage)
     framing_name, framing_path = load_framing(framing)
     opening = OpenOptions(
         path=os.path.abspath(default_path if index is None else index),
@@ -203,6 +221,8 @@ def open(
         allow_absolute_paths=allow_absolute_paths or not is_index,  # naming shards allows them
         span_keep_size=span_keep_size,
         shards=path_of(shards),
+        allow_urls=allow_urls or not is_index,
+        storage=pairs,
         framing_path=framing_path,
     )
     indexing = IndexOptions(
@@ -216,6 +236,7 @@ def open(
         threads=threads,
         guard=guard,
         progress=progress,
+        storage=pairs,
     )
     if is_index:
         return _open_index(opening, indexing, rebuild=rebuild)

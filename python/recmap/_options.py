@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
 from . import _recmap
 from ._elements import element_of
@@ -24,11 +25,16 @@ __all__ = [
     "OpenOptions",
     "Path",
     "Source",
+    "StorageOptions",
+    "absolute",
     "counted_of",
+    "is_url",
     "lifts_of",
     "load_framing",
     "names_of",
     "path_of",
+    "storage_of",
+    "storage_pairs",
 ]
 
 Path: TypeAlias = "str | os.PathLike[str]"
@@ -38,6 +44,8 @@ Access: TypeAlias = Literal["map", "read", "direct", "auto"]
 Check: TypeAlias = Literal["data", "header"]
 Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
 Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
+StorageOptions: TypeAlias = "Mapping[str, object]"
+StoragePairs: TypeAlias = "tuple[tuple[str, str], ...]"
 Lifts: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, default)
 Count: TypeAlias = "Iterable[str] | Mapping[str, object]"
 Counted: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, dtype)
@@ -66,7 +74,9 @@ class OpenOptions:
     shard_limit: int = 0
     allow_absolute_paths: bool = False
     span_keep_size: int = 0
-    shards: str | None = None  # the folder of the shards, if the index was moved
+    shards: str | None = None  # the folder or URL of the shards, if the index was moved
+    allow_urls: bool = False
+    storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
     framing_path: str | None = None  # the shared object of a custom framing
 
     def __post_init__(self) -> None:
@@ -87,6 +97,8 @@ class OpenOptions:
             allow_absolute_paths=self.allow_absolute_paths,
             span_keep_size=self.span_keep_size,
             shards=self.shards,
+            allow_urls=self.allow_urls,
+            storage=storage_of(self.storage),
         )
 
     def opened(self) -> tuple[OpenOptions, ...]:
@@ -126,6 +138,7 @@ class IndexOptions:
     threads: int = 0
     guard: bool = False
     progress: Progress = "auto"
+    storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
 
     def __post_init__(self) -> None:
         _check_choice("compression", self.compression, _COMPRESSION)
@@ -176,5 +189,32 @@ def names_of(source: Source) -> list[str]:
     return names
 
 
+def is_url(name: str) -> bool:
+    return re.match("[a-z0-9]+://", name) is not None
+
+
 def path_of(path: Path | None) -> str | None:
-    return None if path is None else os.path.abspath(path)
+    return None if path is None else absolute(os.fspath(path))
+
+
+def absolute(name: str) -> str:
+    """The absolute path of a file, or the URL as it is."""
+    return name if is_url(name) else os.path.abspath(name)
+
+
+def storage_pairs(options: StorageOptions | None) -> StoragePairs:
+    """Storage options as names and texts. Options of an fsspec client are taken from their dict."""
+    pairs: list[tuple[str, str]] = []
+    for name, value in (options or {}).items():
+        if name == "client_kwargs" and isinstance(value, Mapping):
+            pairs += storage_pairs(value)
+        elif isinstance(value, bool):
+            pairs.append((name, "true" if value else "false"))
+        elif value is not None:
+            pairs.append((name, str(value)))
+    return tuple(pairs)
+
+
+def storage_of(pairs: StoragePairs) -> Any:
+    """The storage with these options; None means the defaults."""
+    return _recmap.storage_create(pairs) if pairs else None

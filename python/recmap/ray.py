@@ -38,6 +38,7 @@ from ._options import (
     OnCorrupt,
     Path,
     Source,
+    absolute,
     counted_of,
     lifts_of,
     load_framing,
@@ -252,7 +253,7 @@ def index(
         options: options for the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
     name, framing_path = load_framing(framing)  # the merge in this process needs it too
-    shards, default_path = _recmap.shards_expand(names_of(source))
+    shards, default_path = _recmap.shards_expand(names_of(source), None)
     target = os.path.abspath(path if path is not None else default_path)
     arguments = {
         "id": id,
@@ -272,7 +273,7 @@ def index(
     try:
         parts = [
             task.remote(shard, _part(folder, i), **arguments)
-            for i, shard in enumerate(map(os.path.abspath, shards))
+            for i, shard in enumerate(map(absolute, shards))
         ]
         _build.merge(target, _gathered(parts), progress=progress)
     finally:

@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "errors.h"
 #include "module.h"
+#include "storage.h"
 #include "view.h"
 
 /* A record that pins its shard or a buffer. Exports the record's bytes, and releases the pin. */
@@ -162,18 +163,28 @@ static int open_dataset(handle_object *handle, const char *path,
 /* `path` and `shards` own the bytes that the options borrow, so they are released after the data
  * set is open. */
 static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {
-        "path",  "access",      "header_only",          "check_index",    "index_in_memory",
-        "guard", "shard_limit", "allow_absolute_paths", "span_keep_size", "shards",
-        NULL};
+    static char *names[] = {"path",
+                            "access",
+                            "header_only",
+                            "check_index",
+                            "index_in_memory",
+                            "guard",
+                            "shard_limit",
+                            "allow_absolute_paths",
+                            "span_keep_size",
+                            "shards",
+                            "allow_urls",
+                            "storage",
+                            NULL};
     PyObject *path = NULL, *shards = NULL;
     int access = 0, header_only = 0, check_index = 0;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|ippppO&pO&O&:Handle", names, take_path, &path, &access,
-            &header_only, &check_index, &options.index_in_memory, &options.guard, take_unsigned,
-            &options.shard_limit, &options.allow_absolute_paths, take_uint64,
-            &options.span_keep_size, take_path_or_none, &shards))
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&|ippppO&pO&O&pO&:Handle", names,
+                                     take_path, &path, &access, &header_only, &check_index,
+                                     &options.index_in_memory, &options.guard, take_unsigned,
+                                     &options.shard_limit, &options.allow_absolute_paths,
+                                     take_uint64, &options.span_keep_size, take_path_or_none,
+                                     &shards, &options.allow_urls, take_storage, &options.storage))
         return NULL;
     options.shards = shards ? PyBytes_AsString(shards) : NULL;
     options.access = (recmap_access)access;

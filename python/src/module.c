@@ -17,7 +17,8 @@ static PyObject *install_guard(PyObject *module, PyObject *unused) {
 static PyMethodDef functions[] = {
     {"index_build", KEYWORDS(index_build), NULL},
     {"framing_load", framing_load, METH_O, NULL},
-    {"shards_expand", shards_expand, METH_O, NULL},
+    {"shards_expand", shards_expand, METH_VARARGS, NULL},
+    {"storage_create", storage_create, METH_O, NULL},
     {"example_decode", example_decode, METH_O, NULL},
     {"state_make", state_make, METH_VARARGS, NULL},
     {"order_continues", order_continues, METH_VARARGS, NULL},

@@ -39,7 +39,8 @@ extern PyType_Spec counts_spec;
 /* Functions of the module that are not methods of an object. */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords);
 PyObject *framing_load(PyObject *module, PyObject *path);
-PyObject *shards_expand(PyObject *module, PyObject *names);
+PyObject *shards_expand(PyObject *module, PyObject *arguments);
+PyObject *storage_create(PyObject *module, PyObject *pairs);
 PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *example_decode(PyObject *module, PyObject *record);
 PyObject *state_make(PyObject *module, PyObject *arguments);

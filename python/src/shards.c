@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "errors.h"
 #include "module.h"
+#include "storage.h"
 
 static recmap_status add_all(recmap_shards *shards, PyObject *names, int *failed,
                              recmap_error *error) {
@@ -12,7 +13,13 @@ static recmap_status add_all(recmap_shards *shards, PyObject *names, int *failed
     for (Py_ssize_t i = 0; i < count && status == RECMAP_OK; i++) {
         PyObject *name = PySequence_GetItem(names, i), *path = NULL;
         *failed = !name || !take_path(name, &path);
-        if (!*failed) status = recmap_shards_add(shards, PyBytes_AsString(path), error);
+        if (!*failed) {
+            /* A pattern in a remote store is matched by requests to it. */
+            const char *text = PyBytes_AsString(path);
+            Py_BEGIN_ALLOW_THREADS
+            status = recmap_shards_add(shards, text, error);
+            Py_END_ALLOW_THREADS
+        }
         Py_XDECREF(name);
         Py_XDECREF(path);
         if (*failed) break;
@@ -31,14 +38,19 @@ static PyObject *paths_of(const recmap_shards *shards) {
     return paths;
 }
 
-/* shards_expand(names) -> ([path], default path of their index) */
-PyObject *shards_expand(PyObject *module, PyObject *names) {
+/* shards_expand(names, storage or None) -> ([path], default path of their index) */
+PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     (void)module;
+    PyObject *names;
+    recmap_storage *storage = NULL;
+    if (!PyArg_ParseTuple(arguments, "OO&:shards_expand", &names, take_storage, &storage))
+        return NULL;
     recmap_shards *shards = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     int failed = 0;
     char index[4096];
     recmap_status status = recmap_shards_create(&shards, &error);
+    if (status == RECMAP_OK) status = recmap_shards_set_storage(shards, storage, &error);
     if (status == RECMAP_OK) status = add_all(shards, names, &failed, &error);
     if (status == RECMAP_OK && !failed)
         status = recmap_shards_index_path(index, sizeof index, shards, &error);

@@ -11,6 +11,8 @@
 #include "build/replay.h"
 #include "build/target.h"
 #include "index/index.h"
+#include "net/remote.h"
+#include "net/url.h"
 #include "os/file.h"
 #include "os/lock_file.h"
 #include "os/map.h"
@@ -35,6 +37,7 @@ struct recmap_index_builder {
     recmap_counted_feature *counted_features;
     struct extractor *extractor;
     struct framing framing;
+    recmap_storage *storage; /* NULL: the defaults */
     struct build_part *parts;
     size_t part_count;
     size_t part_capacity;
@@ -105,7 +108,8 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
     if (!fresh) return fail_memory(error);
     fresh->lock = (struct lock_file)LOCK_FILE_INIT;
     fresh->replaced_fd = -1;
-    status = copy_options(fresh, options, error);
+    status = storage_retain(&fresh->storage, options->storage, error);
+    if (status == RECMAP_OK) status = copy_options(fresh, options, error);
     if (status == RECMAP_OK && !(fresh->path = strdup(path))) status = fail_memory(error);
     if (status == RECMAP_OK) status = extractor_create(&fresh->extractor, &fresh->options, error);
     if (status == RECMAP_OK) status = framings_choose(&fresh->framing, options->framing, error);
@@ -141,6 +145,7 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
     free(builder->id_feature);
     free(builder->idx_folder);
     free(builder->path);
+    recmap_storage_destroy(builder->storage);
     file_close(builder->replaced_fd);
     lock_file_release(&builder->lock);
     free(builder);
@@ -288,7 +293,10 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
 
 /* Resolves the path of a shard. The folder of an index was resolved when it was opened. */
 static recmap_status resolve_part(struct build_part *part, recmap_error *error) {
-    return part->index ? RECMAP_OK : path_resolve(&part->resolved, part->path, error);
+    if (part->index) return RECMAP_OK;
+    if (!url_is_url(part->path)) return path_resolve(&part->resolved, part->path, error);
+    part->resolved = strdup(part->path);
+    return part->resolved ? remote_check_url(part->path, error) : fail_memory(error);
 }
 
 /* The index must not replace one of its own shards. */
@@ -368,6 +376,19 @@ static recmap_status sink_end_shard(void *builder, const struct shard_end *end,
     return packer_end_shard(((recmap_index_builder *)builder)->packer, end, NULL, error);
 }
 
+/* Text indexes are for local shards: their records' headers are read from a map. */
+static recmap_status check_local(const char *const *paths, size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (!url_is_url(paths[i])) continue;
+        fail(error, RECMAP_UNSUPPORTED,
+             "a text index cannot be used for a shard in a remote store");
+        fail_file(error, paths[i]);
+        fail_advise(error, "index it without --from-idx");
+        return RECMAP_UNSUPPORTED;
+    }
+    return RECMAP_OK;
+}
+
 /* Scans parts [first, end), all of them shards. */
 static recmap_status scan_parts(recmap_index_builder *builder, size_t first, size_t end,
                                 recmap_error *error) {
@@ -387,12 +408,14 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
         .on_corrupt = builder->options.on_corrupt,
         .extractor = builder->extractor,
         .refuses_others = true,
+        .storage = builder->storage,
         .progress = builder->options.progress,
         .progress_context = builder->options.progress_context,
         .totals = &builder->progress,
     };
     builder->progress.record_count = packer_record_count(builder->packer);
     recmap_status status = RECMAP_OK;
+    if (builder->idx_folder) status = check_local(paths, end - first, error);
     if (!builder->idx_folder) status = scan_shards(paths, end - first, &sink, &options, error);
     for (size_t i = 0; status == RECMAP_OK && builder->idx_folder && i < end - first; i++)
         status = side_index_scan(builder->idx_folder, paths[i], &sink, &options, error);

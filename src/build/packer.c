@@ -12,6 +12,7 @@
 #include "build/idsort.h"
 #include "index/manifest.h"
 #include "index/offsets.h"
+#include "net/url.h"
 #include "os/file.h"
 
 struct packer {
@@ -132,9 +133,10 @@ void packer_note_skips(struct packer *packer) {
 }
 
 /* The name of a shard in the index. If the shard is inside the index's folder, it is the relative
- * path, so that both can be moved together; otherwise it is the absolute path. */
+ * path, so that both can be moved together; otherwise it is the absolute path or the URL. */
 static const char *shard_name(const struct packer *packer, const char *path) {
     size_t size = strlen(packer->folder);
+    if (url_is_url(path)) return path;
     if (size == 1) return path + 1; /* the folder is "/" */
     return !strncmp(path, packer->folder, size) && path[size] == '/' ? path + size + 1 : path;
 }
@@ -150,9 +152,9 @@ recmap_status packer_begin_shard(struct packer *packer, const char *path, const 
     if (count == UINT32_MAX) return fail(error, RECMAP_INVALID, "too many shards: 2^32");
     if (!array_reserve(&packer->shards, &packer->shard_capacity, count + 1, sizeof *packer->shards))
         return fail_memory(error);
-    struct shard_entry shard = {.path = strdup(shard_name(packer, path)),
-                                .framing = strdup(framing)};
-    if (!shard.path || !shard.framing) {
+    struct shard_entry shard = {
+        .path = strdup(shard_name(packer, path)), .framing = strdup(framing), .etag = strdup("")};
+    if (!shard.path || !shard.framing || !shard.etag) {
         shard_entry_deinit(&shard);
         return fail_memory(error);
     }
@@ -319,6 +321,8 @@ recmap_status packer_end_shard(struct packer *packer, const struct shard_end *en
     shard->size = end->size;
     shard->compression = end->compression;
     shard->mtime_ns = end->mtime_ns;
+    free(shard->etag);
+    if (!(shard->etag = strdup(end->etag))) return fail_memory(error);
     shard->tail_size = end->tail_size;
     shard->point_count = end->points ? end->points->count : 0;
     shard->identity = identity ? *identity : identity_finish(packer->identity, end->size);

@@ -7,12 +7,13 @@
 #include "base/error.h"
 #include "format/framing.h"
 #include "os/file.h"
+#include "shards/shard_source.h"
 
 enum { RUN_RECORDS = 1 << 14 };
 
 char *replay_shard_path(const struct index_shard *shard, const char *folder) {
     const char *path = shard->entry.path;
-    return path[0] == '/' ? strdup(path) : path_join(folder, path);
+    return shard_name_is_absolute(path) ? strdup(path) : path_join(folder, path);
 }
 
 /* The value of record `number`. In the chunks, the default has replaced missing values. Up to the
@@ -103,8 +104,9 @@ static recmap_status add_shard(struct packer *packer, struct record_run *run,
     if (status != RECMAP_OK) return status;
     struct point_list points = {0};
     status = index_points(&points, index, (size_t)(shard - index_shards(index)), error);
-    struct shard_end end = {entry->file_size, entry->size,      entry->compression,
-                            entry->mtime_ns,  entry->tail_size, &points};
+    struct shard_end end = {entry->file_size, entry->size, entry->compression,
+                            entry->mtime_ns,  entry->etag, entry->tail_size,
+                            &points};
     if (status == RECMAP_OK) status = packer_end_shard(packer, &end, &entry->identity, error);
     points_deinit(&points);
     return status;

@@ -223,7 +223,7 @@ static recmap_status end_index(recmap_writer *writer, recmap_error *error) {
     recmap_status status = flush_run(writer, error);
     if (status == RECMAP_OK) status = file_get_stat(&stat, writer->file.fd, writer->path, error);
     if (status != RECMAP_OK) return status;
-    struct shard_end end = {stat.size, stat.size, COMPRESSION_NONE, stat.mtime_ns, 0, NULL};
+    struct shard_end end = {stat.size, stat.size, COMPRESSION_NONE, stat.mtime_ns, "", 0, NULL};
     return packer_end_shard(writer->packer, &end, NULL, error);
 }
 

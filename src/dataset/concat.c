@@ -112,6 +112,7 @@ static void add_access(recmap_dataset *concat, const recmap_dataset *part) {
     if (part->check == FRAME_CHECK_ALL) concat->check = FRAME_CHECK_ALL;
     if (part->access != concat->access) concat->access = RECMAP_ACCESS_READ;
     concat->evicts_shards |= part->evicts_shards;
+    concat->is_remote |= part->is_remote;
     concat->outgrows_caches |= part->outgrows_caches;
 }
 

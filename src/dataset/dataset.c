@@ -50,12 +50,17 @@ static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error)
 
 static recmap_status prepare_shards(recmap_dataset *dataset, const recmap_dataset_options *options,
                                     recmap_access access, recmap_error *error) {
-    struct shard_cache_options caching = {access, options->allow_absolute_paths != 0,
-                                          options->shards, options->shard_limit,
-                                          options->span_keep_size};
+    struct shard_cache_options caching = {access,
+                                          options->allow_absolute_paths != 0,
+                                          options->shards,
+                                          options->shard_limit,
+                                          options->span_keep_size,
+                                          options->allow_urls != 0,
+                                          options->storage};
     dataset->access = dataset->info.access = access;
     recmap_status status = shard_cache_create(&dataset->shards, dataset->index, &caching, error);
     if (status == RECMAP_OK) dataset->evicts_shards = shard_cache_evicts(dataset->shards);
+    if (status == RECMAP_OK) dataset->is_remote = shard_cache_is_remote(dataset->shards);
     return status;
 }
 

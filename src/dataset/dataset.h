@@ -29,6 +29,7 @@ struct recmap_dataset {
     frame_check check;
     recmap_access access;
     bool evicts_shards;            /* as shard_cache_evicts; of any part */
+    bool is_remote;                /* a shard may be in a remote store; of any part */
     bool outgrows_caches;          /* a record is unlikely to be in a CPU cache when read again */
     struct extractor *extractor;   /* reads the ids of records; NULL without ids */
     struct record_buffer *buffers; /* of copied records that were not released; process lock */

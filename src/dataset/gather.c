@@ -9,6 +9,7 @@
 #include "dataset/batch.h"
 #include "dataset/dataset.h"
 #include "dataset/gather.h"
+#include "dataset/overlap.h"
 #include "dataset/parallel.h"
 #include "dataset/row_caches.h"
 
@@ -33,6 +34,8 @@ struct gather {
     uint32_t shard_index;
     bool is_borrowed; /* the gather holds the pin, not the batch: no record points into the shard */
     struct verified *verified; /* long records not to check again; NULL: every record is checked */
+    struct overlap overlap;    /* reads of distant shards */
+    bool is_final; /* the error is one of a network: reading again would not improve it */
 };
 
 static void leave_shard(struct gather *gather) {
@@ -148,7 +151,10 @@ static recmap_status check(struct gather *gather, size_t i, const struct shard_w
 /* Returns the end of the requests from `i` on that share a read because each lies close to the
  * preceding ones. Requests are sorted by number, but their places need not ascend: a forged index
  * can give a later record an earlier place. Such a record starts a read of its own. */
-static size_t merge_requests(const struct gather *gather, size_t i, size_t end, uint64_t *size) {
+static size_t merge_requests(const struct gather *gather, size_t i, size_t end, uint64_t *size,
+                             bool is_distant) {
+    const uint64_t gap = is_distant ? OVERLAP_GAP : READ_GAP;
+    const uint64_t total_max = is_distant ? OVERLAP_MAX : READ_MAX;
     const recmap_batch *batch = gather->batch;
     const struct index_place *first = &batch->places[i];
     uint64_t last = first->offset + first->frame_size;
@@ -156,8 +162,8 @@ static size_t merge_requests(const struct gather *gather, size_t i, size_t end, 
     for (; next < end; next++) {
         const struct index_place *place = &batch->places[next];
         if (batch->shards[next] || place->shard_index != first->shard_index ||
-            place->offset < first->offset || place->offset > last + READ_GAP ||
-            place->offset + place->frame_size - first->offset > READ_MAX)
+            place->offset < first->offset || place->offset > last + gap ||
+            place->offset + place->frame_size - first->offset > total_max)
             break;
         /* A repeated record does not extend the read. */
         if (place->offset + place->frame_size > last) last = place->offset + place->frame_size;
@@ -166,15 +172,53 @@ static size_t merge_requests(const struct gather *gather, size_t i, size_t end, 
     return next;
 }
 
+/* Plans to read the requests [first, end) with one read of a distant shard. */
+static recmap_status plan_distant(struct gather *gather, size_t first, size_t end, uint64_t size,
+                                  recmap_error *error) {
+    struct open_shard *pin;
+    const struct index_place *place = &gather->batch->places[first];
+    RETURN_IF_FAILED(dataset_pin_shard(&pin, gather->dataset, place->shard_index, error));
+    return overlap_add(&gather->overlap, first, end, place->offset, size, pin, error);
+}
+
+static recmap_status check_window(struct gather *gather, size_t first, size_t end,
+                                  const struct shard_window *window, recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    for (size_t r = first; status == RECMAP_OK && r < end; r++)
+        status = check(gather, r, window, error);
+    return status;
+}
+
+/* Makes the planned reads and checks their records. Bytes that were changed on the way fail the
+ * check, so they are read once more: only what is wrong at the source fails twice. */
+static recmap_status read_distant(struct gather *gather, recmap_error *error) {
+    struct overlap *overlap = &gather->overlap;
+    recmap_status status = overlap_read(overlap, error);
+    gather->is_final = status != RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && i < overlap->count; i++) {
+        const struct overlapped_read *part = &overlap->parts[i];
+        const struct source_read *read = &overlap->reads[i];
+        struct shard_window window = overlap_window(overlap, i);
+        status = check_window(gather, part->first, part->end, &window, error);
+        if (status != RECMAP_CORRUPT && status != RECMAP_STALE) continue;
+        status = source_read(read->source, read->data, read->size, read->offset, error);
+        if (status == RECMAP_OK)
+            status = check_window(gather, part->first, part->end, &window, error);
+    }
+    return status;
+}
+
 /* Reads and checks the requests from `i` on that share a read. */
 static recmap_status read_merged(struct gather *gather, size_t i, size_t count, size_t *next,
                                  recmap_error *error) {
     recmap_batch *batch = gather->batch;
     const struct index_place *first = &batch->places[i];
     uint64_t size;
-    *next = merge_requests(gather, i, count, &size);
     recmap_status status = enter_shard(gather, first->shard_index, error);
     if (status != RECMAP_OK) return status;
+    bool is_distant = open_shard_distant_source(gather->shard) != NULL;
+    *next = merge_requests(gather, i, count, &size, is_distant);
+    if (is_distant) return plan_distant(gather, i, *next, size, error);
     uint8_t *bytes = batch_allocate(batch, (size_t)size);
     if (!bytes) return fail_memory(error);
     status = open_shard_read(gather->shard, bytes, (size_t)size, first->offset, error);
@@ -262,7 +306,7 @@ static recmap_status read_all(struct gather *gather, size_t count, recmap_error 
         if (status != RECMAP_OK) return status;
         i = next;
     }
-    return RECMAP_OK;
+    return read_distant(gather, error);
 }
 
 /* Returns the error of the first bad record. The pipeline need not have failed at that one: records
@@ -283,12 +327,15 @@ static recmap_status fail_first(recmap_batch *batch, recmap_dataset *dataset, si
 
 static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset,
                                      struct verified *verified, size_t count, recmap_error *error) {
-    struct gather gather = {.batch = batch, .dataset = dataset, .verified = verified};
+    struct gather gather = {
+        .batch = batch, .dataset = dataset, .verified = verified, .overlap = {.batch = batch}};
     recmap_status status = read_all(&gather, count, error);
     leave_shard(&gather);
+    overlap_deinit(&gather.overlap);
     batch->count = count;
     if (status == RECMAP_OK) return RECMAP_OK;
     recmap_batch_clear(batch);
+    if (gather.is_final) return status;
     return fail_first(batch, dataset, count, status, error);
 }
 

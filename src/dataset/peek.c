@@ -6,7 +6,9 @@
  * determines where their payload is, and only in shards whose records need no pin. */
 static const uint8_t *bytes_of(struct open_shard **shard, const recmap_dataset *dataset,
                                uint32_t shard_index) {
-    if (dataset->evicts_shards || !framing_is_tfrecord(dataset->framings[shard_index])) return NULL;
+    if (dataset->is_remote || dataset->evicts_shards ||
+        !framing_is_tfrecord(dataset->framings[shard_index]))
+        return NULL;
     if (dataset_pin_shard(shard, dataset, shard_index, NULL) != RECMAP_OK) return NULL;
     const uint8_t *bytes = open_shard_bytes(*shard);
     if (!bytes) shard_cache_unpin(*shard);

@@ -150,17 +150,30 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
     return dataset_check_frame_as(record, dataset, dataset->check, window, place, number, error);
 }
 
+static recmap_status read_frame(recmap_record *record, struct record_buffer *buffer,
+                                recmap_dataset *dataset, const struct open_shard *shard,
+                                const struct index_place *place, uint64_t number,
+                                recmap_error *error) {
+    struct shard_window window = {buffer->bytes, place->offset, place->frame_size, NULL};
+    recmap_status status =
+        open_shard_read(shard, buffer->bytes, (size_t)place->frame_size, place->offset, error);
+    if (status == RECMAP_OK)
+        return dataset_check_frame(record, dataset, &window, place, number, error);
+    fail_at(error, NULL, number, RECMAP_NO_OFFSET);
+    return status;
+}
+
+/* Bytes of a distant shard that fail a check may have been changed on the way, so they are read
+ * once more. */
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
                                  const struct open_shard *shard, const struct index_place *place,
                                  uint64_t number, recmap_error *error) {
     struct record_buffer *buffer = create_buffer(dataset, place->frame_size);
     if (!buffer) return fail_memory(error);
-    recmap_status status =
-        open_shard_read(shard, buffer->bytes, (size_t)place->frame_size, place->offset, error);
-    if (status != RECMAP_OK) fail_at(error, NULL, number, RECMAP_NO_OFFSET);
-    struct shard_window window = {buffer->bytes, place->offset, place->frame_size, NULL};
-    if (status == RECMAP_OK)
-        status = dataset_check_frame(record, dataset, &window, place, number, error);
+    recmap_status status = read_frame(record, buffer, dataset, shard, place, number, error);
+    bool may_pass = status == RECMAP_CORRUPT || status == RECMAP_STALE;
+    if (may_pass && open_shard_distant_source(shard))
+        status = read_frame(record, buffer, dataset, shard, place, number, error);
     record->pin = &buffer->pin;
     if (status != RECMAP_OK) release_buffer(&buffer->pin);
     return status;
@@ -170,7 +183,7 @@ void dataset_prefetch_page(const recmap_dataset *dataset, uint64_t number) {
     uint32_t shard_index;
     uint64_t offset;
     struct open_shard *shard;
-    if (dataset->access != RECMAP_ACCESS_MAP || dataset->evicts_shards ||
+    if (dataset->access != RECMAP_ACCESS_MAP || dataset->is_remote || dataset->evicts_shards ||
         !dataset_guess_place(&shard_index, &offset, dataset, number) ||
         dataset_pin_shard(&shard, dataset, shard_index, NULL) != RECMAP_OK)
         return;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "dataset/span_read.h"
 #include "format/framing.h"
+#include "net/url.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "os/thread.h"
@@ -18,8 +19,8 @@ struct open_shard {
     struct record_pin pin; /* first, so that a pin is its shard */
     struct shard_cache *cache;
     uint32_t shard_index;
-    struct shard_image image; /* used if fd is -1 */
-    int fd;                   /* -1 if the shard is mapped */
+    struct shard_image image; /* used if there is no source */
+    struct source *source;    /* NULL if the shard is mapped */
     struct point_list points; /* seek points of a compressed shard */
     struct waypoints *waypoints;
     int direct_fd; /* for reads past the page cache; -1: none */
@@ -38,8 +39,9 @@ struct shard_slot {
 struct shard_cache {
     struct index_file *index;
     struct shard_cache_options options;
-    char *folder;         /* of relative names: the index's folder, or options.folder */
-    bool is_moved;        /* options.folder replaces the index's folder */
+    char *folder;            /* of relative names: the index's folder, or options.folder */
+    bool is_moved;           /* options.folder replaces the index's folder */
+    recmap_storage *storage; /* NULL if no shard is in a remote store */
     size_t common_length; /* of the prefix of absolute names that options.folder replaces, or 0 */
     struct shard_slot *slots;
     size_t shard_count;
@@ -55,8 +57,8 @@ struct shard_cache {
  * that the process may open. */
 enum { MAPS_MAX = 32000, FILES_SHARE = 2, FILES_MIN = 4 };
 
-/* In a compressed shard only one of this many samples is compared, because each may cost inflating
- * a span. */
+/* In a compressed or remote shard only one of this many samples is compared, because each may cost
+ * inflating a span, or a request. */
 enum { SAMPLES_STEP = 8 };
 
 static const struct shard_entry *entry_of(const struct shard_cache *cache, uint32_t shard_index) {
@@ -70,9 +72,21 @@ static size_t default_limit(recmap_access access) {
     return files < FILES_MIN ? FILES_MIN : files;
 }
 
+static recmap_status check_url(const struct shard_cache *cache, const char *name,
+                               recmap_error *error) {
+    if (cache->options.allow_urls) return remote_check_url(name, error);
+    fail(error, RECMAP_INVALID, "the index names this shard in a remote store");
+    fail_file(error, name);
+    fail_advise(error, "if you trust the index, open it with allow_urls; or set shards to the "
+                       "folder or URL that has the shards");
+    return RECMAP_INVALID;
+}
+
 static recmap_status check_name(const struct shard_cache *cache, const char *name,
                                 recmap_error *error) {
-    if (name[0] != '/' || cache->options.allow_absolute_paths || cache->is_moved) return RECMAP_OK;
+    if (cache->is_moved) return RECMAP_OK;
+    if (url_is_url(name)) return check_url(cache, name, error);
+    if (name[0] != '/' || cache->options.allow_absolute_paths) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
     fail_file(error, name);
     fail_advise(error, "open it with shards set to the folder of the shards, or, if you trust the "
@@ -87,23 +101,41 @@ static recmap_status check_names(const struct shard_cache *cache, recmap_error *
     return status;
 }
 
-/* The length of the longest folder, including its last slash, that contains all absolute names. */
+/* The length of the longest folder, including its last slash, that contains all absolute names and
+ * URLs. */
 static size_t common_length(const struct shard_cache *cache) {
     const char *first = NULL;
     size_t length = 0;
     for (uint32_t i = 0; i < cache->shard_count; i++) {
         const char *name = entry_of(cache, i)->path;
-        if (name[0] != '/') continue;
+        if (!shard_name_is_absolute(name)) continue;
         if (!first) {
             first = name;
             length = (size_t)(strrchr(name, '/') - name) + 1;
         }
         size_t same = 0;
         while (same < length && name[same] == first[same]) same++;
-        while (first[same - 1] != '/') same--; /* ends at the first slash at the latest */
+        while (same && first[same - 1] != '/') same--;
         length = same;
     }
     return length;
+}
+
+/* Copies the URL of a folder, without a slash at its end. */
+static recmap_status copy_folder_url(struct shard_cache *cache, const char *url,
+                                     recmap_error *error) {
+    size_t size = strlen(url);
+    while (size && url[size - 1] == '/') size--;
+    cache->folder = strndup(url, size);
+    return cache->folder ? remote_check_url(url, error) : fail_memory(error);
+}
+
+/* A storage is needed if a shard, or the folder of all, is named by a URL. */
+static recmap_status find_storage(struct shard_cache *cache, recmap_error *error) {
+    bool is_remote = url_is_url(cache->folder);
+    for (uint32_t i = 0; !is_remote && i < cache->shard_count; i++)
+        is_remote = url_is_url(entry_of(cache, i)->path);
+    return is_remote ? storage_retain(&cache->storage, cache->options.storage, error) : RECMAP_OK;
 }
 
 /* Resolves the folder of relative names to an absolute path, because the process may change its
@@ -113,6 +145,7 @@ static recmap_status find_folder(struct shard_cache *cache, recmap_error *error)
     if (!folder)
         return path_resolve_folder(&cache->folder, store_path(index_store(cache->index)), error);
     cache->common_length = common_length(cache);
+    if (url_is_url(folder)) return copy_folder_url(cache, folder, error);
     recmap_status status = path_resolve(&cache->folder, folder, error);
     if (status != RECMAP_OK) fail_advise(error, "pass the folder that has the shards");
     return status;
@@ -133,6 +166,7 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     recmap_status status = fresh->slots && fresh->spans ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = check_names(fresh, error);
     if (status == RECMAP_OK) status = find_folder(fresh, error);
+    if (status == RECMAP_OK) status = find_storage(fresh, error);
     if (status == RECMAP_OK) *cache = fresh;
     else shard_cache_destroy(fresh);
     return status;
@@ -141,7 +175,7 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
 static void free_shard(struct open_shard *shard) {
     if (!shard) return;
     image_close(&shard->image);
-    file_close(shard->fd);
+    source_close(shard->source);
     file_close(shard->direct_fd);
     points_deinit(&shard->points);
     waypoints_destroy(shard->waypoints);
@@ -155,6 +189,7 @@ void shard_cache_destroy(struct shard_cache *cache) {
     span_cache_destroy(cache->spans);
     free(cache->slots);
     free(cache->folder);
+    recmap_storage_destroy(cache->storage);
     free(cache);
 }
 
@@ -162,12 +197,34 @@ bool shard_cache_evicts(const struct shard_cache *cache) {
     return cache->evicts;
 }
 
-recmap_status shard_cache_open_file(int *fd, const struct shard_cache *cache, const char *name,
-                                    recmap_error *error) {
-    if (cache->is_moved && name[0] == '/') name += cache->common_length;
-    if (name[0] != '/') return file_open_beneath(fd, cache->folder, name, error);
-    recmap_status status = check_name(cache, name, error);
-    return status == RECMAP_OK ? file_open(fd, name, error) : status;
+bool shard_cache_is_remote(const struct shard_cache *cache) {
+    return cache->storage != NULL;
+}
+
+/* Opens the object NAME in the folder that options.folder names by its URL. */
+static recmap_status open_in_folder_url(struct source **source, const struct shard_cache *cache,
+                                        const char *name, const struct remote_identity *expected,
+                                        recmap_error *error) {
+    char *url = path_join(cache->folder, name);
+    if (!url) return fail_memory(error);
+    recmap_status status = remote_open(source, cache->storage, url, expected, error);
+    free(url);
+    return status;
+}
+
+recmap_status shard_cache_open_source(struct source **source, const struct shard_cache *cache,
+                                      const char *name, const struct remote_identity *expected,
+                                      recmap_error *error) {
+    int fd;
+    const char *full_name = name;
+    if (cache->is_moved && shard_name_is_absolute(name)) name += cache->common_length;
+    if (shard_name_is_absolute(name)) {
+        RETURN_IF_FAILED(check_name(cache, name, error));
+        return shard_source_open(source, name, cache->storage, expected, error);
+    }
+    if (url_is_url(cache->folder)) return open_in_folder_url(source, cache, name, expected, error);
+    RETURN_IF_FAILED(file_open_beneath(&fd, cache->folder, name, error));
+    return source_open_file(source, fd, full_name, error);
 }
 
 static recmap_status fail_stale(const struct shard_entry *entry, const char *difference,
@@ -215,7 +272,9 @@ static recmap_status check_sample(const struct open_shard *shard, uint64_t recor
 static recmap_status check_samples(const struct open_shard *shard, const struct shard_entry *entry,
                                    recmap_error *error) {
     const struct shard_identity *identity = &entry->identity;
-    size_t step = entry->compression == COMPRESSION_NONE ? 1 : SAMPLES_STEP;
+    bool is_near = entry->compression == COMPRESSION_NONE &&
+                   (!shard->source || shard->source->fd >= 0);
+    size_t step = is_near ? 1 : SAMPLES_STEP;
     for (size_t i = 0; i < identity->sample_count; i += step) {
         uint64_t record_index = i * identity->sample_step;
         if (record_index >= entry->record_count) break;
@@ -274,29 +333,41 @@ static bool close_oldest(struct shard_cache *cache) {
  * if that does not help, the shard is read with pread. */
 static recmap_status load(struct open_shard *shard, const struct shard_entry *entry,
                           recmap_error *error) {
-    if (shard->cache->options.access != RECMAP_ACCESS_MAP) return RECMAP_OK;
+    int fd = shard->source->fd;
+    if (shard->cache->options.access != RECMAP_ACCESS_MAP || fd < 0) return RECMAP_OK;
     recmap_error local;
     recmap_status status;
-    do status = image_open(&shard->image, shard->fd, entry->file_size, entry->path, &local);
+    do status = image_open(&shard->image, fd, entry->file_size, entry->path, &local);
     while (status == RECMAP_NO_MEMORY && close_oldest(shard->cache));
     if (status == RECMAP_NO_MEMORY) return RECMAP_OK;
     if (status != RECMAP_OK && error) *error = local;
     if (status != RECMAP_OK) return status;
-    file_close(shard->fd);
-    shard->fd = -1;
+    source_close(shard->source);
+    shard->source = NULL;
     return RECMAP_OK;
 }
 
-static recmap_status open_file(struct open_shard *shard, const char *path, recmap_error *error) {
+/* The version of an object that the index expects, or NULL if it does not know one: then the object
+ * is examined as a file is. One that was moved may be a copy, with another ETag. */
+static const struct remote_identity *find_expected(struct remote_identity *expected,
+                                                   const struct open_shard *shard) {
+    const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
+    *expected = (struct remote_identity){entry->file_size, entry->mtime_ns, entry->etag};
+    return entry->etag[0] && !shard->cache->is_moved ? expected : NULL;
+}
+
+static recmap_status open_source(struct open_shard *shard, const char *path, recmap_error *error) {
     struct shard_cache *cache = shard->cache;
+    struct remote_identity identity;
+    const struct remote_identity *expected = find_expected(&identity, shard);
     recmap_error local;
     recmap_status status;
     /* Closing another shard helps only if shards are read with pread: mapped ones hold no files. */
-    do status = shard_cache_open_file(&shard->fd, cache, path, &local);
+    do status = shard_cache_open_source(&shard->source, cache, path, expected, &local);
     while (status == RECMAP_IO && local.system_errno == EMFILE &&
            cache->options.access != RECMAP_ACCESS_MAP && close_oldest(cache));
     if (status != RECMAP_OK && error) *error = local;
-    if (status == RECMAP_IO && local.system_errno != EMFILE)
+    if (status == RECMAP_IO && local.system_errno != EMFILE && !url_is_url(local.path))
         fail_advise(
             error,
             "the shard is expected in %s. Move it back, pass `--shards FOLDER`, or index the "
@@ -310,27 +381,40 @@ static recmap_status open_file(struct open_shard *shard, const char *path, recma
 static void open_direct(struct open_shard *shard, const char *path, const struct file_stat *first) {
     struct file_stat second;
     int fd;
-    if (shard_cache_open_file(&fd, shard->cache, path, NULL) != RECMAP_OK) return;
+    struct source *source;
+    if (shard_cache_open_source(&source, shard->cache, path, NULL, NULL) != RECMAP_OK) return;
+    if (source_take_file(&fd, source, NULL) != RECMAP_OK) return;
     if (file_get_stat(&second, fd, path, NULL) == RECMAP_OK && file_is_same(&second, first) &&
         file_pass_cache(&shard->direct_alignment, fd))
         shard->direct_fd = fd;
     else file_close(fd);
 }
 
+/* Whether the source is certainly the indexed version, judging by what is known without reading it.
+ */
+static bool is_same_version(const struct source *source, const struct shard_entry *entry) {
+    if (source->etag[0] && entry->etag[0]) return !strcmp(source->etag, entry->etag);
+    return source->stat.mtime_ns == entry->mtime_ns;
+}
+
 static recmap_status open_shard_file(struct open_shard *shard, recmap_error *error) {
     const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     struct file_stat stat;
-    recmap_status status = open_file(shard, entry->path, error);
-    if (status == RECMAP_OK) status = file_get_stat(&stat, shard->fd, entry->path, error);
-    if (status == RECMAP_OK) status = check_size(shard, &stat, error);
+    bool is_same = true;
+    recmap_status status = open_source(shard, entry->path, error);
+    if (status == RECMAP_OK) {
+        stat = shard->source->stat;
+        is_same = is_same_version(shard->source, entry);
+        status = check_size(shard, &stat, error);
+    }
     if (status == RECMAP_OK)
         status = index_points(&shard->points, shard->cache->index, shard->shard_index, error);
     if (status == RECMAP_OK && entry->compression != COMPRESSION_NONE)
         status = (shard->waypoints = waypoints_create()) ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = load(shard, entry, error);
-    if (status == RECMAP_OK && stat.mtime_ns != entry->mtime_ns)
-        status = check_samples(shard, entry, error);
-    if (status == RECMAP_OK && shard->fd >= 0 && entry->compression == COMPRESSION_NONE &&
+    if (status == RECMAP_OK && !is_same) status = check_samples(shard, entry, error);
+    if (status == RECMAP_OK && shard->source && shard->source->fd >= 0 &&
+        entry->compression == COMPRESSION_NONE &&
         shard->cache->options.access == RECMAP_ACCESS_DIRECT)
         open_direct(shard, entry->path, &stat);
     return status;
@@ -390,7 +474,8 @@ struct record_pin *open_shard_record_pin(struct open_shard *shard) {
  * closed when it is unpinned. That is safe: records are copied from it. */
 static bool must_be_temporary(const struct open_shard *shard) {
     const struct shard_cache *cache = shard->cache;
-    return shard->fd >= 0 && !cache->evicts && cache->options.access == RECMAP_ACCESS_MAP;
+    return shard->source && shard->source->fd >= 0 && !cache->evicts &&
+           cache->options.access == RECMAP_ACCESS_MAP;
 }
 
 /* The shard is opened without holding the lock. Two threads may open the same one; `publish` keeps
@@ -400,11 +485,8 @@ recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cac
     if (pin_if_open(shard, cache, shard_index)) return RECMAP_OK;
     struct open_shard *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    *fresh = (struct open_shard){.pin = {release_pin},
-                                 .cache = cache,
-                                 .shard_index = shard_index,
-                                 .fd = -1,
-                                 .direct_fd = -1};
+    *fresh = (struct open_shard){
+        .pin = {release_pin}, .cache = cache, .shard_index = shard_index, .direct_fd = -1};
     recmap_status status = open_shard_file(fresh, error);
     if (status != RECMAP_OK) {
         free_shard(fresh);
@@ -441,7 +523,7 @@ static struct span_source source_of(const struct open_shard *shard) {
     return (struct span_source){.entry = entry_of(shard->cache, shard->shard_index),
                                 .points = &shard->points,
                                 .map = shard->image.map,
-                                .fd = shard->fd,
+                                .source = shard->source,
                                 .waypoints = shard->waypoints};
 }
 
@@ -471,13 +553,15 @@ bool open_shard_was_cut(const struct open_shard *shard) {
 
 bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size) {
     find_in_file(shard, &offset, &size);
-    if (shard->fd >= 0) return file_is_resident(shard->fd, offset, size);
+    /* Of an object nothing is resident, but asking for it in advance would not help. */
+    if (shard->source)
+        return shard->source->fd < 0 || file_is_resident(shard->source->fd, offset, size);
     return !shard->image.map || map_is_resident(shard->image.map, offset, size);
 }
 
 void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size) {
     find_in_file(shard, &offset, &size);
-    if (shard->fd >= 0) file_will_need(shard->fd, offset, size);
+    if (shard->source && shard->source->fd >= 0) file_will_need(shard->source->fd, offset, size);
     else if (shard->image.map) map_advise(shard->image.map, offset, size, MAP_ADVICE_WILL_NEED);
 }
 
@@ -486,7 +570,7 @@ void open_shard_expect_random(struct open_shard *shard) {
     atomic_store_explicit(&shard->expects_random, true, memory_order_relaxed);
     /* Spans are read sequentially. */
     if (is_compressed(shard)) return;
-    if (shard->fd >= 0) file_expect_random(shard->fd);
+    if (shard->source && shard->source->fd >= 0) file_expect_random(shard->source->fd);
     else if (shard->image.map)
         map_advise(shard->image.map, 0, shard->image.size, MAP_ADVICE_RANDOM);
 }
@@ -500,12 +584,16 @@ static struct span_reader reader_of(const struct open_shard *shard) {
     return (struct span_reader){shard->cache->spans, source_of(shard), shard->shard_index};
 }
 
+struct source *open_shard_distant_source(const struct open_shard *shard) {
+    bool is_distant = shard->source && shard->source->fd < 0 && !is_compressed(shard);
+    return is_distant ? shard->source : NULL;
+}
+
 recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t size,
                               uint64_t offset, recmap_error *error) {
     struct span_reader reader = reader_of(shard);
     if (is_compressed(shard)) return span_read(&reader, data, size, offset, error);
-    const char *path = entry_of(shard->cache, shard->shard_index)->path;
-    if (shard->fd >= 0) return file_read_at(shard->fd, data, size, offset, path, error);
+    if (shard->source) return source_read(shard->source, data, size, offset, error);
     memcpy(data, shard->image.data + offset, size);
     return RECMAP_OK;
 }

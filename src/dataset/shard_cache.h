@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "index/index.h"
 #include "shards/image.h"
+#include "shards/shard_source.h"
 
 struct shard_cache;
 
@@ -26,6 +27,8 @@ struct shard_cache_options {
     const char *folder;      /* the data set's option `shards`; only used by shard_cache_create */
     unsigned limit;          /* of open shards; 0: derived from the limits of the process */
     uint64_t span_keep_size; /* as the data set's option */
+    bool allow_urls;
+    recmap_storage *storage; /* NULL: the defaults */
 };
 
 /* `index` must outlive the cache. Errors: NO_MEMORY, INVALID (an absolute name that is not
@@ -44,10 +47,15 @@ void shard_cache_destroy(struct shard_cache *cache);
  * is ever closed and pins are not needed. */
 bool shard_cache_evicts(const struct shard_cache *cache);
 
-/* Opens a shard's file by its name in the index, if the name is allowed.
- * Errors: IO, CORRUPT (a name that leaves the index's folder). */
-recmap_status shard_cache_open_file(int *fd, const struct shard_cache *cache, const char *name,
-                                    recmap_error *error);
+/* Whether a shard may be in a remote store, so that opening it may take a request. */
+bool shard_cache_is_remote(const struct shard_cache *cache);
+
+/* Opens a shard's file or object by its name in the index, if the name is allowed. `expected` is
+ * the version of an object, or NULL: see remote_open. `name` must outlive the source. Errors: IO,
+ * CORRUPT (a name that leaves the index's folder), and those of remote_open. */
+recmap_status shard_cache_open_source(struct source **source, const struct shard_cache *cache,
+                                      const char *name, const struct remote_identity *expected,
+                                      recmap_error *error);
 
 /* Opens the shard if necessary, and pins it. Any thread may call it.
  * Errors: IO, NO_MEMORY, STALE, CORRUPT (a name that leaves the index's folder). */
@@ -100,6 +108,10 @@ void open_shard_expect_random(struct open_shard *shard);
 /* A descriptor of the shard's file for reads past the page cache (see file_pass_cache), or -1
  * unless the access is DIRECT and the file system supports it. Valid while the shard is pinned. */
 int open_shard_direct(uint32_t *alignment, const struct open_shard *shard);
+
+/* The source to read an uncompressed shard from, if reads gain from being in flight together; else
+ * NULL. Valid while the shard is pinned. */
+struct source *open_shard_distant_source(const struct open_shard *shard);
 
 /* Copies bytes of the shard, mapped or not. Bytes of a compressed shard come from its spans, which
  * are inflated if they are not cached. Errors: IO, CORRUPT, STALE, NO_MEMORY. */

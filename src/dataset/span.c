@@ -41,7 +41,7 @@ uint64_t span_file_end(const struct span_source *source, uint64_t span_index) {
 static recmap_status read_file(void *context, void *data, size_t size, uint64_t offset,
                                recmap_error *error) {
     const struct span_source *source = context;
-    return file_read_at(source->fd, data, size, offset, source->entry->path, error);
+    return source_read(source->source, data, size, offset, error);
 }
 
 /* Reports why a piece is not what was indexed: the file could not be read, was truncated, or its

@@ -8,6 +8,7 @@
 #include "dataset/waypoints.h"
 #include "index/index.h"
 #include "os/map.h"
+#include "os/source.h"
 
 /* A span up to the first size is inflated as a whole; a longer one in pieces of the second size. */
 #define SPAN_WHOLE_MAX ((uint64_t)64 << 20)
@@ -17,8 +18,8 @@
 struct span_source {
     const struct shard_entry *entry;
     const struct point_list *points; /* with the checks of the spans */
-    const struct file_map *map;      /* NULL: read with pread */
-    int fd;
+    const struct file_map *map;      /* NULL: read from the source */
+    struct source *source;
     struct waypoints *waypoints; /* within long spans */
 };
 

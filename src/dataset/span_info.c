@@ -6,7 +6,7 @@
 
 static void add_shard(recmap_span_info *info, const struct shard_entry *entry,
                       const struct point_list *points) {
-    struct span_source source = {.entry = entry, .points = points, .fd = -1};
+    struct span_source source = {.entry = entry, .points = points};
     info->shard_count++;
     info->byte_count += entry->file_size;
     info->inflated_size += entry->size;

@@ -254,9 +254,11 @@ static recmap_status skip_shard(void *context, const recmap_error *cause, recmap
     return add_finding(context, RECMAP_NO_RECORD, 0, 0, cause->message, error);
 }
 
-static recmap_status open_shard_by_name(int *fd, void *context, const char *name,
+static recmap_status open_shard_by_name(struct source **source, void *context, const char *name,
+                                        const struct remote_identity *expected,
                                         recmap_error *error) {
-    return shard_cache_open_file(fd, ((recmap_dataset *)context)->shards, name, error);
+    return shard_cache_open_source(source, ((recmap_dataset *)context)->shards, name, expected,
+                                   error);
 }
 
 static recmap_status known_points(struct point_list *points, uint64_t *size, void *context,

@@ -10,6 +10,7 @@
 #include "index/index_file.h"
 #include "shards/framings.h"
 #include "shards/shard_name.h"
+#include "shards/shard_source.h"
 
 static recmap_status check_decoded(const struct index_file *index, decode_verdict verdict,
                                    const char *what, recmap_error *error) {
@@ -87,13 +88,14 @@ static bool sort_names(const char **names, size_t count) {
 
 /* A forged index could name files outside of its folder, such as `../../etc/passwd`, or one shard
  * twice. All code that opens or writes files by the names of an index relies on this check.
- * Absolute names pass; whether they may be used is the caller's decision, see shard_cache_create.
+ * Absolute names and URLs pass; whether they may be used is the caller's decision, see
+ * shard_cache_create.
  */
 static recmap_status check_names(const struct index_file *index, recmap_error *error) {
     size_t count = (size_t)index->manifest.shard_count;
     for (size_t i = 0; i < count; i++) {
         const char *name = index->shards[i].entry.path;
-        if (name[0] != '/' && !shard_name_stays_inside(name))
+        if (!shard_name_is_absolute(name) && !shard_name_stays_inside(name))
             return index_fail(index, error, "it names a shard outside its own folder");
     }
     const char **names = malloc((count + 1) * sizeof *names);

@@ -97,6 +97,7 @@ static void fill_shard(struct shard_message *out, const struct shard_entry *shar
     message->size = shard->size;
     message->compression = (Recmap__Compression)shard->compression;
     message->mtime_ns = shard->mtime_ns;
+    message->etag = shard->etag;
     message->record_count = shard->record_count;
     message->framing = shard->framing;
     reverse_hash(out->hash, shard->identity.hash);
@@ -279,9 +280,10 @@ static decode_verdict copy_shard(struct shard_entry *entry, const Recmap__Shard 
         .tail_size = message->tail_size,
         .point_count = message->point_count,
         .framing = strdup(message->framing),
+        .etag = strdup(message->etag),
         .identity = {.sample_count = message->n_samples, .sample_step = message->sample_step},
     };
-    if (!decoded.path || !decoded.framing) {
+    if (!decoded.path || !decoded.framing || !decoded.etag) {
         shard_entry_deinit(&decoded);
         return DECODE_NO_MEMORY;
     }
@@ -311,6 +313,7 @@ decode_verdict shards_decode(struct shard_entry *shards, size_t *count, size_t c
 void shard_entry_deinit(struct shard_entry *shard) {
     free(shard->path);
     free(shard->framing);
+    free(shard->etag);
     *shard = (struct shard_entry){0};
 }
 

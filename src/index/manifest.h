@@ -55,6 +55,7 @@ struct shard_entry {
     uint64_t size; /* of the bytes that contain the records: of the file, or after inflating */
     compression compression;
     int64_t mtime_ns;
+    char *etag; /* of an object in a remote store; "" for a file */
     uint64_t record_count;
     uint64_t damage_count;
     uint64_t point_count; /* seek points; the start of the shard is not one */

@@ -258,6 +258,13 @@ recmap_status file_resize(int fd, uint64_t size, const char *path, recmap_error 
     return result ? fail_errno(error, errno, path, "resize the file") : RECMAP_OK;
 }
 
+recmap_status file_reserve(int fd, uint64_t size, const char *path, recmap_error *error) {
+    int code;
+    do code = posix_fallocate(fd, 0, (off_t)size);
+    while (code == EINTR);
+    return code ? fail_errno(error, code, path, "reserve space for the file") : RECMAP_OK;
+}
+
 /* Retries only if a signal interrupted the sync. After any other failure, a second fsync may report
  * success for pages that the kernel dropped when the first one failed. */
 static int sync_retry(int fd) {

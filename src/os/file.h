@@ -71,6 +71,9 @@ recmap_status file_write_at(int fd, const void *data, size_t size, uint64_t offs
 /* Truncates or extends the file. */
 recmap_status file_resize(int fd, uint64_t size, const char *path, recmap_error *error);
 
+/* Allocates space for `size` bytes, so that writing them through a map cannot fail. */
+recmap_status file_reserve(int fd, uint64_t size, const char *path, recmap_error *error);
+
 /* Flushes the file's bytes and size to the device. After a failure the bytes on the device are
  * unknown: discard the file. */
 recmap_status file_sync(int fd, const char *path, recmap_error *error);

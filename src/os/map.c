@@ -147,6 +147,18 @@ void map_destroy(struct file_map *map) {
     free(map);
 }
 
+recmap_status map_writable(uint8_t **bytes, int fd, size_t size, const char *path,
+                           recmap_error *error) {
+    void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED) return fail_errno(error, errno, path, "map the file");
+    *bytes = mapped;
+    return RECMAP_OK;
+}
+
+void unmap_writable(uint8_t *bytes, size_t size) {
+    munmap(bytes, size);
+}
+
 void map_advise(const struct file_map *map, uint64_t offset, uint64_t size, map_advice advice) {
     static const int codes[] = {
         [MAP_ADVICE_RANDOM] = MADV_RANDOM,

@@ -23,6 +23,11 @@ recmap_status map_create(struct file_map **map, int fd, size_t size, const char 
                          recmap_error *error);
 void map_destroy(struct file_map *map);
 
+/* Maps `size` bytes of a file to write to them. They must have been allocated: see file_reserve. */
+recmap_status map_writable(uint8_t **bytes, int fd, size_t size, const char *path,
+                           recmap_error *error);
+void unmap_writable(uint8_t *bytes, size_t size);
+
 /* How a range will be read. Hints only: they never fail. */
 typedef enum map_advice {
     MAP_ADVICE_RANDOM,

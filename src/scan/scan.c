@@ -170,6 +170,7 @@ static recmap_status end_shard(struct scan *scan, struct scan_shard *shard, uint
                             .size = size,
                             .compression = shard->compression,
                             .mtime_ns = shard->stat.mtime_ns,
+                            .etag = shard->etag,
                             .tail_size = size - end_of_records,
                             .points = &shard->inflated.points};
     recmap_status status = scan->sink->end_shard(scan->sink->context, &end, error);

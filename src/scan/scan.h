@@ -13,6 +13,7 @@
 #include "scan/extract.h"
 #include "scan/run.h"
 #include "scan/shard_end.h"
+#include "shards/shard_source.h"
 
 /* How a shard is read. */
 struct scan_form {
@@ -29,9 +30,11 @@ struct scan_options {
     uint64_t segment_size; /* 0: the default; tests use small ones */
     bool refuses_others; /* with SKIP: a file without records that is known to be of another kind is
                             an error */
-    /* Opens a shard by its name. NULL: the name is a path. */
-    recmap_status (*open)(int *fd, void *context, const char *name, recmap_error *error);
+    /* Opens a shard by its name. NULL: the name is a path or a URL. */
+    recmap_status (*open)(struct source **source, void *context, const char *name,
+                          const struct remote_identity *expected, recmap_error *error);
     void *open_context;
+    recmap_storage *storage; /* for URLs; NULL: the defaults */
     /* Reads the seek points that an index has of a compressed shard, and the size of its image. The
      * scan then resumes at them after damage. NULL: the scan takes new points. Called by workers,
      * with open_context. */

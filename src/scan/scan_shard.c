@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "format/tfrecord.h"
@@ -13,34 +14,42 @@ static recmap_status fail_changed(const struct scan_shard *shard, recmap_error *
     return RECMAP_STALE;
 }
 
-static recmap_status open_file(int *fd, struct file_stat *stat, const char *path,
-                               const struct scan_options *options, recmap_error *error) {
-    recmap_status status = options->open ? options->open(fd, options->open_context, path, error)
-                                         : file_open(fd, path, error);
-    return status == RECMAP_OK ? file_get_stat(stat, *fd, path, error) : status;
+static recmap_status open_source(struct source **source, const char *path,
+                                 const struct remote_identity *expected,
+                                 const struct scan_options *options, recmap_error *error) {
+    if (options->open) return options->open(source, options->open_context, path, expected, error);
+    return shard_source_open(source, path, options->storage, expected, error);
 }
 
-/* Opens the file again and checks that it is the one that was detected. The descriptor is the
- * caller's to close even after an error. */
-static recmap_status open_detected(int *fd, const struct scan_shard *shard,
+/* Opens the shard again and checks that it is the one that was detected. */
+static recmap_status open_detected(struct source **source, const struct scan_shard *shard,
                                    const struct scan_options *options, recmap_error *error) {
-    struct file_stat now;
-    recmap_status status = open_file(fd, &now, shard->path, options, error);
-    if (status != RECMAP_OK) return status;
-    return file_is_unchanged(&now, &shard->stat) ? RECMAP_OK : fail_changed(shard, error);
+    struct remote_identity detected = {shard->stat.size, shard->stat.mtime_ns, shard->etag};
+    RETURN_IF_FAILED(open_source(source, shard->path, &detected, options, error));
+    if (file_is_unchanged(&(*source)->stat, &shard->stat)) return RECMAP_OK;
+    source_close(*source);
+    *source = NULL;
+    return fail_changed(shard, error);
+}
+
+/* The same, as a local file with all its bytes. */
+static recmap_status open_as_file(int *fd, const struct scan_shard *shard,
+                                  const struct scan_options *options, recmap_error *error) {
+    struct source *source;
+    RETURN_IF_FAILED(open_detected(&source, shard, options, error));
+    return source_take_file(fd, source, error);
 }
 
 /* The first bytes of a TFRecord file tell whether it is compressed. Files of other framings may
  * begin with any bytes, and the two bytes of a ZLIB header are too few to be sure: AUTO detects
  * only GZIP in them. */
 static recmap_status detect_compression(struct scan_shard *shard, recmap_compression requested,
-                                        int fd, recmap_error *error) {
+                                        struct source *source, recmap_error *error) {
     if (requested != RECMAP_COMPRESSION_AUTO) {
         shard->compression = (compression)(requested - RECMAP_COMPRESSION_NONE);
         return RECMAP_OK;
     }
-    recmap_status status =
-        image_detect(&shard->compression, fd, shard->stat.size, shard->path, error);
+    recmap_status status = image_detect(&shard->compression, source, error);
     if (!framing_is_tfrecord(shard->framing) && shard->compression == COMPRESSION_ZLIB)
         shard->compression = COMPRESSION_NONE;
     return status;
@@ -52,11 +61,16 @@ void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
     shard->path = path;
     shard->index = index;
     shard->framing = form->framing ? form->framing : &tfrecord_framing;
-    int fd = -1;
+    struct source *source = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = open_file(&fd, &shard->stat, path, options, &error);
-    if (status == RECMAP_OK) status = detect_compression(shard, form->compression, fd, &error);
-    file_close(fd);
+    recmap_status status = open_source(&source, path, NULL, options, &error);
+    if (status == RECMAP_OK) {
+        shard->stat = source->stat;
+        shard->etag = strdup(source->etag);
+        if (!shard->etag) status = fail_memory(&error);
+    }
+    if (status == RECMAP_OK) status = detect_compression(shard, form->compression, source, &error);
+    source_close(source);
     scan_shard_set_status(shard, status, &error);
     if (status != RECMAP_OK) shard->state = SHARD_FAILED;
 }
@@ -85,7 +99,7 @@ recmap_status scan_shard_map(struct scan_shard *shard, const struct scan_options
                              recmap_error *error) {
     assert(shard->compression == COMPRESSION_NONE && !shard->image.map);
     int fd = -1;
-    recmap_status status = open_detected(&fd, shard, options, error);
+    recmap_status status = open_as_file(&fd, shard, options, error);
     if (status == RECMAP_OK)
         status = image_open(&shard->image, fd, shard->stat.size, shard->path, error);
     file_close(fd);
@@ -112,7 +126,7 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
     struct scanner scanner = scan_shard_scanner(shard, options);
     struct inflate_scan *scan = &shard->inflated;
     struct point_list known = {0};
-    recmap_status status = open_detected(&file.fd, shard, options, error);
+    recmap_status status = open_as_file(&file.fd, shard, options, error);
     *scan = (struct inflate_scan){
         .scanner = &scanner,
         .source = {.size = shard->stat.size, .read = read_opened, .context = &file},
@@ -140,6 +154,8 @@ void scan_shard_close(struct scan_shard *shard) {
     free(shard->inflated.prefix);
     shard->inflated.prefix = NULL;
     shard->inflated.prefix_size = 0;
+    free(shard->etag);
+    shard->etag = NULL;
 }
 
 struct scanner scan_shard_scanner(const struct scan_shard *shard,
@@ -153,10 +169,10 @@ uint64_t scan_shard_size(const struct scan_shard *shard) {
 
 recmap_status scan_shard_check_unchanged(const struct scan_shard *shard,
                                          const struct scan_options *options, recmap_error *error) {
-    int fd = -1;
-    recmap_status status = open_detected(&fd, shard, options, error);
-    file_close(fd);
-    return status;
+    struct source *source;
+    RETURN_IF_FAILED(open_detected(&source, shard, options, error));
+    source_close(source);
+    return RECMAP_OK;
 }
 
 recmap_status scan_shard_check_whole(const struct scan_shard *shard, recmap_error *error) {

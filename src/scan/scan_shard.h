@@ -15,6 +15,7 @@ struct scan_shard {
     size_t index; /* among the shards of the scan */
     const struct framing *framing;
     struct file_stat stat; /* when it was detected: the file may not change afterwards */
+    char *etag;            /* likewise; "" for a file */
     compression compression;
     enum shard_state state;       /* guarded by the lock of the segments */
     struct shard_image image;     /* of an uncompressed shard */
@@ -46,7 +47,7 @@ void scan_shard_set_status(struct scan_shard *shard, recmap_status status,
 /* Releases the error, after the shard was closed. */
 void scan_shard_free_error(struct scan_shard *shard);
 
-/* Releases the bytes and the seek points. */
+/* Releases the bytes, the seek points and the ETag. */
 void scan_shard_close(struct scan_shard *shard);
 
 struct scanner scan_shard_scanner(const struct scan_shard *shard,

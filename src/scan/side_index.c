@@ -35,11 +35,12 @@ struct side_index {
 static recmap_status open_mapped(struct mapped_file *mapping, bool must_be_plain,
                                  recmap_error *error) {
     int fd = -1;
+    struct source *source = NULL;
     compression kind = COMPRESSION_NONE;
-    recmap_status status = file_open(&fd, mapping->path, error);
-    if (status == RECMAP_OK) status = file_get_stat(&mapping->stat, fd, mapping->path, error);
-    if (status == RECMAP_OK && must_be_plain)
-        status = image_detect(&kind, fd, mapping->stat.size, mapping->path, error);
+    RETURN_IF_FAILED(file_open(&fd, mapping->path, error));
+    RETURN_IF_FAILED(source_open_file(&source, fd, mapping->path, error));
+    mapping->stat = source->stat;
+    recmap_status status = must_be_plain ? image_detect(&kind, source, error) : RECMAP_OK;
     if (status == RECMAP_OK && kind != COMPRESSION_NONE) {
         status = fail(error, RECMAP_UNSUPPORTED,
                       "the shard is compressed with %s; a text index has offsets of uncompressed "
@@ -49,8 +50,8 @@ static recmap_status open_mapped(struct mapped_file *mapping, bool must_be_plain
         fail_advise(error, "index it without --from-idx");
     }
     if (status == RECMAP_OK)
-        status = image_open(&mapping->image, fd, mapping->stat.size, mapping->path, error);
-    file_close(fd);
+        status = image_open(&mapping->image, source->fd, mapping->stat.size, mapping->path, error);
+    source_close(source);
     return status;
 }
 
@@ -247,6 +248,7 @@ static recmap_status end_shard(const struct side_index *side, recmap_error *erro
                             .size = shard->stat.size,
                             .compression = COMPRESSION_NONE,
                             .mtime_ns = shard->stat.mtime_ns,
+                            .etag = "",
                             .tail_size = shard->stat.size - side->position};
     return side->sink->end_shard(side->sink->context, &end, error);
 }

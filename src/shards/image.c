@@ -1,12 +1,10 @@
 #include "shards/image.h"
 
-#include "os/file.h"
-
-recmap_status image_detect(compression *kind, int fd, uint64_t file_size, const char *path,
-                           recmap_error *error) {
+recmap_status image_detect(compression *kind, struct source *source, recmap_error *error) {
     uint8_t first[COMPRESSION_DETECT_SIZE];
+    uint64_t file_size = source->stat.size;
     size_t size = file_size < sizeof first ? (size_t)file_size : sizeof first;
-    recmap_status status = file_read_at(fd, first, size, 0, path, error);
+    recmap_status status = source_read(source, first, size, 0, error);
     if (status == RECMAP_OK) *kind = compression_detect(first, size);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "format/compression.h"
 #include "os/map.h"
+#include "os/source.h"
 
 struct shard_image {
     const uint8_t *data;
@@ -18,9 +19,8 @@ struct shard_image {
 #define SHARD_IMAGE_INIT                                                                           \
     { NULL, 0, NULL }
 
-/* Detects the compression of an open file by its first bytes. Errors: IO. */
-recmap_status image_detect(compression *kind, int fd, uint64_t file_size, const char *path,
-                           recmap_error *error);
+/* Detects the compression of a shard by its first bytes. Errors: as source_read. */
+recmap_status image_detect(compression *kind, struct source *source, recmap_error *error);
 
 /* Maps the file. The descriptor may be closed afterwards. Errors: IO; NO_MEMORY. */
 recmap_status image_open(struct shard_image *image, int fd, uint64_t file_size, const char *path,

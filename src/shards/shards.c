@@ -9,9 +9,11 @@
 
 #include "base/error.h"
 #include "base/natural.h"
+#include "net/url.h"
 #include "os/file.h"
 #include "os/list.h"
 #include "shards/shard_name.h"
+#include "shards/shard_source.h"
 
 /* A larger file is not a list file. */
 #define LIST_FILE_LIMIT ((uint64_t)1 << 30)
@@ -22,6 +24,7 @@
 struct recmap_shards {
     struct path_list list;
     struct path_list left_out; /* files in folders that are not taken for shards */
+    recmap_storage *storage;   /* to list remote stores with; NULL: the defaults */
 };
 
 /* The largest set. */
@@ -32,6 +35,7 @@ struct list_expansion {
     unsigned depth; /* of nested list files */
     bool is_placed; /* the error already names a list file and line */
     struct path_list *left_out;
+    recmap_storage *storage; /* or NULL */
 };
 
 recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) {
@@ -45,7 +49,17 @@ void recmap_shards_destroy(recmap_shards *shards) {
     if (!shards) return;
     path_list_free(&shards->list);
     path_list_free(&shards->left_out);
+    recmap_storage_destroy(shards->storage);
     free(shards);
+}
+
+recmap_status recmap_shards_set_storage(recmap_shards *shards, recmap_storage *storage,
+                                        recmap_error *error) {
+    recmap_storage *retained;
+    RETURN_IF_FAILED(storage_retain(&retained, storage, error));
+    recmap_storage_destroy(shards->storage);
+    shards->storage = retained;
+    return RECMAP_OK;
 }
 
 size_t recmap_shards_count(const recmap_shards *shards) {
@@ -188,16 +202,23 @@ static recmap_status fail_set(const char *name, const char *missing, recmap_erro
     return RECMAP_INVALID;
 }
 
+/* The path of a shard of the set; NULL without memory. */
+static char *format_set_path(const char *name, const struct shard_set *set, unsigned i) {
+    size_t size = strlen(name) + 32;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%.*s-%05u-of-%05u%s", (int)set->stem_size, name, i, set->count,
+                 set->end);
+    return path;
+}
+
 static recmap_status add_set(struct path_list *list, const char *name, const struct shard_set *set,
                              recmap_error *error) {
-    size_t size = strlen(name) + 32;
     recmap_status status = RECMAP_OK;
     for (unsigned i = 0; status == RECMAP_OK && i < set->count; i++) {
         path_kind kind = PATH_MISSING;
-        char *path = malloc(size);
+        char *path = format_set_path(name, set, i);
         if (!path) return fail_memory(error);
-        snprintf(path, size, "%.*s-%05u-of-%05u%s", (int)set->stem_size, name, i, set->count,
-                 set->end);
         status = path_get_kind(&kind, path, error);
         if (status == RECMAP_OK && kind == PATH_MISSING) status = fail_set(name, path, error);
         if (status != RECMAP_OK) free(path);
@@ -214,7 +235,7 @@ static recmap_status add_line(struct path_list *list, const char *list_path, con
                               struct list_expansion *expansion, recmap_error *error) {
     bool is_list = line[0] == '@';
     const char *name = line + is_list;
-    if (name[0] == '/') return add_name(list, line, expansion, error);
+    if (shard_name_is_absolute(name)) return add_name(list, line, expansion, error);
     char *folder = path_folder(list_path);
     /* Names in a list file of the current folder are used as they are written. */
     char *path = !folder ? NULL : strcmp(folder, ".") ? path_join(folder, name) : strdup(name);
@@ -330,27 +351,54 @@ static recmap_status fail_unknown(recmap_error *error, const char *name, unsigne
     return RECMAP_INVALID;
 }
 
+static recmap_status fail_no_objects(const char *name, recmap_error *error) {
+    fail_missing(error, name, "no object matches");
+    fail_advise(error, "check the URL, the endpoint and the credentials");
+    return RECMAP_INVALID;
+}
+
+static bool is_folder_url(const char *name) {
+    const char *rest = strstr(name, "://") + 3;
+    return !strchr(rest, '/') || name[strlen(name) - 1] == '/';
+}
+
+/* All shards of a set, by number. Whether the objects exist is found out when they are read. */
+static recmap_status add_remote_set(struct path_list *list, const char *name,
+                                    const struct shard_set *set, recmap_error *error) {
+    for (unsigned i = 0; i < set->count; i++)
+        if (!path_list_add(list, format_set_path(name, set, i))) return fail_memory(error);
+    return RECMAP_OK;
+}
+
+/* A URL: a pattern, a folder, a set, or a single object. */
+static recmap_status add_remote(struct path_list *list, const char *name,
+                                const struct list_expansion *expansion, recmap_error *error) {
+    size_t first = list->count;
+    struct shard_set set;
+    recmap_storage *storage = NULL;
+    RETURN_IF_FAILED(remote_check_url(name, error));
+    bool is_folder = is_folder_url(name);
+    if (!is_folder && !strpbrk(name, "*?["))
+        return names_set(&set, name) ? add_remote_set(list, name, &set, error)
+                                     : add_file(list, name, error);
+    RETURN_IF_FAILED(storage_retain(&storage, expansion->storage, error));
+    recmap_status status = remote_list(
+        list, storage, name, is_folder ? shard_name_is_likely : shard_name_is_possible, error);
+    recmap_storage_destroy(storage);
+    if (status != RECMAP_OK) return status;
+    if (list->count == first) return fail_no_objects(name, error);
+    sort_from(list, first);
+    return RECMAP_OK;
+}
+
 /* Existing files take precedence over special meanings of a name: a file may be called `@a` or
  * `[1].tfrecord`. */
-/* Returns whether the name is that of an object in a remote store: letters, then "://". */
-static bool is_remote(const char *name) {
-    size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
-    return size && !strncmp(name + size, "://", 3);
-}
-
-static recmap_status fail_remote(recmap_error *error, const char *name) {
-    fail(error, RECMAP_UNSUPPORTED, "this build of recmap reads local files only");
-    fail_file(error, name);
-    fail_advise(error, "mount the remote store as a folder, or copy the shards to this machine");
-    return RECMAP_UNSUPPORTED;
-}
-
 static recmap_status add_name(struct path_list *list, const char *name,
                               struct list_expansion *expansion, recmap_error *error) {
     path_kind kind;
     recmap_status status = path_get_kind(&kind, name, error);
     if (status != RECMAP_OK) return status;
-    if (kind == PATH_MISSING && is_remote(name)) return fail_remote(error, name);
+    if (kind == PATH_MISSING && url_is_url(name)) return add_remote(list, name, expansion, error);
     if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);
     if (kind != PATH_MISSING) return add_file(list, name, error);
     if (name[0] == '@') return add_list(list, name + 1, expansion, error);
@@ -362,7 +410,7 @@ static recmap_status add_name(struct path_list *list, const char *name,
 
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
     size_t first = shards->list.count, left_out = shards->left_out.count;
-    struct list_expansion expansion = {0, false, &shards->left_out};
+    struct list_expansion expansion = {0, false, &shards->left_out, shards->storage};
     recmap_status status = add_name(&shards->list, name, &expansion, error);
     if (status == RECMAP_OK) return RECMAP_OK;
     path_list_cut(&shards->list, first);
@@ -394,6 +442,8 @@ static recmap_status make_stem(char **stem, const struct path_list *list, recmap
     for (size_t i = 1; i < list->count; i++)
         size = shard_name_common_size(first, size, path_name(list->paths[i]));
     if (list->count > 1) size = shard_name_trim_size(first, size);
+    if (!size && url_is_url(list->paths[0]))
+        return (*stem = strdup("shards")) ? RECMAP_OK : fail_memory(error);
     if (!size) return copy_folder_name(stem, list->paths[0], error);
     char *copy = strndup(first, size);
     if (!copy) return fail_memory(error);
@@ -412,6 +462,8 @@ recmap_status recmap_shards_index_path(char *path, size_t capacity, const recmap
     recmap_status status = make_stem(&stem, list, error);
     if (status != RECMAP_OK) return status;
     const char *first = list->paths[0];
+    /* An index cannot be written to a remote store: it goes to the current folder. */
+    if (url_is_url(first)) first = path_name(first);
     size_t folder_size = (size_t)(path_name(first) - first);
     size_t size = folder_size + strlen(stem) + sizeof ".rmx";
     if (size > capacity) {

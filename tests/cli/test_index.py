@@ -209,10 +209,28 @@ class Building(CliTest):
         self.assertEqual(self.files(), sorted([*before, "a.rmx"]))
 
     def test_remote_names(self):
-        for name in ("gs://bucket/train-*", "s3://bucket/a.tfrecord"):
-            self.check("index", name, "-o", "x.rmx", status=3, err=(
-                f"recmap: {name}: this build of recmap reads local files only\n"
-                "  mount the remote store as a folder, or copy the shards to this machine\n"))
+        written = ("  write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB or "
+                   "https://HOST/PATH; credentials are storage options\n")
+        for name, shown, reason in (
+            ("ftp://host/a", "ftp://host/a", "its scheme is not one of s3, gs, az, http and https"),
+            ("s3:///a", "s3:///a", "its bucket name is invalid"),
+            ("http://me:secret@host/a", "http://host/a", "it contains a user name or password"),
+            ("http://host/a?key=secret", "http://host/a?...",
+             "it has a query (?...), which may contain a signature and is not kept"),
+        ):
+            self.check("index", name, "-o", "x.rmx", status=2, err=(
+                f"recmap: {shown}: the URL cannot be read: {reason}\n{written}"))
+
+    def test_storage_options(self):
+        self.write("a", b"")
+        for option, message in (
+            ("regoin=x", 'there is no storage option "regoin"\n  did you mean region?'),
+            ("anonymous=secret", "the storage option anonymous must be true or false"),
+            ("timeout=0", "the storage option timeout must be a number of seconds from 1 to 86400"),
+        ):
+            self.check("index", "a", "--storage", option, status=2, err=f"recmap: {message}\n")
+        self.check("index", "a", "--storage", "secret", status=2, err=(
+            "recmap: index: --storage needs KEY=VALUE\n  try 'recmap index --help'\n"))
 
     def mode(self, name):
         return os.stat(self.path(name)).st_mode & 0o7777

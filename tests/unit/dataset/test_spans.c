@@ -40,7 +40,7 @@ static void make(shard *out, uint64_t said) {
     out->map = (struct file_map){.data = out->file.data, .size = out->file.size};
     out->reader = (struct span_reader){
         .cache = span_cache_create((uint64_t)1 << 30),
-        .source = {&out->entry, &out->points, &out->map, -1, waypoints_create()},
+        .source = {&out->entry, &out->points, &out->map, NULL, waypoints_create()},
     };
 }
 

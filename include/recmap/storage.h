@@ -1,0 +1,39 @@
+/* How objects in remote stores are reached: endpoints, credentials, limits. Every function that
+ * takes names of shards takes URLs too (s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB,
+ * https://HOST/PATH, http://HOST/PATH), if this build of recmap has support for them. */
+#ifndef RECMAP_STORAGE_H
+#define RECMAP_STORAGE_H
+
+#include <recmap/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Options, and the connections that are open with them. Threads: recmap_storage_set belongs to one
+ * thread, before the first use; afterwards the storage may be used by many threads at once. Fork: a
+ * child may use it too, with connections of its own. */
+typedef struct recmap_storage recmap_storage;
+
+/* Creates a storage with the options that the environment sets (AWS_ACCESS_KEY_ID and so on: see
+ * docs/remote.md). Whatever takes a storage keeps it until it is closed itself, so the caller may
+ * destroy the storage at any time. NULL may be destroyed. Errors: NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_create(recmap_storage **storage,
+                                                                recmap_error *error);
+RECMAP_API void recmap_storage_destroy(recmap_storage *storage);
+
+/* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
+ * requester_pays, addressing, profile, account, sas, ca_bundle, proxy, timeout. The spellings of
+ * fsspec are accepted too (anon, endpoint_url, ...). No message ever quotes a value. Errors:
+ * INVALID, naming the nearest option if there is none of this name; NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set(recmap_storage *storage,
+                                                             const char *name, const char *value,
+                                                             recmap_error *error);
+
+/* Whether this build reads URLs: 1 or 0. */
+RECMAP_API int recmap_storage_is_supported(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

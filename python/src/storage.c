@@ -1,0 +1,47 @@
+#include "storage.h"
+
+#include <recmap/storage.h>
+
+#include "errors.h"
+#include "module.h"
+
+static const char capsule_name[] = "recmap.storage";
+
+static void destroy(PyObject *capsule) {
+    recmap_storage_destroy(PyCapsule_GetPointer(capsule, capsule_name));
+}
+
+int take_storage(PyObject *object, void *storage) {
+    if (object == Py_None) return 1;
+    recmap_storage *found = PyCapsule_GetPointer(object, capsule_name);
+    if (found) *(recmap_storage **)storage = found;
+    return found != NULL;
+}
+
+static int set_options(recmap_storage *storage, PyObject *pairs, recmap_status *status,
+                       recmap_error *error) {
+    Py_ssize_t count = PySequence_Size(pairs);
+    for (Py_ssize_t i = 0; i < count && *status == RECMAP_OK; i++) {
+        PyObject *pair = PySequence_GetItem(pairs, i);
+        const char *name, *value;
+        int taken = pair && PyArg_ParseTuple(pair, "ss", &name, &value);
+        if (taken) *status = recmap_storage_set(storage, name, value, error);
+        Py_XDECREF(pair);
+        if (!taken) return 0;
+    }
+    return count >= 0;
+}
+
+/* storage_create([(name, value)]) -> capsule */
+PyObject *storage_create(PyObject *module, PyObject *pairs) {
+    (void)module;
+    recmap_storage *storage = NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_storage_create(&storage, &error);
+    int is_taken = status == RECMAP_OK && set_options(storage, pairs, &status, &error);
+    PyObject *capsule = NULL;
+    if (status != RECMAP_OK) raise_error(&error);
+    else if (is_taken) capsule = PyCapsule_New(storage, capsule_name, destroy);
+    if (!capsule) recmap_storage_destroy(storage);
+    return capsule;
+}

@@ -1,0 +1,143 @@
+"""A small object server for tests: ranges, ETags, If-Match, listings, and faults on demand.
+
+It serves the files of a folder over HTTP on the loopback interface: `/BUCKET/KEY` is
+`FOLDER/BUCKET/KEY`. It understands ListObjectsV2 too, with two keys a page, and checks no
+signatures. Each request is noted in `requests`. `faults` holds callables that are tried in order:
+one that returns True has answered the request instead of the server, and is removed.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import threading
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
+
+
+class ObjectServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, folder):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.folder = Path(folder)
+        self.requests = []
+        self.faults = []
+        self.lock = threading.Lock()
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *error):
+        self.shutdown()
+        self.server_close()
+
+    def options(self, **more):
+        """Storage options to reach the server as S3."""
+        return {"endpoint": self.url, "anonymous": True, "timeout": 20, **more}
+
+    def ranges(self):
+        """The headers Range of all requests for objects."""
+        return [headers["Range"] for path, headers in self.requests if headers["Range"]]
+
+
+def etag_of(data):
+    return f'"{hashlib.md5(data).hexdigest()}"'
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1  # the headers and the body of a reply are sent together
+
+    def log_message(self, *arguments):
+        pass
+
+    def answer(self, status, body=b"", **headers):
+        self.send_response(status)
+        headers.setdefault("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            if value is not None:
+                self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def fail(self, status, code, **headers):
+        self.answer(status, f"<Error><Code>{code}</Code></Error>".encode(), **headers)
+
+    def do_GET(self):
+        server, parts = self.server, urlsplit(self.path)
+        with server.lock:
+            server.requests.append((self.path, self.headers))
+            faults = list(server.faults)
+        for fault in faults:
+            if fault(self):
+                with server.lock:
+                    if fault in server.faults:
+                        server.faults.remove(fault)
+                return
+        if "list-type=2" in parts.query:
+            self.list_objects(parts)
+        else:
+            self.send_object()
+
+    def read_object(self):
+        path = self.server.folder / unquote(urlsplit(self.path).path).lstrip("/")
+        return path.read_bytes() if path.is_file() else None
+
+    def send_object(self, *, data=None, etag=None):
+        data = self.read_object() if data is None else data
+        if data is None:
+            self.fail(404, "NoSuchKey")
+            return
+        tag = etag or etag_of(data)
+        if self.headers["If-Match"] not in (None, tag):
+            self.fail(412, "PreconditionFailed")
+            return
+        if not self.headers["Range"]:
+            self.answer(200, data, ETag=tag)
+            return
+        first, last = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
+        if first >= len(data):
+            self.fail(416, "InvalidRange", Content_Range=f"bytes */{len(data)}")
+            return
+        last = min(last, len(data) - 1)
+        self.answer(
+            206,
+            data[first : last + 1],
+            ETag=tag,
+            Content_Range=f"bytes {first}-{last}/{len(data)}",
+            Last_Modified=formatdate(0, usegmt=True),
+        )
+
+    def list_objects(self, parts):
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        folder = self.server.folder / parts.path.strip("/")
+        keys = sorted(str(f.relative_to(folder)) for f in folder.rglob("*") if f.is_file())
+        prefix, after = query.get("prefix", ""), query.get("continuation-token", "")
+        keys = [key for key in keys if key.startswith(prefix) and key > after]
+        if "delimiter" in query:
+            keys = [key for key in keys if "/" not in key[len(prefix) :]]
+        page = keys[:2]
+        items = "".join(f"<Contents><Key>{escape(key)}</Key></Contents>" for key in page)
+        more = len(keys) > len(page)
+        token = f"<NextContinuationToken>{escape(page[-1])}</NextContinuationToken>" if more else ""
+        body = f"<?xml version='1.0'?><ListBucketResult>{items}{token}</ListBucketResult>"
+        self.answer(200, body.encode())
+
+
+def on_object(fault, pattern="*"):
+    """The fault, only for requests for objects whose path matches."""
+
+    def checked(handler):
+        path = urlsplit(handler.path)
+        if "list-type" in path.query or not fnmatch.fnmatch(path.path, pattern):
+            return False
+        return fault(handler) is not False
+
+    return checked

@@ -1,0 +1,39 @@
+/* Reads of distant shards (objects in remote stores), which are in flight together. */
+#ifndef RECMAP_DATASET_OVERLAP_H
+#define RECMAP_DATASET_OVERLAP_H
+
+#include "dataset/batch.h"
+
+/* Records this close to each other share a read: reading a gap of this size takes about as long as
+ * another request. A shared read has at most this many bytes. */
+enum { OVERLAP_GAP = 256 << 10, OVERLAP_MAX = 8 << 20 };
+
+/* The requests [first, end) of the batch, whose records one read provides. */
+struct overlapped_read {
+    size_t first, end;
+    struct open_shard *pin;
+};
+
+struct overlap {
+    recmap_batch *batch;
+    struct source_read *reads;
+    struct overlapped_read *parts; /* one for each read */
+    size_t count;
+    size_t reads_capacity;
+    size_t parts_capacity;
+};
+
+/* Adds a read, into memory of the batch. Takes the pin, even on failure. Errors: NO_MEMORY. */
+recmap_status overlap_add(struct overlap *overlap, size_t first, size_t end, uint64_t offset,
+                          uint64_t size, struct open_shard *pin, recmap_error *error);
+
+/* Makes all reads. On failure, the error names the first record of a read that failed. */
+recmap_status overlap_read(struct overlap *overlap, recmap_error *error);
+
+/* The bytes of a read that was made. */
+struct shard_window overlap_window(const struct overlap *overlap, size_t i);
+
+/* Unpins the shards and frees the arrays. */
+void overlap_deinit(struct overlap *overlap);
+
+#endif

@@ -1,0 +1,27 @@
+/* What a build without libcurl has instead of transfer.c. */
+#include "base/error.h"
+#include "net/transfer.h"
+
+bool transfer_is_supported(void) {
+    return false;
+}
+
+void transfers_destroy(struct transfer *transfer) {
+    (void)transfer;
+}
+
+recmap_status transfer_run(size_t *failed, recmap_storage *storage,
+                           const struct transfer_request *requests, size_t count,
+                           struct interrupt *interrupt, recmap_error *error) {
+    (void)storage;
+    (void)count;
+    (void)interrupt;
+    char name[512];
+    *failed = 0;
+    url_redact(name, sizeof name, requests[0].name);
+    fail(error, RECMAP_UNSUPPORTED, "this build of recmap reads local files only");
+    fail_file(error, name);
+    fail_advise(error, "build recmap with libcurl (RECMAP_WITH_REMOTE=ON), mount the remote store "
+                       "as a folder, or copy the shards to this machine");
+    return RECMAP_UNSUPPORTED;
+}

@@ -1,0 +1,325 @@
+#include "net/remote.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "net/list_reply.h"
+#include "net/transfer.h"
+
+#define NS_PER_S 1000000000ll
+
+struct remote_source {
+    struct source source; /* first, so that a source is its object */
+    recmap_storage *storage;
+    char *url;
+    char *name; /* without a query */
+    char *etag;
+};
+
+static recmap_status fail_url(const char *url, const char *reason, recmap_error *error) {
+    char name[1024];
+    url_redact(name, sizeof name, url);
+    fail(error, RECMAP_INVALID, "the URL cannot be read: %s", reason);
+    fail_file(error, name);
+    fail_advise(error, "write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB or "
+                       "https://HOST/PATH; credentials are storage options");
+    return RECMAP_INVALID;
+}
+
+/* An index names its shards by their URLs. A query would be lost there, or worse, kept: it may
+ * contain a signature. */
+recmap_status remote_check_url(const char *url, recmap_error *error) {
+    struct url parsed;
+    const char *reason = url_parse(&parsed, url);
+    bool is_web = !reason && !url_has_listing(parsed.scheme);
+    if (!reason && is_web && strchr(parsed.host, '?'))
+        reason = "it has a query (?...), which may contain a signature and is not kept";
+    if (!reason && strstr(parsed.key, "?sv=")) reason = "it has a signature: pass it as sas";
+    return reason ? fail_url(url, reason, error) : RECMAP_OK;
+}
+
+/* ---- Sources. */
+
+static struct range_request expected_range(const struct remote_source *remote, uint64_t offset,
+                                           uint64_t size) {
+    const struct file_stat *stat = &remote->source.stat;
+    int64_t seconds = stat->mtime_ns / NS_PER_S;
+    return (struct range_request){.offset = offset,
+                                  .size = size,
+                                  .object_size = stat->size,
+                                  .etag = remote->etag,
+                                  .modified = seconds ? seconds : REPLY_NO_TIME};
+}
+
+static bool is_within(const struct source_read *read) {
+    uint64_t size = read->source->stat.size;
+    return read->offset <= size && read->size <= size - read->offset;
+}
+
+static recmap_status fail_outside(const struct source_read *read, recmap_error *error) {
+    fail(error, RECMAP_IO, "the object ends here, %zu bytes too early", read->size);
+    fail_at(error, read->source->name, RECMAP_NO_RECORD, read->offset);
+    fail_advise(error, "restore the complete object");
+    return RECMAP_IO;
+}
+
+/* The requests of `count` reads. Returns how many there are; reads of no bytes need none. */
+static size_t plan_requests(struct transfer_request *requests, size_t *origins,
+                            const struct source_read *reads, size_t count) {
+    size_t planned = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct remote_source *remote = (const struct remote_source *)reads[i].source;
+        if (!reads[i].size) continue;
+        origins[planned] = i;
+        requests[planned++] = (struct transfer_request){
+            .name = remote->url,
+            .range = expected_range(remote, reads[i].offset, reads[i].size),
+            .data = reads[i].data};
+    }
+    return planned;
+}
+
+static recmap_storage *storage_of(const struct source_read *read) {
+    return ((const struct remote_source *)read->source)->storage;
+}
+
+/* Reads of sources that have the same storage. */
+static recmap_status read_together(size_t *failed, const struct source_read *reads, size_t count,
+                                   struct interrupt *interrupt, recmap_error *error) {
+    struct transfer_request *requests = calloc(count + 1, sizeof *requests);
+    size_t *origins = calloc(count + 1, sizeof *origins), request_failed = 0;
+    recmap_status status = requests && origins ? RECMAP_OK : fail_memory(error);
+    *failed = 0;
+    if (status == RECMAP_OK) {
+        size_t planned = plan_requests(requests, origins, reads, count);
+        status =
+            transfer_run(&request_failed, storage_of(reads), requests, planned, interrupt, error);
+        *failed = origins[request_failed];
+    }
+    free(requests);
+    free(origins);
+    return status;
+}
+
+static recmap_status read_objects(size_t *failed, const struct source_read *reads, size_t count,
+                                  struct interrupt *interrupt, recmap_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        *failed = i;
+        if (!is_within(&reads[i])) return fail_outside(&reads[i], error);
+    }
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && storage_of(&reads[end]) == storage_of(&reads[i]);) end++;
+        recmap_status status = read_together(failed, reads + i, end - i, interrupt, error);
+        if (status == RECMAP_OK) continue;
+        *failed += i;
+        return status;
+    }
+    return RECMAP_OK;
+}
+
+static void close_object(struct source *source) {
+    struct remote_source *remote = (struct remote_source *)source;
+    recmap_storage_destroy(remote->storage);
+    free(remote->url);
+    free(remote->name);
+    free(remote->etag);
+    free(remote);
+}
+
+static const struct source_table remote_table = {read_objects, close_object};
+
+/* Finds out size, time and ETag by requesting the first byte. A request for a header alone would
+ * not do: URLs that are signed for GET do not allow it. */
+static recmap_status probe(struct remote_source *remote, recmap_error *error) {
+    uint8_t first;
+    struct reply reply;
+    uint64_t size = 0;
+    size_t failed;
+    struct transfer_request request = {.name = remote->url,
+                                       .range = {.size = 1,
+                                                 .accepts_shorter = true,
+                                                 .object_size = REPLY_NO_SIZE,
+                                                 .etag = "",
+                                                 .modified = REPLY_NO_TIME},
+                                       .data = &first,
+                                       .reply = &reply,
+                                       .size = &size};
+    RETURN_IF_FAILED(transfer_run(&failed, remote->storage, &request, 1, NULL, error));
+    struct file_stat *stat = &remote->source.stat;
+    stat->size = size == 0 ? 0 : reply.status == 206 ? reply.range_total : size;
+    stat->mtime_ns = reply.modified == REPLY_NO_TIME ? 0 : reply.modified * NS_PER_S;
+    if (stat->size == REPLY_NO_SIZE) {
+        fail(error, RECMAP_IO, "cannot read the object: the server does not say its size");
+        fail_file(error, remote->name);
+        fail_advise(error, "use a server that supports range requests, or copy the shards to this "
+                           "machine");
+        return RECMAP_IO;
+    }
+    return (remote->etag = strdup(reply.etag)) ? RECMAP_OK : fail_memory(error);
+}
+
+static recmap_status expect(struct remote_source *remote, const struct remote_identity *expected,
+                            recmap_error *error) {
+    remote->source.stat =
+        (struct file_stat){.size = expected->size, .mtime_ns = expected->mtime_ns};
+    return (remote->etag = strdup(expected->etag)) ? RECMAP_OK : fail_memory(error);
+}
+
+recmap_status remote_open(struct source **source, recmap_storage *storage, const char *url,
+                          const struct remote_identity *expected, recmap_error *error) {
+    RETURN_IF_FAILED(remote_check_url(url, error));
+    struct remote_source *remote = calloc(1, sizeof *remote);
+    if (!remote) return fail_memory(error);
+    remote->source = (struct source){.table = &remote_table, .fd = -1};
+    remote->url = strdup(url);
+    remote->name = strdup(url);
+    recmap_status status = remote->url && remote->name ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = storage_retain(&remote->storage, storage, error);
+    if (status == RECMAP_OK)
+        status = expected ? expect(remote, expected, error) : probe(remote, error);
+    remote->source.name = remote->name;
+    remote->source.etag = remote->etag;
+    if (status == RECMAP_OK) *source = &remote->source;
+    else close_object(&remote->source);
+    return status;
+}
+
+/* ---- Listing. */
+
+/* Matches the next component. Returns false unless it matches. */
+static bool component_matches(const char *pattern, size_t pattern_size, const char *name,
+                              size_t name_size) {
+    char *pattern_copy = strndup(pattern, pattern_size), *name_copy = strndup(name, name_size);
+    bool is_match = pattern_copy && name_copy && !fnmatch(pattern_copy, name_copy, FNM_PERIOD);
+    free(pattern_copy);
+    free(name_copy);
+    return is_match;
+}
+
+static bool key_matches(const char *pattern, const char *key) {
+    for (;;) {
+        if (!strncmp(pattern, "**/", 3)) {
+            for (pattern += 3;; key = strchr(key, '/') + 1) {
+                if (key_matches(pattern, key)) return true;
+                if (!strchr(key, '/')) return false;
+            }
+        }
+        size_t pattern_size = strcspn(pattern, "/"), size = strcspn(key, "/");
+        if (!component_matches(pattern, pattern_size, key, size)) return false;
+        pattern += pattern_size;
+        key += size;
+        if (!*pattern || !*key) return *pattern == *key;
+        pattern++;
+        key++;
+    }
+}
+
+const char *remote_name(const char *url) {
+    const char *slash = strrchr(url, '/');
+    return slash ? slash + 1 : url;
+}
+
+/* One page of a listing, and what becomes of its names. */
+struct listing {
+    struct path_list *list;
+    struct url url;
+    const char *text; /* of the URL */
+    size_t prefix_size;
+    bool is_flat;
+    bool is_pattern;
+    path_filter filter;
+};
+
+static bool is_wanted(const struct listing *listing, const char *key) {
+    size_t size = strlen(key);
+    if (!size || key[size - 1] == '/') return false; /* a marker of a folder */
+    if (!listing->filter(remote_name(key))) return false;
+    return !listing->is_pattern || key_matches(listing->url.key, key);
+}
+
+static recmap_status add_names(const struct listing *listing, const struct list_page *page,
+                               recmap_error *error) {
+    int start = (int)(listing->url.host + listing->url.host_size - listing->text);
+    for (size_t i = 0; i < page->count; i++) {
+        if (!is_wanted(listing, page->names[i])) continue;
+        size_t size = (size_t)start + strlen(page->names[i]) + 2;
+        char *name = malloc(size);
+        if (name) snprintf(name, size, "%.*s/%s", start, listing->text, page->names[i]);
+        if (!path_list_add(listing->list, name)) return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status fail_page(const struct listing *listing, list_verdict verdict,
+                               recmap_error *error) {
+    if (verdict == LIST_NO_MEMORY) return fail_memory(error);
+    fail(error, RECMAP_IO, "cannot list the objects: the server's list cannot be understood");
+    fail_file(error, listing->text);
+    fail_advise(error, "check the endpoint, or name the shards instead of a pattern (NAME@N, or "
+                       "@FILE with one name per line)");
+    return RECMAP_IO;
+}
+
+static recmap_status fetch_page(struct list_page *page, recmap_storage *storage,
+                                const struct listing *listing, const char *next,
+                                recmap_error *error) {
+    struct address address;
+    size_t failed;
+    recmap_text body = RECMAP_TEXT_INIT;
+    recmap_status status = address_of_listing(&address, &storage->options, &listing->url,
+                                              listing->url.key, listing->prefix_size,
+                                              listing->is_flat, next, error);
+    if (status != RECMAP_OK) fail_file(error, listing->text);
+    struct transfer_request request = {.name = listing->text, .listing = &address, .body = &body};
+    if (status == RECMAP_OK) status = transfer_run(&failed, storage, &request, 1, NULL, error);
+    const struct list_dialect *dialect = listing->url.scheme == URL_AZ ? &list_dialect_azure
+                                                                       : &list_dialect_s3;
+    if (status == RECMAP_OK) {
+        list_verdict verdict = list_page_read(page, dialect, body.data ? body.data : "", body.size);
+        if (verdict != LIST_OK) status = fail_page(listing, verdict, error);
+    }
+    free(body.data);
+    return status;
+}
+
+/* A server that repeats a page for ever is stopped at PAGES_MAX. */
+static recmap_status list_pages(recmap_storage *storage, const struct listing *listing,
+                                recmap_error *error) {
+    enum { PAGES_MAX = 100000 };
+    char *next = NULL;
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && (!i || next); i++) {
+        struct list_page page = {0};
+        status = i < PAGES_MAX ? fetch_page(&page, storage, listing, next, error)
+                               : fail_page(listing, LIST_MALFORMED, error);
+        if (status == RECMAP_OK) status = add_names(listing, &page, error);
+        free(next);
+        next = page.next;
+        page.next = NULL;
+        list_page_deinit(&page);
+    }
+    free(next);
+    return status;
+}
+
+recmap_status remote_list(struct path_list *list, recmap_storage *storage, const char *pattern,
+                          path_filter filter, recmap_error *error) {
+    struct listing listing = {.list = list, .text = pattern, .filter = filter};
+    RETURN_IF_FAILED(remote_check_url(pattern, error));
+    url_parse(&listing.url, pattern);
+    if (!url_has_listing(listing.url.scheme)) {
+        fail_url(pattern, "a web server does not list its files", error);
+        fail_advise(error, "name each shard, all shards of a set (NAME@N), or a file with one URL "
+                           "per line (@FILE)");
+        return RECMAP_INVALID;
+    }
+    if (!storage) return fail(error, RECMAP_INVALID, "a listing needs a storage");
+    listing.prefix_size = strcspn(listing.url.key, "*?[");
+    listing.is_pattern = listing.url.key[listing.prefix_size] != 0;
+    listing.is_flat = !strchr(listing.url.key + listing.prefix_size, '/');
+    RETURN_IF_FAILED(storage_prepare(storage, error));
+    return list_pages(storage, &listing, error);
+}

@@ -1,0 +1,30 @@
+#include "net/retry.h"
+
+uint64_t retry_delay_ms(unsigned attempt, uint64_t random, uint64_t retry_after_s) {
+    enum { DOUBLINGS = 8 };
+    unsigned doublings = attempt > DOUBLINGS ? DOUBLINGS : attempt ? attempt - 1 : 0;
+    uint64_t limit = (uint64_t)RETRY_FIRST_MS << doublings;
+    if (limit > RETRY_MAX_MS) limit = RETRY_MAX_MS;
+    uint64_t asked = retry_after_s < RETRY_AFTER_MAX_S ? retry_after_s : RETRY_AFTER_MAX_S;
+    uint64_t delay = random % (limit + 1);
+    return delay > asked * 1000 ? delay : asked * 1000;
+}
+
+void window_init(struct request_window *window, unsigned first, unsigned limit) {
+    *window = (struct request_window){first < limit ? first : limit, limit};
+}
+
+/* One more request in flight for each full window of good replies. */
+void window_grow(struct request_window *window) {
+    window->size += 1 / window->size;
+    if (window->size > window->limit) window->size = window->limit;
+}
+
+void window_shrink(struct request_window *window) {
+    window->size /= 2;
+    if (window->size < 1) window->size = 1;
+}
+
+unsigned window_size(const struct request_window *window) {
+    return (unsigned)window->size;
+}

@@ -1,0 +1,30 @@
+/* When a failed request is repeated. Pure. */
+#ifndef RECMAP_NET_RETRY_H
+#define RECMAP_NET_RETRY_H
+
+#include <stdint.h>
+
+enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 15000, RETRY_AFTER_MAX_S = 60 };
+
+/* The time to wait before attempt `attempt`, from 1 on, in ms: a random part ("full jitter") of a
+ * limit that doubles with each attempt, so that clients that failed together do not return
+ * together. Never less than what the server asked for in `retry_after_s`, up to a minute.
+ * `random` has 64 random bits. */
+uint64_t retry_delay_ms(unsigned attempt, uint64_t random, uint64_t retry_after_s);
+
+/* How many requests may be in flight at once: additive increase, multiplicative decrease. */
+struct request_window {
+    double size;
+    double limit;
+};
+
+void window_init(struct request_window *window, unsigned first, unsigned limit);
+
+/* After a good reply; after one that said the server is overloaded (429, 503). */
+void window_grow(struct request_window *window);
+void window_shrink(struct request_window *window);
+
+/* At least 1. */
+unsigned window_size(const struct request_window *window);
+
+#endif

@@ -1,0 +1,34 @@
+/* A storage: its options, its idle connections, and how many requests may be in flight. */
+#ifndef RECMAP_NET_STORAGE_H
+#define RECMAP_NET_STORAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <recmap/storage.h>
+
+#include "net/retry.h"
+#include "net/storage_options.h"
+
+struct transfer;
+
+struct recmap_storage {
+    atomic_uint references;
+    struct storage_options options;
+    atomic_bool has_answered; /* a server replied: the endpoint exists */
+    /* Guarded by the process lock. */
+    bool is_complete; /* the environment was read */
+    struct request_window window;
+    unsigned run_count;    /* calls of transfer_run that share the window */
+    struct transfer *idle; /* connections for the next call */
+};
+
+/* Another reference to the storage, or a new one with the defaults if it is NULL.
+ * recmap_storage_destroy releases it. */
+recmap_status storage_retain(recmap_storage **retained, recmap_storage *storage,
+                             recmap_error *error);
+
+/* Reads the environment on first use. Errors: INVALID, IO, NO_MEMORY. */
+recmap_status storage_prepare(recmap_storage *storage, recmap_error *error);
+
+#endif

@@ -1,0 +1,265 @@
+#include "net/storage_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/near_name.h"
+#include "net/profile.h"
+#include "os/file.h"
+
+enum { TIMEOUT_DEFAULT = 180, TIMEOUT_MAX = 86400, PROFILE_FILE_MAX = 1 << 20 };
+
+typedef enum value_kind { VALUE_TEXT, VALUE_SWITCH, VALUE_SECONDS, VALUE_ADDRESSING } value_kind;
+
+static const struct option_name {
+    const char *name;
+    storage_option option;
+    value_kind kind;
+} names[] = {
+    {"endpoint", OPTION_ENDPOINT, VALUE_TEXT},
+    {"region", OPTION_REGION, VALUE_TEXT},
+    {"key", OPTION_KEY, VALUE_TEXT},
+    {"secret", OPTION_SECRET, VALUE_TEXT},
+    {"token", OPTION_TOKEN, VALUE_TEXT},
+    {"anonymous", OPTION_ANONYMOUS, VALUE_SWITCH},
+    {"requester_pays", OPTION_REQUESTER_PAYS, VALUE_SWITCH},
+    {"addressing", OPTION_ADDRESSING, VALUE_ADDRESSING},
+    {"profile", OPTION_PROFILE, VALUE_TEXT},
+    {"account", OPTION_ACCOUNT, VALUE_TEXT},
+    {"sas", OPTION_SAS, VALUE_TEXT},
+    {"ca_bundle", OPTION_CA_BUNDLE, VALUE_TEXT},
+    {"proxy", OPTION_PROXY, VALUE_TEXT},
+    {"timeout", OPTION_TIMEOUT, VALUE_SECONDS},
+    /* Other spellings: of fsspec's s3fs and adlfs, and of PyArrow. */
+    {"anon", OPTION_ANONYMOUS, VALUE_SWITCH},
+    {"endpoint_url", OPTION_ENDPOINT, VALUE_TEXT},
+    {"endpoint_override", OPTION_ENDPOINT, VALUE_TEXT},
+    {"region_name", OPTION_REGION, VALUE_TEXT},
+    {"access_key", OPTION_KEY, VALUE_TEXT},
+    {"secret_key", OPTION_SECRET, VALUE_TEXT},
+    {"session_token", OPTION_TOKEN, VALUE_TEXT},
+    {"account_name", OPTION_ACCOUNT, VALUE_TEXT},
+    {"sas_token", OPTION_SAS, VALUE_TEXT},
+};
+
+enum { NAME_COUNT = sizeof names / sizeof *names };
+
+static const struct option_name *find_name(const char *name) {
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        if (!strcmp(names[i].name, name)) return &names[i];
+    return NULL;
+}
+
+static recmap_status fail_name(const char *name, recmap_error *error) {
+    size_t best = SIZE_MAX, found = 0, size = strlen(name);
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        size_t distance = near_name_distance(name, size, names[i].name, strlen(names[i].name));
+        if (distance >= best) continue;
+        best = distance;
+        found = i;
+    }
+    fail(error, RECMAP_INVALID, "there is no storage option \"%.64s\"", name);
+    if (near_name_is_near(best, size, strlen(names[found].name)))
+        fail_advise(error, "did you mean %s?", names[found].name);
+    else
+        fail_advise(error, "the options are endpoint, region, key, secret, token, anonymous, "
+                           "requester_pays, addressing, profile, account, sas, ca_bundle, proxy "
+                           "and timeout");
+    return RECMAP_INVALID;
+}
+
+static bool is_switch(const char *value, bool *is_on) {
+    *is_on = !strcasecmp(value, "true") || !strcmp(value, "1");
+    return *is_on || !strcasecmp(value, "false") || !strcmp(value, "0");
+}
+
+static bool parse_seconds(unsigned *seconds, const char *value) {
+    size_t digits = strspn(value, "0123456789");
+    if (!digits || digits > 5 || value[digits]) return false;
+    *seconds = (unsigned)strtoul(value, NULL, 10);
+    return *seconds > 0 && *seconds <= TIMEOUT_MAX;
+}
+
+/* What a value of the kind must be; NULL if this one is that. */
+static const char *check_value(value_kind kind, const char *value) {
+    bool is_on;
+    unsigned seconds;
+    for (const char *c = value; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) return "text without control characters";
+    switch (kind) {
+    case VALUE_TEXT: break;
+    case VALUE_SWITCH: return is_switch(value, &is_on) ? NULL : "true or false";
+    case VALUE_SECONDS:
+        return parse_seconds(&seconds, value) ? NULL : "a number of seconds from 1 to 86400";
+    case VALUE_ADDRESSING:
+        return !strcmp(value, "path") || !strcmp(value, "virtual") ? NULL : "path or virtual";
+    }
+    return NULL;
+}
+
+static void forget(char **value) {
+    if (*value) explicit_bzero(*value, strlen(*value));
+    free(*value);
+    *value = NULL;
+}
+
+static recmap_status put(struct storage_options *options, storage_option option, const char *value,
+                         size_t size, recmap_error *error) {
+    char *copy = strndup(value, size);
+    if (!copy) return fail_memory(error);
+    forget(&options->values[option]);
+    options->values[option] = copy;
+    return RECMAP_OK;
+}
+
+recmap_status storage_options_set(struct storage_options *options, const char *name,
+                                  const char *value, recmap_error *error) {
+    const struct option_name *found = find_name(name);
+    if (!found) return fail_name(name, error);
+    const char *expected = check_value(found->kind, value);
+    if (expected)
+        return fail(error, RECMAP_INVALID, "the storage option %s must be %s", found->name,
+                    expected);
+    options->is_explicit[found->option] = true;
+    return put(options, found->option, value, strlen(value), error);
+}
+
+/* ---- The environment. */
+
+static recmap_status take_variable(struct storage_options *options, storage_option option,
+                                   const char *variable, recmap_error *error) {
+    const char *value = getenv(variable);
+    if (!value || !value[0] || options->values[option]) return RECMAP_OK;
+    return put(options, option, value, strlen(value), error);
+}
+
+/* Keys belong together: a secret from elsewhere would not fit an explicit key. */
+static recmap_status take_keys(struct storage_options *options, recmap_error *error) {
+    if (options->values[OPTION_KEY] || options->values[OPTION_SECRET] ||
+        options->is_explicit[OPTION_PROFILE])
+        return RECMAP_OK;
+    RETURN_IF_FAILED(take_variable(options, OPTION_KEY, "AWS_ACCESS_KEY_ID", error));
+    RETURN_IF_FAILED(take_variable(options, OPTION_SECRET, "AWS_SECRET_ACCESS_KEY", error));
+    return take_variable(options, OPTION_TOKEN, "AWS_SESSION_TOKEN", error);
+}
+
+static recmap_status take_environment(struct storage_options *options, recmap_error *error) {
+    static const struct {
+        storage_option option;
+        const char *variable;
+    } variables[] = {
+        {OPTION_PROFILE, "AWS_PROFILE"},           {OPTION_REGION, "AWS_REGION"},
+        {OPTION_REGION, "AWS_DEFAULT_REGION"},     {OPTION_ENDPOINT, "AWS_ENDPOINT_URL_S3"},
+        {OPTION_ENDPOINT, "AWS_ENDPOINT_URL"},     {OPTION_CA_BUNDLE, "AWS_CA_BUNDLE"},
+        {OPTION_ACCOUNT, "AZURE_STORAGE_ACCOUNT"}, {OPTION_SAS, "AZURE_STORAGE_SAS_TOKEN"},
+    };
+    RETURN_IF_FAILED(take_keys(options, error));
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        RETURN_IF_FAILED(take_variable(options, variables[i].option, variables[i].variable, error));
+    return RECMAP_OK;
+}
+
+/* ---- Profiles. */
+
+/* Reads a small text file; `text` is NULL if there is none. */
+static recmap_status read_file(char **text, const char *path, recmap_error *error) {
+    struct file_stat stat;
+    int fd;
+    *text = NULL;
+    if (!file_stat_path(&stat, path) || stat.size > PROFILE_FILE_MAX) return RECMAP_OK;
+    RETURN_IF_FAILED(file_open(&fd, path, error));
+    char *data = malloc((size_t)stat.size + 1);
+    recmap_status status = data ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = file_read_at(fd, data, (size_t)stat.size, 0, path, error);
+    file_close(fd);
+    if (status != RECMAP_OK) {
+        free(data);
+        return status;
+    }
+    data[stat.size] = 0;
+    *text = data;
+    return RECMAP_OK;
+}
+
+static char *find_path(const char *variable, const char *name) {
+    const char *set = getenv(variable), *home = getenv("HOME");
+    if (set && set[0]) return strdup(set);
+    return path_join(home && home[0] ? home : "/", name);
+}
+
+static recmap_status take_value(struct storage_options *options, bool *has_section,
+                                storage_option option, const char *text, const char *name,
+                                recmap_error *error) {
+    const char *profile = storage_options_get(options, OPTION_PROFILE);
+    size_t size;
+    bool is_there;
+    const char *value =
+        profile_find(&size, &is_there, text, profile[0] ? profile : "default", name);
+    *has_section |= is_there;
+    if (!value || options->values[option]) return RECMAP_OK;
+    return put(options, option, value, size, error);
+}
+
+static recmap_status take_file(struct storage_options *options, bool *has_section,
+                               const char *variable, const char *name, recmap_error *error) {
+    char *path = find_path(variable, name), *text;
+    if (!path) return fail_memory(error);
+    recmap_status status = read_file(&text, path, error);
+    free(path);
+    if (status != RECMAP_OK || !text) return status;
+    static const struct {
+        storage_option option;
+        const char *name;
+    } values[] = {{OPTION_KEY, "aws_access_key_id"},
+                  {OPTION_SECRET, "aws_secret_access_key"},
+                  {OPTION_TOKEN, "aws_session_token"},
+                  {OPTION_REGION, "region"},
+                  {OPTION_ENDPOINT, "endpoint_url"}};
+    for (size_t i = 0; status == RECMAP_OK && i < sizeof values / sizeof *values; i++)
+        status = take_value(options, has_section, values[i].option, text, values[i].name, error);
+    explicit_bzero(text, strlen(text));
+    free(text);
+    return status;
+}
+
+static recmap_status take_profile(struct storage_options *options, recmap_error *error) {
+    bool has_section = false;
+    if (options->values[OPTION_KEY]) return RECMAP_OK;
+    RETURN_IF_FAILED(
+        take_file(options, &has_section, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials", error));
+    RETURN_IF_FAILED(take_file(options, &has_section, "AWS_CONFIG_FILE", ".aws/config", error));
+    if (has_section || !options->values[OPTION_PROFILE]) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "there is no profile \"%.64s\" in ~/.aws/credentials",
+         options->values[OPTION_PROFILE]);
+    fail_advise(error, "name an existing profile, or pass the storage options key and secret");
+    return RECMAP_INVALID;
+}
+
+recmap_status storage_options_complete(struct storage_options *options, recmap_error *error) {
+    RETURN_IF_FAILED(take_environment(options, error));
+    if (storage_options_is_on(options, OPTION_ANONYMOUS)) return RECMAP_OK;
+    return take_profile(options, error);
+}
+
+const char *storage_options_get(const struct storage_options *options, storage_option option) {
+    return options->values[option] ? options->values[option] : "";
+}
+
+bool storage_options_is_on(const struct storage_options *options, storage_option option) {
+    bool is_on = false;
+    return options->values[option] && is_switch(options->values[option], &is_on) && is_on;
+}
+
+unsigned storage_options_timeout(const struct storage_options *options) {
+    unsigned seconds = TIMEOUT_DEFAULT;
+    const char *value = options->values[OPTION_TIMEOUT];
+    if (value) parse_seconds(&seconds, value);
+    return seconds;
+}
+
+void storage_options_deinit(struct storage_options *options) {
+    for (size_t i = 0; i < OPTION_COUNT; i++) forget(&options->values[i]);
+}

@@ -1,0 +1,51 @@
+/* The options of a storage: their names, values, and where they come from. */
+#ifndef RECMAP_NET_STORAGE_OPTIONS_H
+#define RECMAP_NET_STORAGE_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <recmap/status.h>
+
+typedef enum storage_option {
+    OPTION_ENDPOINT,
+    OPTION_REGION,
+    OPTION_KEY,
+    OPTION_SECRET,
+    OPTION_TOKEN,
+    OPTION_ANONYMOUS,
+    OPTION_REQUESTER_PAYS,
+    OPTION_ADDRESSING,
+    OPTION_PROFILE,
+    OPTION_ACCOUNT,
+    OPTION_SAS,
+    OPTION_CA_BUNDLE,
+    OPTION_PROXY,
+    OPTION_TIMEOUT,
+    OPTION_COUNT,
+} storage_option;
+
+struct storage_options {
+    char *values[OPTION_COUNT]; /* NULL: not set */
+    bool is_explicit[OPTION_COUNT];
+};
+
+/* The error names the option, never its value. Errors: INVALID, NO_MEMORY. */
+recmap_status storage_options_set(struct storage_options *options, const char *name,
+                                  const char *value, recmap_error *error);
+
+/* Fills in what was not set from the environment. Then, if there are still no keys, from the files
+ * of the AWS command line tools (~/.aws/credentials and ~/.aws/config). Errors: INVALID (a named
+ * profile that does not exist), NO_MEMORY. */
+recmap_status storage_options_complete(struct storage_options *options, recmap_error *error);
+
+/* The value, or "". */
+const char *storage_options_get(const struct storage_options *options, storage_option option);
+bool storage_options_is_on(const struct storage_options *options, storage_option option);
+
+/* In seconds. */
+unsigned storage_options_timeout(const struct storage_options *options);
+
+/* Overwrites and frees all values. */
+void storage_options_deinit(struct storage_options *options);
+
+#endif

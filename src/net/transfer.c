@@ -1,0 +1,669 @@
+#include "net/transfer.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "os/process.h"
+#include "os/thread.h"
+
+enum {
+    SLOTS_MAX = 128,
+    BODY_PREFIX = 2048, /* of an error, which has the server's code */
+    BODY_MAX = 64 << 10,
+    LISTING_MAX = 16 << 20,
+    CONNECT_TIMEOUT_S = 5,
+    STALL_BYTES_PER_S = 1000,
+    STALL_S = 10,
+    REDIRECTS_MAX = 5,
+    POLL_MS = 50,
+    FIRST_CONTACT_S = 15, /* how long an endpoint is tried that never answered */
+};
+
+#define NS_PER_S 1000000000ull
+#define NS_PER_MS 1000000ull
+
+/* Connections, and the handles that use them. It belongs to one call of transfer_run at a time, and
+ * to the process that created it. */
+struct transfer {
+    CURLM *multi;
+    long process;
+    struct transfer *next;
+    CURL *handles[SLOTS_MAX];
+};
+
+/* The progress of a request. */
+struct attempt {
+    uint32_t count;    /* of attempts that failed */
+    uint64_t received; /* bytes of earlier attempts that are kept */
+    uint64_t begun_ns; /* the first attempt; 0: not begun */
+    uint64_t due_ns;   /* the next attempt */
+    size_t next;       /* in the list of those that wait; SIZE_MAX: the last */
+};
+
+struct run;
+
+/* A request in flight. */
+struct slot {
+    struct run *run;
+    CURL *easy;
+    struct curl_slist *headers;
+    size_t index; /* of the request; SIZE_MAX: the slot is free */
+    struct range_request range;
+    struct reply reply;
+    bool is_judged; /* the headers were checked */
+    reply_verdict verdict;
+    const char *reason;
+    uint64_t body_size;
+    uint64_t received; /* in this attempt */
+    bool is_refused;   /* the address is one that is not connected to */
+    char body[BODY_PREFIX];
+    size_t body_used;
+    char curl_text[CURL_ERROR_SIZE];
+};
+
+struct run {
+    recmap_storage *storage;
+    struct transfer *transfer;
+    const struct transfer_request *requests;
+    struct attempt *attempts;
+    size_t count;
+    size_t begun_count;
+    size_t done_count;
+    size_t waiting; /* the first of the list of requests to repeat; SIZE_MAX: none */
+    size_t in_flight;
+    struct slot *slots;
+    size_t slot_count;
+    uint64_t asked_ns; /* when the interrupt function was asked last */
+};
+
+bool transfer_is_supported(void) {
+    return true;
+}
+
+/* ---- Handles. */
+
+static void destroy_transfer(struct transfer *transfer) {
+    /* A child shares its parent's sockets. Closing connections would send the servers a goodbye in
+     * the parent's name, so what a child inherits is left alone. */
+    if (transfer->process == process_id()) {
+        for (size_t i = 0; i < SLOTS_MAX; i++) curl_easy_cleanup(transfer->handles[i]);
+        curl_multi_cleanup(transfer->multi);
+    }
+    free(transfer);
+}
+
+void transfers_destroy(struct transfer *transfer) {
+    while (transfer) {
+        struct transfer *next = transfer->next;
+        destroy_transfer(transfer);
+        transfer = next;
+    }
+}
+
+/* libcurl must be initialized once, by one thread. */
+static void init_curl(void) {
+    static bool is_done;
+    process_lock();
+    if (!is_done) curl_global_init(CURL_GLOBAL_DEFAULT);
+    is_done = true;
+    process_unlock();
+}
+
+static struct transfer *create_transfer(void) {
+    init_curl();
+    struct transfer *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return NULL;
+    fresh->process = process_id();
+    fresh->multi = curl_multi_init();
+    if (!fresh->multi) {
+        free(fresh);
+        return NULL;
+    }
+    /* HTTP/2 would put all requests on one connection, which is slower for large ranges. */
+    curl_multi_setopt(fresh->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    curl_multi_setopt(fresh->multi, CURLMOPT_MAXCONNECTS, (long)SLOTS_MAX);
+    return fresh;
+}
+
+/* Takes an idle transfer of this process, and joins the calls that share the window. */
+static struct transfer *join(recmap_storage *storage) {
+    struct transfer *found;
+    process_lock();
+    storage->run_count++;
+    struct transfer **link = &storage->idle;
+    while (*link && (*link)->process != process_id()) link = &(*link)->next;
+    found = *link;
+    if (found) *link = found->next;
+    process_unlock();
+    return found ? found : create_transfer();
+}
+
+static void leave(recmap_storage *storage, struct transfer *transfer) {
+    process_lock();
+    storage->run_count--;
+    if (transfer) {
+        transfer->next = storage->idle;
+        storage->idle = transfer;
+    }
+    process_unlock();
+}
+
+static size_t request_limit(recmap_storage *storage) {
+    process_lock();
+    size_t limit = window_size(&storage->window) / (storage->run_count ? storage->run_count : 1);
+    process_unlock();
+    return limit ? limit : 1;
+}
+
+static void adapt_window(recmap_storage *storage, bool is_overloaded) {
+    process_lock();
+    if (is_overloaded) window_shrink(&storage->window);
+    else window_grow(&storage->window);
+    process_unlock();
+}
+
+/* ---- Callbacks of libcurl. */
+
+static void judge(struct slot *slot) {
+    const struct transfer_request *request = &slot->run->requests[slot->index];
+    curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &slot->reply.status);
+    slot->is_judged = true;
+    atomic_store_explicit(&slot->run->storage->has_answered, true, memory_order_relaxed);
+    if (request->listing && slot->reply.status == 200) {
+        slot->verdict = REPLY_GOOD;
+        slot->body_size = 0;
+        return;
+    }
+    slot->verdict = reply_check(&slot->body_size, &slot->reason, &slot->reply, &slot->range);
+}
+
+static size_t on_header(char *data, size_t unit, size_t count, void *context) {
+    struct slot *slot = context;
+    if (count >= 5 && !memcmp(data, "HTTP/", 5)) reply_reset(&slot->reply);
+    else reply_add_header(&slot->reply, data, unit * count);
+    return unit * count;
+}
+
+static bool take_range(struct slot *slot, const char *data, size_t size) {
+    const struct transfer_request *request = &slot->run->requests[slot->index];
+    if (size > slot->body_size - slot->received) {
+        slot->verdict = REPLY_UNUSABLE;
+        slot->reason = "the server sends more bytes than it announced";
+        return false;
+    }
+    uint64_t kept = slot->run->attempts[slot->index].received;
+    memcpy(request->data + kept + slot->received, data, size);
+    slot->received += size;
+    return true;
+}
+
+static bool take_listing(struct slot *slot, const char *data, size_t size) {
+    recmap_text *body = slot->run->requests[slot->index].body;
+    if (body->size + size > LISTING_MAX) {
+        slot->verdict = REPLY_UNUSABLE;
+        slot->reason = "the server's list is too long";
+        return false;
+    }
+    if (!array_reserve(&body->data, &body->capacity, body->size + size + 1, 1)) return false;
+    memcpy(body->data + body->size, data, size);
+    body->size += size;
+    body->data[body->size] = 0;
+    return true;
+}
+
+/* Keeps the beginning of an error's body. The rest is read, so that the connection can be used
+ * again, unless it is long. */
+static bool take_error(struct slot *slot, const char *data, size_t size) {
+    size_t room = sizeof slot->body - slot->body_used, part = size < room ? size : room;
+    memcpy(slot->body + slot->body_used, data, part);
+    slot->body_used += part;
+    slot->received += size;
+    return slot->reply.status != 200 && slot->reply.status != 206 && slot->received <= BODY_MAX;
+}
+
+static size_t on_body(char *data, size_t unit, size_t count, void *context) {
+    struct slot *slot = context;
+    size_t size = unit * count;
+    if (!slot->is_judged) judge(slot);
+    bool is_taken = slot->verdict != REPLY_GOOD                ? take_error(slot, data, size)
+                    : slot->run->requests[slot->index].listing ? take_listing(slot, data, size)
+                                                               : take_range(slot, data, size);
+    return is_taken ? size : 0;
+}
+
+/* Link-local addresses are those of the machine's own services, such as the one from which a
+ * virtual machine gets its credentials. A URL in an index from elsewhere must not reach them. */
+static bool is_link_local(const struct sockaddr *address) {
+    if (address->sa_family == AF_INET) {
+        uint32_t ip = ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr);
+        return ip >> 16 == 0xa9fe;
+    }
+    if (address->sa_family != AF_INET6) return false;
+    const uint8_t *ip = ((const struct sockaddr_in6 *)address)->sin6_addr.s6_addr;
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    bool is_mapped = !memcmp(ip, mapped, sizeof mapped) && ip[12] == 0xa9 && ip[13] == 0xfe;
+    return is_mapped || (ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80);
+}
+
+static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    struct slot *slot = context;
+    (void)purpose;
+    slot->is_refused = is_link_local(&address->addr);
+    if (slot->is_refused) return CURL_SOCKET_BAD;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* ---- Starting a request. */
+
+static void set_protocols(CURL *easy, bool is_https) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, is_https ? "https" : "http,https");
+#else
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS,
+                     (long)(is_https ? CURLPROTO_HTTPS : CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+static void set_connection(CURL *easy, const struct storage_options *options) {
+    const char *bundle = storage_options_get(options, OPTION_CA_BUNDLE);
+    const char *proxy = storage_options_get(options, OPTION_PROXY);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_TIMEOUT_S);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES_PER_S);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)STALL_S);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L << 10);
+    if (bundle[0]) curl_easy_setopt(easy, CURLOPT_CAINFO, bundle);
+    if (proxy[0]) curl_easy_setopt(easy, CURLOPT_PROXY, proxy);
+}
+
+static void set_callbacks(struct slot *slot) {
+    CURL *easy = slot->easy;
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->curl_text);
+}
+
+/* A signed request is for one host only, so its redirects are not followed. */
+static void set_target(CURL *easy, const struct address *address) {
+    bool is_web = !url_has_listing(address->scheme);
+    curl_easy_setopt(easy, CURLOPT_URL, address->url);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, is_web ? 1L : 0L);
+    curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
+    set_protocols(easy, !strncmp(address->url, "https", 5));
+}
+
+static bool add_header(struct slot *slot, const char *line) {
+    struct curl_slist *grown = curl_slist_append(slot->headers, line);
+    if (grown) slot->headers = grown;
+    return grown != NULL;
+}
+
+static recmap_status add_headers(struct slot *slot, const struct address *address,
+                                 recmap_error *error) {
+    struct authorization authorization;
+    char line[ETAG_MAX + 32];
+    recmap_status status =
+        address_authorize(&authorization, address, &slot->run->storage->options, time(NULL), error);
+    bool is_done = true;
+    for (size_t i = 0; status == RECMAP_OK && i < authorization.count; i++)
+        is_done &= add_header(slot, authorization.lines[i]);
+    explicit_bzero(&authorization, sizeof authorization);
+    if (status != RECMAP_OK) return status;
+    if (etag_is_strong(slot->range.etag)) {
+        snprintf(line, sizeof line, "If-Match: %s", slot->range.etag);
+        is_done &= add_header(slot, line);
+    }
+    if (!is_done) return fail_memory(error);
+    curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->headers);
+    return RECMAP_OK;
+}
+
+/* What is still missing of a request. */
+static struct range_request find_missing(const struct run *run, size_t index) {
+    struct range_request range = run->requests[index].range;
+    if (run->requests[index].listing) range = (struct range_request){.size = 1, .etag = ""};
+    range.offset += run->attempts[index].received;
+    range.size -= run->attempts[index].received;
+    return range;
+}
+
+static recmap_status find_address(struct address *address, const struct run *run, size_t index,
+                                  recmap_error *error) {
+    const struct transfer_request *request = &run->requests[index];
+    struct url url;
+    if (request->listing) {
+        *address = *request->listing;
+        return RECMAP_OK;
+    }
+    const char *reason = url_parse(&url, request->name);
+    if (reason) return fail(error, RECMAP_INVALID, "the URL cannot be read: %s", reason);
+    return address_of_object(address, &run->storage->options, &url, error);
+}
+
+static recmap_status start_request(struct slot *slot, size_t index, recmap_error *error) {
+    struct run *run = slot->run;
+    struct address address;
+    CURL *easy = slot->easy;
+    *slot = (struct slot){.run = run, .easy = easy, .index = index};
+    slot->range = find_missing(run, index);
+    reply_reset(&slot->reply);
+    curl_easy_reset(easy);
+    recmap_status status = find_address(&address, run, index, error);
+    if (status == RECMAP_OK) status = add_headers(slot, &address, error);
+    if (status != RECMAP_OK) return status;
+    set_connection(easy, &run->storage->options);
+    set_callbacks(slot);
+    set_target(easy, &address);
+    if (!run->requests[index].listing) {
+        char range[64];
+        snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, slot->range.offset,
+                 slot->range.offset + slot->range.size - 1);
+        curl_easy_setopt(easy, CURLOPT_RANGE, range);
+    }
+    if (!run->attempts[index].begun_ns) run->attempts[index].begun_ns = clock_ns();
+    if (curl_multi_add_handle(run->transfer->multi, easy) != CURLM_OK) return fail_memory(error);
+    run->in_flight++;
+    return RECMAP_OK;
+}
+
+static void end_slot(struct slot *slot) {
+    curl_multi_remove_handle(slot->run->transfer->multi, slot->easy);
+    curl_slist_free_all(slot->headers);
+    slot->headers = NULL;
+    slot->index = SIZE_MAX;
+    slot->run->in_flight--;
+}
+
+/* ---- The result of a request. */
+
+/* Whether an error of libcurl is one of the connection, which may work the next time. */
+static bool is_passing(CURLcode code) {
+    switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_SSL_CONNECT_ERROR: return true;
+    default: return false;
+    }
+}
+
+/* The verdict on a request that ended. A reply that was judged as bad stays so, whatever happened
+ * to the rest of its body. */
+static void conclude(struct slot *slot, CURLcode code) {
+    if (code == CURLE_OK && !slot->is_judged) judge(slot);
+    if (slot->is_judged && slot->verdict != REPLY_GOOD) return;
+    if (code == CURLE_OK) {
+        if (slot->run->requests[slot->index].listing || slot->received == slot->body_size) return;
+        slot->reason = "the reply ended early";
+        slot->verdict = REPLY_TRY_AGAIN;
+        return;
+    }
+    slot->reason = slot->curl_text[0] ? slot->curl_text : curl_easy_strerror(code);
+    slot->verdict = is_passing(code) && !slot->is_refused ? REPLY_TRY_AGAIN : REPLY_UNUSABLE;
+}
+
+static recmap_status status_of(reply_verdict verdict) {
+    if (verdict == REPLY_CHANGED) return RECMAP_STALE;
+    return RECMAP_IO;
+}
+
+static int errno_of(const struct slot *slot) {
+    if (slot->is_refused) return EACCES;
+    switch (slot->verdict) {
+    case REPLY_MISSING: return ENOENT;
+    case REPLY_DENIED: return EACCES;
+    case REPLY_TRY_AGAIN: return ETIMEDOUT;
+    default: return EIO;
+    }
+}
+
+static void advise(const struct slot *slot, const char *code, recmap_error *error) {
+    const char *region = slot->reply.region;
+    if (slot->is_refused)
+        fail_advise(error, "link-local addresses are not read: name another host");
+    else if (region[0] &&
+             strcmp(region, storage_options_get(&slot->run->storage->options, OPTION_REGION)) != 0)
+        fail_advise(error, "the bucket is in region %s: pass the storage option region=%s", region,
+                    region);
+    else if (!strcmp(code, "RequestTimeTooSkewed")) fail_advise(error, "set this machine's clock");
+    else if (!strcmp(code, "ExpiredToken") || !strcmp(code, "TokenRefreshRequired"))
+        fail_advise(error, "renew the credentials, and open the data set again");
+    else if (slot->verdict == REPLY_CHANGED)
+        fail_advise(error, "restore the indexed object, or build the index again with "
+                           "`recmap index`");
+    else if (slot->verdict == REPLY_MISSING)
+        fail_advise(error, "check the URL, the endpoint and the region");
+    else if (slot->verdict == REPLY_DENIED)
+        fail_advise(error, "check the credentials and their permission to read this object");
+    else if (slot->verdict == REPLY_TRY_AGAIN)
+        fail_advise(error, "check the network and the endpoint, and try again later; the storage "
+                           "option timeout sets how long requests are repeated");
+    else if (!slot->is_judged && !strncmp(slot->reason, "SSL", 3))
+        fail_advise(error, "check the server's certificate, or name the file of the authority that "
+                           "signed it with the storage option ca_bundle");
+    else
+        fail_advise(error, "use a server that supports range requests, or copy the shards to this "
+                           "machine");
+}
+
+static recmap_status fail_request(const struct slot *slot, recmap_error *error) {
+    char name[1024], code[CODE_MAX], answer[CODE_MAX + 64] = "", repeats[64] = "";
+    const struct transfer_request *request = &slot->run->requests[slot->index];
+    unsigned attempts = slot->run->attempts[slot->index].count;
+    url_redact(name, sizeof name, request->name);
+    reply_find_code(code, slot->body, slot->body_used);
+    if (slot->is_judged && slot->reply.status != 206)
+        snprintf(answer, sizeof answer, " (HTTP %ld%s%s)", slot->reply.status, code[0] ? " " : "",
+                 code);
+    if (attempts > 1) snprintf(repeats, sizeof repeats, ", after %u attempts", attempts);
+    fail(error, status_of(slot->verdict), "cannot %s: %s%s%s",
+         request->listing ? "list the objects" : "read the object", slot->reason, answer, repeats);
+    fail_at(error, name, RECMAP_NO_RECORD,
+            request->listing ? RECMAP_NO_OFFSET : slot->range.offset);
+    if (error) error->system_errno = errno_of(slot);
+    advise(slot, code, error);
+    return status_of(slot->verdict);
+}
+
+static uint64_t random_bits(void) {
+    uint64_t bits;
+    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
+        bits = clock_ns() * 0x9e3779b97f4a7c15ull;
+    return bits;
+}
+
+/* Whether the request may still be repeated. */
+static bool has_time(const struct run *run, const struct attempt *attempt, uint64_t now) {
+    uint64_t limit_s = storage_options_timeout(&run->storage->options);
+    if (!atomic_load_explicit(&run->storage->has_answered, memory_order_relaxed) &&
+        limit_s > FIRST_CONTACT_S)
+        limit_s = FIRST_CONTACT_S;
+    return now - attempt->begun_ns < limit_s * NS_PER_S;
+}
+
+/* Puts the request on the list of those to repeat. Bytes that arrived are kept if the next reply
+ * can be compared with this one. */
+static void schedule(struct slot *slot, uint64_t now) {
+    struct run *run = slot->run;
+    struct attempt *attempt = &run->attempts[slot->index];
+    uint64_t retry_after = slot->is_judged ? slot->reply.retry_after : 0;
+    bool is_known = slot->range.etag[0] || slot->range.modified != REPLY_NO_TIME;
+    if (slot->is_judged && (slot->reply.status == 200 || slot->reply.status == 206)) {
+        if (is_known && !slot->range.accepts_shorter) attempt->received += slot->received;
+    }
+    if (run->requests[slot->index].body) run->requests[slot->index].body->size = 0;
+    attempt->due_ns = now + retry_delay_ms(attempt->count, random_bits(), retry_after) * NS_PER_MS;
+    attempt->next = run->waiting;
+    run->waiting = slot->index;
+}
+
+static void give_results(const struct slot *slot) {
+    const struct transfer_request *request = &slot->run->requests[slot->index];
+    if (request->reply) *request->reply = slot->reply;
+    if (request->size) *request->size = slot->verdict == REPLY_EMPTY ? 0 : slot->received;
+}
+
+static bool is_overloaded(const struct slot *slot) {
+    return slot->is_judged && (slot->reply.status == 429 || slot->reply.status == 503);
+}
+
+static recmap_status end_request(size_t *failed, struct slot *slot, CURLcode code,
+                                 recmap_error *error) {
+    struct run *run = slot->run;
+    struct attempt *attempt = &run->attempts[slot->index];
+    uint64_t now = clock_ns();
+    conclude(slot, code);
+    bool is_done = slot->verdict == REPLY_GOOD ||
+                   (slot->verdict == REPLY_EMPTY && slot->range.accepts_shorter);
+    if (is_done || is_overloaded(slot)) adapt_window(run->storage, !is_done);
+    recmap_status status = RECMAP_OK;
+    attempt->count++;
+    if (is_done) {
+        give_results(slot);
+        run->done_count++;
+    } else if (slot->verdict == REPLY_TRY_AGAIN && has_time(run, attempt, now)) {
+        schedule(slot, now);
+    } else {
+        *failed = slot->index;
+        status = fail_request(slot, error);
+    }
+    end_slot(slot);
+    return status;
+}
+
+/* ---- The loop. */
+
+static struct slot *find_free(struct run *run) {
+    for (size_t i = 0; i < run->slot_count; i++)
+        if (run->slots[i].index == SIZE_MAX) return &run->slots[i];
+    return NULL;
+}
+
+/* Takes the next request to start: one to repeat that is due, or the next new one. SIZE_MAX: none.
+ */
+static size_t take_next(struct run *run, uint64_t now) {
+    for (size_t *link = &run->waiting; *link != SIZE_MAX; link = &run->attempts[*link].next) {
+        size_t index = *link;
+        if (run->attempts[index].due_ns > now) continue;
+        *link = run->attempts[index].next;
+        return index;
+    }
+    return run->begun_count < run->count ? run->begun_count++ : SIZE_MAX;
+}
+
+static recmap_status start_requests(size_t *failed, struct run *run, recmap_error *error) {
+    size_t limit = request_limit(run->storage);
+    uint64_t now = clock_ns();
+    while (run->in_flight < limit) {
+        struct slot *slot = find_free(run);
+        size_t index = slot ? take_next(run, now) : SIZE_MAX;
+        if (index == SIZE_MAX) return RECMAP_OK;
+        recmap_status status = start_request(slot, index, error);
+        if (status == RECMAP_OK) continue;
+        char name[1024];
+        url_redact(name, sizeof name, run->requests[index].name);
+        if (status != RECMAP_NO_MEMORY) fail_file(error, name);
+        *failed = index;
+        curl_slist_free_all(slot->headers);
+        slot->headers = NULL;
+        slot->index = SIZE_MAX;
+        return status;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status end_requests(size_t *failed, struct run *run, recmap_error *error) {
+    CURLMsg *message;
+    int left;
+    recmap_status status = RECMAP_OK;
+    while (status == RECMAP_OK && (message = curl_multi_info_read(run->transfer->multi, &left))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        struct slot *slot;
+        CURLcode code = message->data.result;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
+        status = end_request(failed, slot, code, error);
+    }
+    return status;
+}
+
+static recmap_status ask_interrupt(size_t *failed, struct run *run, struct interrupt *interrupt,
+                                   recmap_error *error) {
+    uint64_t now = clock_ns();
+    if (!interrupt || !interrupt->function || now - run->asked_ns < POLL_MS * NS_PER_MS)
+        return RECMAP_OK;
+    run->asked_ns = now;
+    *failed = 0;
+    return interrupt_ask(interrupt) ? RECMAP_OK : interrupt_fail(error);
+}
+
+static recmap_status loop(size_t *failed, struct run *run, struct interrupt *interrupt,
+                          recmap_error *error) {
+    int running;
+    while (run->done_count < run->count) {
+        RETURN_IF_FAILED(start_requests(failed, run, error));
+        curl_multi_perform(run->transfer->multi, &running);
+        size_t before = run->in_flight;
+        RETURN_IF_FAILED(end_requests(failed, run, error));
+        RETURN_IF_FAILED(ask_interrupt(failed, run, interrupt, error));
+        if (run->in_flight == before && run->done_count < run->count)
+            curl_multi_poll(run->transfer->multi, NULL, 0, POLL_MS, NULL);
+    }
+    return RECMAP_OK;
+}
+
+static bool prepare_slots(struct run *run) {
+    run->slot_count = run->count < SLOTS_MAX ? run->count : SLOTS_MAX;
+    run->slots = calloc(run->slot_count + 1, sizeof *run->slots);
+    run->attempts = calloc(run->count + 1, sizeof *run->attempts);
+    if (!run->slots || !run->attempts || !run->transfer) return false;
+    for (size_t i = 0; i < run->slot_count; i++) {
+        CURL **handle = &run->transfer->handles[i];
+        if (!*handle) *handle = curl_easy_init();
+        if (!*handle) return false;
+        run->slots[i] = (struct slot){.run = run, .easy = *handle, .index = SIZE_MAX};
+    }
+    return true;
+}
+
+recmap_status transfer_run(size_t *failed, recmap_storage *storage,
+                           const struct transfer_request *requests, size_t count,
+                           struct interrupt *interrupt, recmap_error *error) {
+    *failed = 0;
+    RETURN_IF_FAILED(storage_prepare(storage, error));
+    struct run run = {.storage = storage,
+                      .transfer = join(storage),
+                      .requests = requests,
+                      .count = count,
+                      .waiting = SIZE_MAX};
+    recmap_status status = prepare_slots(&run) ? loop(failed, &run, interrupt, error)
+                                               : fail_memory(error);
+    for (size_t i = 0; run.slots && i < run.slot_count; i++)
+        if (run.slots[i].easy && run.slots[i].index != SIZE_MAX) end_slot(&run.slots[i]);
+    leave(storage, run.transfer);
+    free(run.slots);
+    free(run.attempts);
+    return status;
+}

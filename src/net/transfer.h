@@ -1,0 +1,38 @@
+/* Transfers: HTTP requests, many in flight at once, repeated until they succeed or cannot. */
+#ifndef RECMAP_NET_TRANSFER_H
+#define RECMAP_NET_TRANSFER_H
+
+#include <recmap/text.h>
+
+#include "base/interrupt.h"
+#include "net/address.h"
+#include "net/reply.h"
+#include "net/storage.h"
+
+/* One request: for a range of an object, or for a page of a listing. */
+struct transfer_request {
+    const char *name;              /* the URL, also for messages */
+    const struct address *listing; /* NULL: a range of the object `name` */
+    struct range_request range;    /* which bytes */
+    uint8_t *data;                 /* where they go */
+    /* Results, where they are not NULL. */
+    struct reply *reply;
+    uint64_t *size;    /* of the bytes that arrived */
+    recmap_text *body; /* of a listing */
+};
+
+/* Makes all requests. On failure, none is in flight any more, and `failed` is the index of one that
+ * failed. `interrupt` may be NULL.
+ * Errors: IO (ENOENT: there is no such object; EACCES: it may not be read), STALE (it is another
+ * object), UNSUPPORTED (the server), INVALID (the URL or an option), NO_MEMORY, CANCELLED. */
+recmap_status transfer_run(size_t *failed, recmap_storage *storage,
+                           const struct transfer_request *requests, size_t count,
+                           struct interrupt *interrupt, recmap_error *error);
+
+/* Whether this build can transfer anything. */
+bool transfer_is_supported(void);
+
+/* Frees a list of idle transfers. */
+void transfers_destroy(struct transfer *transfer);
+
+#endif

@@ -1,0 +1,134 @@
+#include "os/source.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "os/map.h"
+
+static recmap_status read_files(size_t *failed, const struct source_read *reads, size_t count,
+                                struct interrupt *interrupt, recmap_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        const struct source *source = reads[i].source;
+        recmap_status status = file_read_at(source->fd, reads[i].data, reads[i].size,
+                                            reads[i].offset, source->name, error);
+        if (status == RECMAP_OK && interrupt)
+            status = interrupt_check(interrupt, reads[i].size, error);
+        if (status == RECMAP_OK) continue;
+        *failed = i;
+        return status;
+    }
+    return RECMAP_OK;
+}
+
+static void close_file(struct source *source) {
+    file_close(source->fd);
+    free(source);
+}
+
+static const struct source_table file_table = {read_files, close_file};
+
+recmap_status source_open_file(struct source **source, int fd, const char *name,
+                               recmap_error *error) {
+    struct source *fresh = malloc(sizeof *fresh);
+    recmap_status status = fresh ? RECMAP_OK : fail_memory(error);
+    if (fresh) *fresh = (struct source){.table = &file_table, .fd = fd, .name = name, .etag = ""};
+    if (status == RECMAP_OK) status = file_get_stat(&fresh->stat, fd, name, error);
+    if (status == RECMAP_OK) {
+        *source = fresh;
+        return RECMAP_OK;
+    }
+    file_close(fd);
+    free(fresh);
+    return status;
+}
+
+void source_close(struct source *source) {
+    if (source) source->table->close(source);
+}
+
+recmap_status source_read(struct source *source, void *data, size_t size, uint64_t offset,
+                          recmap_error *error) {
+    struct source_read read = {source, data, size, offset};
+    size_t failed;
+    return source->table->read(&failed, &read, 1, NULL, error);
+}
+
+/* Reads of the same kind that follow each other are passed on together. */
+recmap_status source_read_all(size_t *failed, const struct source_read *reads, size_t count,
+                              struct interrupt *interrupt, recmap_error *error) {
+    for (size_t i = 0, end; i < count; i = end) {
+        const struct source_table *table = reads[i].source->table;
+        for (end = i + 1; end < count && reads[end].source->table == table;) end++;
+        recmap_status status = table->read(failed, reads + i, end - i, interrupt, error);
+        if (status == RECMAP_OK) continue;
+        *failed += i;
+        return status;
+    }
+    return RECMAP_OK;
+}
+
+/* The folder of temporary copies: as large as the largest shards, they may not fit into /tmp, which
+ * is often in memory. */
+static const char *find_scratch(void) {
+    const char *folder = getenv("TMPDIR");
+    return folder && folder[0] ? folder : "/var/tmp";
+}
+
+static recmap_status create_copy(int *fd, uint64_t size, recmap_error *error) {
+    char *target = path_join(find_scratch(), "recmap-shard");
+    if (!target) return fail_memory(error);
+    recmap_status status = file_create_unnamed(fd, target, error);
+    if (status == RECMAP_OK && size) {
+        status = file_reserve(*fd, size, target, error);
+        if (status != RECMAP_OK) file_close(*fd);
+    }
+    if (status != RECMAP_OK)
+        fail_advise(error, "a shard is copied there while it is scanned: free some space, or set "
+                           "TMPDIR to a folder with enough");
+    free(target);
+    return status;
+}
+
+/* Reads all bytes into a map of the copy, in ranges that are in flight together. */
+static recmap_status fill_copy(int fd, struct source *source, recmap_error *error) {
+    enum { PART = 8 << 20 };
+    uint64_t size = source->stat.size;
+    size_t count = (size_t)((size + PART - 1) / PART), failed;
+    struct source_read *reads = calloc(count + 1, sizeof *reads);
+    if (!reads) return fail_memory(error);
+    uint8_t *bytes;
+    recmap_status status = map_writable(&bytes, fd, (size_t)size, source->name, error);
+    if (status == RECMAP_OK) {
+        for (size_t i = 0; i < count; i++) {
+            uint64_t offset = (uint64_t)i * PART, left = size - offset;
+            reads[i] = (struct source_read){source, bytes + offset,
+                                            (size_t)(left < PART ? left : PART), offset};
+        }
+        status = source_read_all(&failed, reads, count, NULL, error);
+        unmap_writable(bytes, (size_t)size);
+    }
+    free(reads);
+    return status;
+}
+
+static recmap_status copy_source(int *fd, struct source *source, recmap_error *error) {
+    int copy;
+    RETURN_IF_FAILED(create_copy(&copy, source->stat.size, error));
+    recmap_status status = source->stat.size ? fill_copy(copy, source, error) : RECMAP_OK;
+    if (status == RECMAP_OK) *fd = copy;
+    else file_close(copy);
+    return status;
+}
+
+recmap_status source_take_file(int *fd, struct source *source, recmap_error *error) {
+    recmap_status status = RECMAP_OK;
+    if (source->fd >= 0) {
+        *fd = source->fd;
+        source->fd = -1;
+    } else {
+        status = copy_source(fd, source, error);
+    }
+    source_close(source);
+    return status;
+}

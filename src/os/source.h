@@ -1,0 +1,55 @@
+/* Sources: where the bytes of a shard come from. A local file is one kind of source, an object in a
+ * remote store another (net/remote.h). Nothing that reads through a source depends on its kind. */
+#ifndef RECMAP_OS_SOURCE_H
+#define RECMAP_OS_SOURCE_H
+
+#include "os/file.h"
+
+struct interrupt;
+struct source;
+
+/* A read of `size` bytes at `offset` of a source into `data`. */
+struct source_read {
+    struct source *source;
+    void *data;
+    size_t size;
+    uint64_t offset;
+};
+
+/* What the kinds of sources do differently. */
+struct source_table {
+    /* Reads all ranges, of sources of this kind. On failure, sets `failed` to the index of a read
+     * that failed. `interrupt` may be NULL. */
+    recmap_status (*read)(size_t *failed, const struct source_read *reads, size_t count,
+                          struct interrupt *interrupt, recmap_error *error);
+    void (*close)(struct source *source);
+};
+
+struct source {
+    const struct source_table *table;
+    int fd;           /* of a file; -1 if the source is none */
+    const char *name; /* for messages; outlives the source */
+    const char *etag; /* identifies the contents of an object; "" for a file */
+    struct file_stat stat;
+};
+
+/* Takes the descriptor, even on failure. `name` must outlive the source. */
+recmap_status source_open_file(struct source **source, int fd, const char *name,
+                               recmap_error *error);
+
+/* NULL may be closed. */
+void source_close(struct source *source);
+
+recmap_status source_read(struct source *source, void *data, size_t size, uint64_t offset,
+                          recmap_error *error);
+
+/* Reads ranges of any sources. Ranges of remote objects are in flight together. On failure, sets
+ * `failed` as above. `interrupt` may be NULL. Errors: IO, STALE, NO_MEMORY, CANCELLED. */
+recmap_status source_read_all(size_t *failed, const struct source_read *reads, size_t count,
+                              struct interrupt *interrupt, recmap_error *error);
+
+/* Gives a descriptor of a local file with all bytes of the source: the file itself, or an unnamed
+ * temporary copy. The caller closes it. Closes the source, even on failure. */
+recmap_status source_take_file(int *fd, struct source *source, recmap_error *error);
+
+#endif

@@ -1,0 +1,220 @@
+/* Options of a storage, the requests made with them, and when requests are repeated. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "net/address.h"
+#include "net/profile.h"
+#include "net/retry.h"
+#include "net/storage_options.h"
+
+static struct storage_options options_of(const char *const *pairs) {
+    struct storage_options options = {0};
+    for (; pairs && *pairs; pairs += 2)
+        assert_int_equal(storage_options_set(&options, pairs[0], pairs[1], NULL), RECMAP_OK);
+    return options;
+}
+
+static void check_refused(const char *name, const char *value, const char *message,
+                          const char *advice) {
+    struct storage_options options = {0};
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(storage_options_set(&options, name, value, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, message);
+    if (advice) assert_string_equal(error.advice, advice);
+}
+
+static void test_values(void **state) {
+    (void)state;
+    struct storage_options options = options_of(
+        (const char *const[]){"anon", "True", "endpoint_url", "http://a", "timeout", "7", NULL});
+    assert_true(storage_options_is_on(&options, OPTION_ANONYMOUS));
+    assert_false(storage_options_is_on(&options, OPTION_REQUESTER_PAYS));
+    assert_string_equal(storage_options_get(&options, OPTION_ENDPOINT), "http://a");
+    assert_string_equal(storage_options_get(&options, OPTION_KEY), "");
+    assert_int_equal(storage_options_timeout(&options), 7);
+    storage_options_deinit(&options);
+    check_refused("regoin", "x", "there is no storage option \"regoin\"", "did you mean region?");
+    check_refused("anonymous", "secret", "the storage option anonymous must be true or false",
+                  NULL);
+    check_refused("timeout", "0",
+                  "the storage option timeout must be a number of seconds from 1 "
+                  "to 86400",
+                  NULL);
+    check_refused("addressing", "dns", "the storage option addressing must be path or virtual",
+                  NULL);
+    check_refused("key", "a\r\nX-Evil: b",
+                  "the storage option key must be text without control characters", NULL);
+}
+
+static void clear_environment(void) {
+    static const char *const names[] = {
+        "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE",
+        "AWS_REGION",        "AWS_DEFAULT_REGION",    "AWS_ENDPOINT_URL",  "AWS_ENDPOINT_URL_S3"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+    setenv("AWS_SHARED_CREDENTIALS_FILE", "/does/not/exist", 1);
+    setenv("AWS_CONFIG_FILE", "/does/not/exist", 1);
+}
+
+static void test_environment(void **state) {
+    (void)state;
+    clear_environment();
+    setenv("AWS_ACCESS_KEY_ID", "environment", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "environment's", 1);
+    setenv("AWS_REGION", "eu-central-1", 1);
+    struct storage_options options = options_of(NULL);
+    assert_int_equal(storage_options_complete(&options, NULL), RECMAP_OK);
+    assert_string_equal(storage_options_get(&options, OPTION_KEY), "environment");
+    assert_string_equal(storage_options_get(&options, OPTION_REGION), "eu-central-1");
+    storage_options_deinit(&options);
+    /* Explicit keys are never mixed with others. */
+    setenv("AWS_SESSION_TOKEN", "other", 1);
+    options = options_of((const char *const[]){"key", "mine", "secret", "mine too", NULL});
+    assert_int_equal(storage_options_complete(&options, NULL), RECMAP_OK);
+    assert_string_equal(storage_options_get(&options, OPTION_KEY), "mine");
+    assert_string_equal(storage_options_get(&options, OPTION_SECRET), "mine too");
+    assert_string_equal(storage_options_get(&options, OPTION_TOKEN), "");
+    storage_options_deinit(&options);
+    /* A profile that does not exist is an error, whatever else is set. */
+    recmap_error error = RECMAP_ERROR_INIT;
+    options = options_of((const char *const[]){"profile", "nobody", NULL});
+    assert_int_equal(storage_options_complete(&options, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "there is no profile \"nobody\" in ~/.aws/credentials");
+    storage_options_deinit(&options);
+    clear_environment();
+}
+
+static void test_profiles(void **state) {
+    (void)state;
+    const char *text = "[default]\nkey = a\n# key = c\n[profile work]\r\n key=b c \r\n[x]\nkey=d";
+    size_t size;
+    bool is_there;
+    const char *value = profile_find(&size, &is_there, text, "work", "key");
+    assert_true(value && is_there && size == 3 && !memcmp(value, "b c", 3));
+    value = profile_find(&size, &is_there, text, "default", "key");
+    assert_true(value && is_there && size == 1 && *value == 'a');
+    assert_null(profile_find(&size, &is_there, text, "default", "other"));
+    assert_true(is_there);
+    assert_null(profile_find(&size, &is_there, text, "nobody", "key"));
+    assert_false(is_there);
+}
+
+static void check_object(const char *text, const char *const *pairs, const char *url,
+                         const char *host) {
+    struct storage_options options = options_of(pairs);
+    struct address address;
+    struct url parsed;
+    assert_null(url_parse(&parsed, text));
+    assert_int_equal(address_of_object(&address, &options, &parsed, NULL), RECMAP_OK);
+    assert_string_equal(address.url, url);
+    assert_string_equal(address.host, host);
+    storage_options_deinit(&options);
+}
+
+static void test_objects(void **state) {
+    (void)state;
+    const char *const local[] = {"endpoint", "http://127.0.0.1:8333/", NULL};
+    const char *const region[] = {"region", "eu-west-1", NULL};
+    const char *const azure[] = {"account", "acc", "sas", "?sv=1&sig=x%3D", NULL};
+    const char *const own_virtual[] = {"endpoint", "https://s3.example.org:443", "addressing",
+                                       "virtual", NULL};
+    check_object("s3://bucket/a b=c", NULL, "https://bucket.s3.us-east-1.amazonaws.com/a%20b%3Dc",
+                 "bucket.s3.us-east-1.amazonaws.com");
+    check_object("s3://my.bucket/a", region, "https://s3.eu-west-1.amazonaws.com/my.bucket/a",
+                 "s3.eu-west-1.amazonaws.com");
+    check_object("s3://bucket/a/b", local, "http://127.0.0.1:8333/bucket/a/b", "127.0.0.1:8333");
+    check_object("s3://bucket/a", own_virtual, "https://bucket.s3.example.org:443/a",
+                 "bucket.s3.example.org");
+    check_object("gs://bucket/a", NULL, "https://storage.googleapis.com/bucket/a",
+                 "storage.googleapis.com");
+    check_object("az://box/a", azure, "https://acc.blob.core.windows.net/box/a?sv=1&sig=x%3D",
+                 "acc.blob.core.windows.net");
+    check_object("http://host:80/a%20b", NULL, "http://host:80/a%20b", "host");
+}
+
+static void test_listing(void **state) {
+    (void)state;
+    struct storage_options options =
+        options_of((const char *const[]){"endpoint", "http://h:1", NULL});
+    struct address address;
+    struct url url;
+    assert_null(url_parse(&url, "s3://bucket/a/b*"));
+    assert_int_equal(address_of_listing(&address, &options, &url, url.key, 3, true, "t=", NULL),
+                     RECMAP_OK);
+    assert_string_equal(address.url, "http://h:1/bucket?continuation-token=t%3D&delimiter=%2F&"
+                                     "list-type=2&prefix=a%2Fb");
+    storage_options_deinit(&options);
+}
+
+static recmap_status authorize(struct authorization *authorization, const char *text,
+                               const char *const *pairs) {
+    struct storage_options options = options_of(pairs);
+    struct address address;
+    struct url url;
+    assert_null(url_parse(&url, text));
+    assert_int_equal(address_of_object(&address, &options, &url, NULL), RECMAP_OK);
+    recmap_status status = address_authorize(authorization, &address, &options, 0, NULL);
+    storage_options_deinit(&options);
+    return status;
+}
+
+static void test_authorization(void **state) {
+    (void)state;
+    struct authorization found;
+    const char *const keys[] = {"key", "k", "secret", "s", "token", "t", NULL};
+    const char *const anonymous[] = {"key", "k", "secret", "s", "anon", "true", NULL};
+    assert_int_equal(authorize(&found, "s3://bucket/a", NULL), RECMAP_INVALID);
+    assert_int_equal(authorize(&found, "s3://bucket/a", anonymous), RECMAP_OK);
+    assert_int_equal(found.count, 0);
+    assert_int_equal(authorize(&found, "https://host/a", keys), RECMAP_OK);
+    assert_int_equal(found.count, 0); /* other hosts get no credentials */
+    assert_int_equal(authorize(&found, "s3://bucket/a", keys), RECMAP_OK);
+    assert_int_equal(found.count, 4);
+    assert_non_null(strstr(found.lines[0], "Authorization: AWS4-HMAC-SHA256 Credential=k/19700101/"
+                                           "us-east-1/s3/aws4_request,SignedHeaders=host;"
+                                           "x-amz-content-sha256;x-amz-date;x-amz-security-token"));
+    assert_string_equal(found.lines[3], "x-amz-security-token: t");
+    const char *const bearer[] = {"token", "t", NULL};
+    assert_int_equal(authorize(&found, "gs://bucket/a", bearer), RECMAP_OK);
+    assert_string_equal(found.lines[0], "Authorization: Bearer t");
+}
+
+static void test_delays(void **state) {
+    (void)state;
+    assert_int_equal(retry_delay_ms(1, 0, 0), 0);
+    assert_int_equal(retry_delay_ms(1, 100, 0), 100);
+    assert_int_equal(retry_delay_ms(1, 101, 0), 0);
+    assert_int_equal(retry_delay_ms(3, 400, 0), 400);
+    assert_int_equal(retry_delay_ms(100, RETRY_MAX_MS, 0), RETRY_MAX_MS);
+    assert_int_equal(retry_delay_ms(100, RETRY_MAX_MS + 1, 0), 0);
+    assert_int_equal(retry_delay_ms(1, 0, 7), 7000);
+    assert_int_equal(retry_delay_ms(1, 0, 86400), 60000);
+}
+
+static void test_window(void **state) {
+    (void)state;
+    struct request_window window;
+    window_init(&window, 4, 8);
+    window_shrink(&window);
+    assert_int_equal(window_size(&window), 2);
+    for (int i = 0; i < 10; i++) window_shrink(&window);
+    assert_int_equal(window_size(&window), 1);
+    for (int i = 0; i < 1000; i++) window_grow(&window);
+    assert_int_equal(window_size(&window), 8);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_profiles), cmocka_unit_test(test_objects),
+        cmocka_unit_test(test_listing),  cmocka_unit_test(test_authorization),
+        cmocka_unit_test(test_delays),   cmocka_unit_test(test_window),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
