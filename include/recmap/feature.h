@@ -126,6 +126,13 @@ typedef struct recmap_feature {
 
     int unpadded; /* FIXED_LEN_SEQUENCE: not 0 for a ragged column of steps */
 
+    /* FIXED_LEN_SEQUENCE. max_length: keep the first steps of a row, at most this many, and leave
+     * out the others; 0: keep all. pad_to: pad rows to the smallest multiple of this that holds the
+     * longest row of the batch, and at least to this; 0: to the longest row. So columns have few
+     * different shapes, or one if both are equal. `unpadded` columns have no pad_to. */
+    uint64_t max_length;
+    uint64_t pad_to;
+
     const recmap_partition *partitions; /* RAGGED: outermost first; at least one */
     size_t partition_count;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -47,11 +48,13 @@ def _row(
     prepend: tuple[Any, ...] = (),
     append: tuple[Any, ...] = (),
     pad_edge: bool = False,
+    max_length: int = 0,
+    pad_to: int = 0,
 ) -> Row:
     """A feature as the extension expects it."""
     defaults = defaults_of(default, element)
     values = (name, key, kind, element, copy, shape, raw, defaults, ragged)
-    more = (prepend, append, pad_edge)
+    more = (prepend, append, pad_edge, max_length, pad_to)
     return (*values, partitions, index_keys, sizes, already_sorted, raw_resize, *more)
 
 
@@ -60,6 +63,14 @@ def _raw_of(raw: bool, little_endian: bool) -> int:
     if not little_endian and not raw:
         raise ValueError("little_endian=False needs raw=True: other values have no byte order")
     return 0 if not raw else 1 if little_endian else 2
+
+
+def _length_of(name: str, length: int | None) -> int:
+    if length is None:
+        return 0
+    if operator.index(length) < 1:
+        raise ValueError(f"{name} must be at least 1, not {length}")
+    return operator.index(length)
 
 
 def _check_fixed_length(length: int, raw: bool, shape: tuple[int, ...], element: str) -> None:
@@ -136,6 +147,17 @@ class FixedLenSequence:
     """Any number of steps of `shape` each: an array [rows, longest, *shape], padded with `default`.
 
     With ``ragged=True``: a `RaggedColumn` of steps. For the other arguments see `FixedLen`.
+
+    Args:
+        max_length: keep the first steps of each row, at most this many. None: keep all.
+        pad_to: pad rows to a multiple of this: the smallest one that holds the longest row of the
+            batch, and at least this. So batches have few different shapes, and with the same
+            ``max_length=`` only one, as `jax.jit` and `torch.compile` need. None: pad to the
+            longest row.
+
+    >>> pixels = recmap.FixedLenSequence((), "uint8", raw=True, max_length=50, pad_to=32)
+    >>> digits().parse([0, 1], {"image": pixels})["image"].shape
+    (2, 64)
     """
 
     shape: Any = ()
@@ -146,6 +168,8 @@ class FixedLenSequence:
     raw: bool = False
     copy: bool = False
     little_endian: bool = True
+    max_length: int | None = None
+    pad_to: int | None = None
 
     def _row(self, name: str) -> Row:
         return _row(
@@ -158,6 +182,8 @@ class FixedLenSequence:
             ragged=self.ragged,
             raw=_raw_of(self.raw, self.little_endian),
             copy=self.copy,
+            max_length=_length_of("max_length", self.max_length),
+            pad_to=_length_of("pad_to", self.pad_to),
         )
 
 

@@ -111,17 +111,18 @@ static int read_index_keys(recmap_feature *feature, PyObject *tuple, scratch *me
 }
 
 /* (name, key or None, kind, element, copy, shape, raw, defaults, unpadded, partitions, index keys,
- *  sizes, already sorted, raw resize, prepend, append, pad edge) */
+ *  sizes, already sorted, raw resize, prepend, append, pad edge, max length, pad to) */
 static int read_feature(recmap_feature *feature, PyObject *row, scratch *memory) {
     int kind, copy;
     const char *element;
     PyObject *shape, *defaults, *partitions, *index_keys, *sizes, *prepend, *append;
-    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!ppO!O!p", &feature->name, &feature->key, &kind,
+    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!ppO!O!pO&O&", &feature->name, &feature->key, &kind,
                           &element, &copy, &PyTuple_Type, &shape, &feature->raw, &PyTuple_Type,
                           &defaults, &feature->unpadded, &PyTuple_Type, &partitions, &PyTuple_Type,
                           &index_keys, &PyTuple_Type, &sizes, &feature->already_sorted,
                           &feature->raw_resize, &PyTuple_Type, &prepend, &PyTuple_Type, &append,
-                          &feature->pad_edge))
+                          &feature->pad_edge, take_uint64, &feature->max_length, take_uint64,
+                          &feature->pad_to))
         return 0;
     feature->kind = (recmap_feature_kind)kind;
     feature->element = recmap_element_of_name(element);

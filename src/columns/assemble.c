@@ -57,10 +57,22 @@ static bool assemble_column(struct batch_memory *memory, size_t column_index,
     return false;
 }
 
+/* Columns with a limit have sinks of their own or share them with columns of the same limit. Rows
+ * that are truncated already stay as they are. */
+static void truncate_rows(struct batch_memory *memory, size_t column_index) {
+    const recmap_parser *parser = memory->parser;
+    const struct column_plan *plan = &parser->columns[column_index];
+    if (!plan->feature.max_length) return;
+    const struct slot_set *slots = plan->is_list ? &parser->lists : &parser->features;
+    sink_truncate_rows(batch_memory_sink(memory, plan->is_list, plan->values_slot),
+                       &slots->slots[plan->values_slot], memory->row_count);
+}
+
 recmap_status assemble_columns(struct batch_memory *memory, struct interrupt *interrupt,
                                recmap_error *error) {
     if (interrupt) interrupt->is_stopped = false; /* by an earlier call */
     for (size_t i = 0; i < memory->parser->column_count; i++) {
+        truncate_rows(memory, i);
         if (assemble_column(memory, i, interrupt)) continue;
         return interrupt && interrupt->is_stopped ? interrupt_fail(error) : fail_memory(error);
     }

@@ -33,6 +33,15 @@ static uint64_t measure(const struct assembly *a, int64_t *lengths) {
     return (uint64_t)longest;
 }
 
+/* The length to which rows are padded. Without pad_to it is that of the longest row. */
+static bool padded_length(uint64_t *length, const recmap_feature *feature, uint64_t longest) {
+    uint64_t unit = feature->pad_to;
+    *length = longest;
+    if (!unit) return true;
+    uint64_t count = longest ? (longest - 1) / unit + 1 : 1;
+    return !__builtin_mul_overflow(count, unit, length);
+}
+
 /* Fills `size` bytes by repeating the element: doubles the filled part until it is large enough,
  * and then repeats it. Returns false if the call was interrupted. */
 static bool fill(const struct assembly *a, uint8_t *out, size_t size) {
@@ -67,20 +76,20 @@ static bool pad_rows(const struct assembly *a, uint8_t *padded, size_t row_size)
  * call is interrupted. */
 static const void *make_rows(const struct assembly *a, uint64_t row_count, uint64_t value_count) {
     if (a->sink->value_count == value_count)
-        return a->sink->values.data; /* no row is shorter than the longest */
+        return a->sink->values.data; /* all rows have the padded length */
     size_t element_size = recmap_element_size(a->plan->feature.element);
     uint8_t *padded = assembly_reserve(a, BATCH_PART_VALUES, value_count, element_size);
     return padded && pad_rows(a, padded, row_count * element_size) ? padded : NULL;
 }
 
-/* Sets the shape to [rows, longest, shape...]. */
-static bool set_padded_shape(const struct assembly *a, uint64_t longest) {
+/* Sets the shape to [rows, length, shape...]. */
+static bool set_padded_shape(const struct assembly *a, uint64_t length) {
     const recmap_feature *feature = &a->plan->feature;
     size_t count = feature->dimension_count + 2;
     uint64_t *shape = assembly_reserve(a, BATCH_PART_SHAPE, count, sizeof *shape);
     if (!shape) return false;
     shape[0] = a->memory->row_count;
-    shape[1] = longest;
+    shape[1] = length;
     if (count > 2) memcpy(shape + 2, feature->shape, (count - 2) * sizeof *shape);
     a->column->shape = shape;
     a->column->dimension_count = count;
@@ -91,14 +100,15 @@ static bool assemble_padded(const struct assembly *a) {
     uint64_t rows = a->memory->row_count, row_count, value_count;
     int64_t *lengths = assembly_reserve(a, BATCH_PART_LENGTHS, rows, sizeof *lengths);
     if (!lengths) return false;
-    uint64_t longest = measure(a, lengths);
-    if (__builtin_mul_overflow(longest, a->plan->stride, &row_count) ||
+    uint64_t length;
+    if (!padded_length(&length, &a->plan->feature, measure(a, lengths)) ||
+        __builtin_mul_overflow(length, a->plan->stride, &row_count) ||
         __builtin_mul_overflow(row_count, rows, &value_count))
         return false;
     const void *values = make_rows(a, row_count, value_count);
     if (!values) return false;
     a->column->lengths = lengths;
-    return set_padded_shape(a, longest) && assembly_set_values(a, values, value_count);
+    return set_padded_shape(a, length) && assembly_set_values(a, values, value_count);
 }
 
 bool assemble_sequence(const struct assembly *a) {

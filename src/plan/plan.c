@@ -28,7 +28,8 @@ static const char *shape_text(recmap_parser *plan, const recmap_feature *feature
 static bool is_same(const struct slot *a, const struct slot *b) {
     return a->count == 0 && b->count == 0 && a->list == b->list && a->element == b->element &&
            a->multiple == b->multiple && a->steps == b->steps &&
-           a->raw_big_endian == b->raw_big_endian && strcmp(a->name, b->name) == 0;
+           a->raw_big_endian == b->raw_big_endian && a->limit == b->limit &&
+           strcmp(a->name, b->name) == 0;
 }
 
 /* Returns the index of the slot in the set, adding it if needed. The set has room. */
@@ -61,6 +62,7 @@ static recmap_status add_values_slot(struct column_plan *column, recmap_parser *
     if (feature->kind == RECMAP_FEATURE_FIXED_LEN || (is_sequence && column->is_list))
         made.count = column->stride;
     else if (is_sequence) made.multiple = column->stride;
+    made.limit = feature->max_length * column->stride;
     made.steps = column->is_list && feature->kind == RECMAP_FEATURE_VAR_LEN;
     if (feature->kind == RECMAP_FEATURE_FIXED_LEN && feature->default_count)
         RETURN_IF_FAILED(spec_fill(&made.fill, plan, feature, made.count, error));

@@ -78,3 +78,19 @@ void sink_put_null(struct sink *sink, const struct slot *slot, size_t row) {
     int64_t *rows = buffer_int64(&sink->rows);
     rows[row + 1] = rows[row];
 }
+
+void sink_truncate_rows(struct sink *sink, const struct slot *slot, size_t row_count) {
+    size_t size = recmap_element_size(slot->element);
+    int64_t *rows = buffer_int64(&sink->rows), begin = 0, kept = 0;
+    for (size_t i = 0; i < row_count; i++) {
+        int64_t count = rows[i + 1] - begin;
+        if (count > (int64_t)slot->limit) count = (int64_t)slot->limit;
+        if (kept != begin && count)
+            memmove(sink->values.data + (size_t)kept * size,
+                    sink->values.data + (size_t)begin * size, (size_t)count * size);
+        begin = rows[i + 1];
+        kept += count;
+        rows[i + 1] = kept;
+    }
+    sink->value_count = (uint64_t)kept;
+}

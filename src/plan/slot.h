@@ -20,6 +20,7 @@ struct slot {
     bool steps;             /* a feature list with any number of values per step */
     uint64_t count;         /* elements per row (feature lists: per step) if fixed, otherwise 0 */
     uint64_t multiple;      /* if not fixed, their number must be a multiple of this; at least 1 */
+    uint64_t limit;         /* values of a row that are kept, the first ones; 0: all */
     const void *fill; /* `count` elements that replace a missing feature. If NULL, a missing feature
                          is an error if the count is fixed; otherwise the row is empty */
     const char *shape; /* of a row (sequences: of a step) for messages, such as "[2, 3]", or "[]"
@@ -57,5 +58,8 @@ void sink_roll_back(struct sink *sink, const struct slot *slot, size_t row);
 
 /* Makes row `row` null and gives it zeros, no values or empty views. */
 void sink_put_null(struct sink *sink, const struct slot *slot, size_t row);
+
+/* Leaves out the values of each row beyond the slot's limit. Call it after the last row. */
+void sink_truncate_rows(struct sink *sink, const struct slot *slot, size_t row_count);
 
 #endif

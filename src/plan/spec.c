@@ -83,6 +83,18 @@ static recmap_status check_slices(const recmap_feature *feature, recmap_error *e
     return check_values(feature, feature->append, feature->append_count, error);
 }
 
+static recmap_status check_lengths(const recmap_feature *feature, recmap_error *error) {
+    if (!feature->max_length && !feature->pad_to) return RECMAP_OK;
+    if (feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
+        return refuse(error, feature, "max_length and pad_to require FIXED_LEN_SEQUENCE");
+    if (feature->pad_to && feature->unpadded)
+        return refuse(error, feature, "an unpadded sequence cannot have pad_to");
+    if (feature->max_length > SPEC_ELEMENT_LIMIT / spec_stride(feature) ||
+        feature->pad_to > SPEC_ELEMENT_LIMIT / spec_stride(feature))
+        return refuse(error, feature, "max_length or pad_to is more than 2^31 elements");
+    return RECMAP_OK;
+}
+
 /* Rejects partitions on other kinds and partitions without a key, and bounds the product of all
  * uniform lengths so that later multiplications cannot overflow. */
 static recmap_status check_partitions(const recmap_feature *feature, recmap_error *error) {
@@ -171,6 +183,7 @@ recmap_status spec_check(const recmap_feature *feature, bool is_list, recmap_err
     RETURN_IF_FAILED(check_shape(feature, error));
     RETURN_IF_FAILED(check_defaults(feature, error));
     RETURN_IF_FAILED(check_slices(feature, error));
+    RETURN_IF_FAILED(check_lengths(feature, error));
     RETURN_IF_FAILED(check_partitions(feature, error));
     return check_indices(feature, error);
 }

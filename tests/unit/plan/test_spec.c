@@ -71,6 +71,17 @@ static void test_defaults_that_cannot_be(void **state) {
         (recmap_feature){
             .name = "a", .kind = SEQUENCE, .element = I64, .unpadded = 1, DEFAULTS(INT64(1))},
         "feature 'a': an unpadded sequence cannot have a default");
+    expect_refused((recmap_feature){.name = "a", .kind = FIXED, .element = I64, .max_length = 1},
+                   "feature 'a': max_length and pad_to require FIXED_LEN_SEQUENCE");
+    expect_refused((recmap_feature){.name = "a", .kind = VAR, .element = I64, .pad_to = 1},
+                   "feature 'a': max_length and pad_to require FIXED_LEN_SEQUENCE");
+    expect_refused(
+        (recmap_feature){.name = "a", .kind = SEQUENCE, .element = I64, .unpadded = 1, .pad_to = 2},
+        "feature 'a': an unpadded sequence cannot have pad_to");
+    expect_refused(
+        (recmap_feature){
+            .name = "a", .kind = SEQUENCE, .element = I64, SHAPE(2), .pad_to = (uint64_t)1 << 62},
+        "feature 'a': max_length or pad_to is more than 2^31 elements");
     expect_refused(
         (recmap_feature){
             .name = "a", .kind = SEQUENCE, .element = I64, SHAPE(2), DEFAULTS(INT64(1), INT64(2))},
