@@ -89,7 +89,8 @@ def test_ragged_and_arrow(ds):
     padded_column = recmap.FixedLenSequence((), max_length=4, pad_to=8)
     context, _ = parse(ds, range(10), x=padded_column)
     table = pyarrow.record_batch(context)
-    assert table["x"].to_pylist() == [values(row)[:4] for row in range(10)]
+    found = [row or [] for row in table["x"].to_pylist()]  # null without values
+    assert found == [values(row)[:4] for row in range(10)]
 
 
 def test_every_batch_of_a_loader_has_one_shape(ds):
