@@ -1,12 +1,11 @@
 #include "order/blend.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "order/wide.h"
-
-typedef unsigned long long ull; /* for printf */
 
 /* A slot takes 12 bytes, so the schedules of a blend take up to 200 MB. */
 enum { SLOTS_MAX = 1 << 24 };
@@ -87,11 +86,12 @@ recmap_status blend_check_changes(const recmap_mixture_change *changes, size_t c
     for (size_t i = 1; i < change_count; i++) {
         if (changes[i].position <= changes[i - 1].position)
             return fail(error, RECMAP_INVALID,
-                        "positions of changes must ascend: %llu follows %llu",
-                        (ull)changes[i].position, (ull)changes[i - 1].position);
+                        "positions of changes must ascend: %" PRIu64 " follows %" PRIu64,
+                        changes[i].position, changes[i - 1].position);
         if (changes[i].position > RECMAP_ORDER_COUNT_MAX)
-            return fail(error, RECMAP_INVALID, "the weights change at position %llu: above 2^62",
-                        (ull)changes[i].position);
+            return fail(error, RECMAP_INVALID,
+                        "the weights change at position %" PRIu64 ": above 2^62",
+                        changes[i].position);
     }
     return RECMAP_OK;
 }

@@ -1,5 +1,6 @@
 /* Mixtures: a blend assigns each position to a source, and every source continues through its own
  * epochs. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,6 @@
 #include "base/error.h"
 #include "order/blend.h"
 #include "order/order.h"
-
-typedef unsigned long long ull; /* for printf */
 
 struct mixture_order {
     recmap_order base;
@@ -37,8 +36,9 @@ static recmap_status epoch_start(uint64_t *start, const struct mixture_order *mi
                                  uint64_t epoch, recmap_error *error) {
     if (epoch >= POSITION_MAX / mixture->base.count)
         return fail(error, RECMAP_INVALID,
-                    "epoch %llu is too large: with %llu positions in an epoch it exceeds 2^63",
-                    (ull)epoch, (ull)mixture->base.count);
+                    "epoch %" PRIu64 " is too large: with %" PRIu64
+                    " positions in an epoch it exceeds 2^63",
+                    epoch, mixture->base.count);
     *start = epoch * mixture->base.count;
     return RECMAP_OK;
 }
@@ -156,8 +156,8 @@ static recmap_status mixture_position_of(uint64_t *position, const recmap_order 
         if (status == RECMAP_NOT_FOUND) continue;
         if (status == RECMAP_INVALID)
             return fail(error, status,
-                        "record %llu has no unique position in source %u of the mixture",
-                        (ull)number, source);
+                        "record %" PRIu64 " has no unique position in source %u of the mixture",
+                        number, source);
         if (status != RECMAP_OK) return status;
         uint64_t drawn = e * of->count + place;
         if (drawn < first || drawn >= end) continue;
@@ -269,9 +269,10 @@ static recmap_status check_width(const recmap_order *source, const recmap_order 
                     i, source->row_width ? "rows" : "records",
                     first->row_width ? "rows" : "records");
     return fail(error, RECMAP_INVALID,
-                "rows of source %zu of the mixture have up to %llu elements, those of source 0 up "
-                "to %llu: the rows of a mixture have one width",
-                i, (ull)source->row_width, (ull)first->row_width);
+                "rows of source %zu of the mixture have up to %" PRIu64
+                " elements, those of source 0 up to %" PRIu64
+                ": the rows of a mixture have one width",
+                i, source->row_width, first->row_width);
 }
 
 static recmap_status check_sources(recmap_order *const *sources, size_t count,
