@@ -78,11 +78,37 @@ static int check_inside(const char *shard_path, const char *index_path) {
     return exit_status;
 }
 
-/* Equal file names are only compared between neighbours, since shards are usually sorted. */
+static int compare_base_names(const void *a, const void *b) {
+    return strcmp(base_name(*(const char *const *)a), base_name(*(const char *const *)b));
+}
+
+/* In one folder, shards of the same file name would have the same text index. */
+static int check_names(recmap_dataset *dataset) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
+    const char **paths = calloc(count ? count : 1, sizeof *paths);
+    if (!paths) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    int exit_status = 0;
+    for (uint64_t i = 0; !exit_status && i < count; i++) {
+        recmap_shard_info shard;
+        if (recmap_dataset_get_shard(&shard, dataset, i, &error) == RECMAP_OK)
+            paths[i] = shard.path;
+        else exit_status = recmap_error_print(&error, stderr);
+    }
+    if (!exit_status) qsort(paths, count, sizeof *paths, compare_base_names);
+    for (uint64_t i = 1; !exit_status && i < count; i++)
+        if (!compare_base_names(&paths[i - 1], &paths[i]))
+            exit_status = message_error(RECMAP_INVALID, paths[i],
+                                        "omit -o: each text index is then written beside its shard",
+                                        "two shards in different folders have this file name");
+    free(paths);
+    return exit_status;
+}
+
 static int check_shards(recmap_dataset *dataset, const char *folder, const char *index_path) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
-    recmap_shard_info shard, other;
+    recmap_shard_info shard;
     for (uint64_t i = 0; i < count; i++) {
         if (recmap_dataset_get_shard(&shard, dataset, i, &error) != RECMAP_OK)
             return recmap_error_print(&error, stderr);
@@ -92,15 +118,8 @@ static int check_shards(recmap_dataset *dataset, const char *folder, const char 
                                  "text indexes require uncompressed TFRecord files");
         int exit_status = folder ? 0 : check_inside(shard.path, index_path);
         if (exit_status) return exit_status;
-        if (!folder || !i) continue;
-        if (recmap_dataset_get_shard(&other, dataset, i - 1, &error) != RECMAP_OK)
-            return recmap_error_print(&error, stderr);
-        if (!strcmp(base_name(shard.path), base_name(other.path)))
-            return message_error(RECMAP_INVALID, shard.path,
-                                 "omit -o: each text index is then written beside its shard",
-                                 "two shards in different folders have this file name");
     }
-    return 0;
+    return folder ? check_names(dataset) : 0;
 }
 
 /* If the path exists but is not a folder, creating a file in it reports the error. */

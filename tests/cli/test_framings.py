@@ -380,6 +380,18 @@ class TextIndexes(CliTest):
         self.assertEqual(self.read("in/sub/a.tfrecord.idx"), b"0 17\n")
         self.assertEqual(os.listdir(self.path("elsewhere")), ["a.tfrecord"])
 
+    def test_equal_names_of_shards_that_are_not_neighbours(self):
+        for name in ("a/x", "b/w", "b/x"):
+            self.write(name + ".tfrecord", tfrecord([b"a"]))
+        self.index("-o", "t.rmx", "a/x.tfrecord", "b/w.tfrecord", "b/x.tfrecord")
+        result = self.run_recmap("export", "t.rmx", "--to", "idx", "-o", "idx")
+        self.assertEqual(result.status, 2)
+        self.assertRegex(result.err, rb"recmap: [ab]/x\.tfrecord: two shards in different folders "
+                         rb"have this file name\n  omit -o")
+        self.assertFalse(os.path.exists(self.path("idx")))
+        self.check("export", "t.rmx", "--to", "idx",
+                   err="recmap: 3 text indexes written beside the shards\n")
+
     def test_what_cannot_be_exported(self):
         self.write("a.gz", gzip.compress(tfrecord([b"a"])))
         self.write("a.txt", b"a\n")
