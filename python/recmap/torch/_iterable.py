@@ -309,7 +309,8 @@ class IterableDataset(data.IterableDataset[Any]):
         self._is_loaded = True
 
     def _check(self, state: Mapping[str, Any]) -> None:
-        with Loader(**{**self._arguments, "threads": 1, "batches_ahead": 1}) as loader:
+        arguments: dict[str, Any] = {**self._arguments, "threads": 1, "batches_ahead": 1}
+        with Loader(**arguments) as loader:
             loader.load_state_dict(dict(state))
 
     def _whole_state(self, state: Mapping[str, Any]) -> dict[str, Any]:
