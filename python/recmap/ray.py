@@ -38,12 +38,15 @@ from ._options import (
     OnCorrupt,
     Path,
     Source,
+    StorageOptions,
     absolute,
     counted_of,
     lifts_of,
     load_framing,
     names_of,
     path_of,
+    storage_of,
+    storage_pairs,
 )
 from ._orders import Order, check_fits
 from ._progress import Progress
@@ -237,6 +240,7 @@ def index(
     threads: int = 1,
     guard: bool = False,
     progress: Progress = "auto",
+    storage_options: StorageOptions | None = None,
     options: dict[str, Any] | None = None,
 ) -> str:
     """Builds an index on the cluster, one task per shard, and returns its path.
@@ -246,14 +250,16 @@ def index(
     custom framing and text indexes must be readable on all nodes.
 
     Args:
-        source, path, id, lift, count, on_corrupt, framing, compression, from_idx, guard: see
-            `recmap.index`.
+        source, path, id, lift, count, on_corrupt, framing, compression, from_idx, guard,
+            storage_options: see `recmap.index`.
         threads: threads per task.
         progress: reports the progress of the merge.
         options: options for the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
     name, framing_path = load_framing(framing)  # the merge in this process needs it too
-    shards, default_path = _recmap.shards_expand(names_of(source), None)
+    shards, default_path = _recmap.shards_expand(
+        names_of(source), storage_of(storage_pairs(storage_options))
+    )
     target = os.path.abspath(path if path is not None else default_path)
     arguments = {
         "id": id,
@@ -266,6 +272,7 @@ def index(
         "threads": threads,
         "guard": guard,
         "progress": None,
+        "storage_options": storage_options,
     }
     prefix = f".{os.path.basename(target)}.parts-"
     folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(target))
