@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "measure.h"
-#include "order/permutation.h"
+#include "permutation/permutation.h"
 
 #include <recmap/order.h>
 

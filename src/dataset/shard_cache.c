@@ -8,12 +8,12 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "dataset/span_read.h"
 #include "format/framing.h"
 #include "net/url.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "os/thread.h"
+#include "spans/span_read.h"
 
 struct open_shard {
     struct record_pin pin; /* first, so that a pin is its shard */

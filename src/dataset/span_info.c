@@ -2,7 +2,7 @@
 #include "base/bytes.h"
 #include "dataset/concat.h"
 #include "dataset/dataset.h"
-#include "dataset/span.h"
+#include "spans/span.h"
 
 static void add_shard(recmap_span_info *info, const struct shard_entry *entry,
                       const struct point_list *points) {

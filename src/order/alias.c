@@ -4,9 +4,9 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "order/random.h"
 #include "order/weights.h"
-#include "order/wide.h"
+#include "permutation/random.h"
+#include "permutation/wide.h"
 
 /* Scales the weights to add up to the table's area. The area up to each index is rounded down, so
  * no weight is off by a unit or more, 0 stays 0, and no other weight becomes 0. */

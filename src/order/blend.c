@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "order/wide.h"
+#include "permutation/wide.h"
 
 /* A slot takes 12 bytes, so the schedules of a blend take up to 200 MB. */
 enum { SLOTS_MAX = 1 << 24 };

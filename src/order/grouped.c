@@ -9,8 +9,8 @@
 #include "order/epoch_cache.h"
 #include "order/groups.h"
 #include "order/order.h"
-#include "order/permutation.h"
-#include "order/random.h"
+#include "permutation/permutation.h"
+#include "permutation/random.h"
 
 struct grouped_order {
     recmap_order base;

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "order/alias.h"
 #include "order/order.h"
-#include "order/random.h"
+#include "permutation/random.h"
 
 struct drawing_order {
     recmap_order base;

@@ -1,7 +1,7 @@
 /* Sequential and shuffled orders of n records. */
 #include "order/order.h"
-#include "order/permutation.h"
-#include "order/random.h"
+#include "permutation/permutation.h"
+#include "permutation/random.h"
 
 struct plain_order {
     recmap_order base;

@@ -8,9 +8,9 @@
 #include "order/epoch_cache.h"
 #include "order/groups.h"
 #include "order/order.h"
-#include "order/permutation.h"
-#include "order/random.h"
 #include "order/template.h"
+#include "permutation/permutation.h"
+#include "permutation/random.h"
 
 struct stratified_order {
     recmap_order base;

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "order/wide.h"
+#include "permutation/wide.h"
 
 /* A positive double as mantissa * 2^(exponent - 53), where the mantissa has 53 bits. */
 struct parts {

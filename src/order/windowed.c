@@ -3,8 +3,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "order/order.h"
-#include "order/permutation.h"
-#include "order/random.h"
+#include "permutation/permutation.h"
+#include "permutation/random.h"
 
 struct windowed_order {
     recmap_order base;

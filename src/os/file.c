@@ -432,7 +432,7 @@ recmap_status temporary_fail_replaced(const char *target, recmap_error *error) {
 
 /* Returns true if the path is known to name another file, or none, or a symbolic link. */
 static bool has_lost_name(const struct temporary_file *file) {
-    bool is_named;
+    bool is_named = true;
     return file_has_name(&is_named, file->fd, file->path) == 0 && !is_named;
 }
 

@@ -1,7 +1,6 @@
 #include "os/memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,12 +15,13 @@ enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 /* The number that a file contains, or UINT64_MAX if it contains none ("max") or does not exist. */
 static uint64_t read_limit(const char *path) {
-    uint64_t limit;
+    char text[32], *end = text;
+    uint64_t limit = 0;
     FILE *file = fopen(path, "re");
     if (!file) return UINT64_MAX;
-    if (fscanf(file, "%" SCNu64, &limit) != 1) limit = UINT64_MAX;
+    if (fgets(text, sizeof text, file)) limit = strtoull(text, &end, 10);
     fclose(file);
-    return limit;
+    return end == text ? UINT64_MAX : limit;
 }
 
 /* The lowest limit of a control group (version 2) and the groups that contain it. In a container,

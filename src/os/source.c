@@ -113,7 +113,7 @@ static recmap_status fill_copy(int fd, struct source *source, recmap_error *erro
 }
 
 static recmap_status copy_source(int *fd, struct source *source, recmap_error *error) {
-    int copy;
+    int copy = -1;
     RETURN_IF_FAILED(create_copy(&copy, source->stat.size, error));
     recmap_status status = source->stat.size ? fill_copy(copy, source, error) : RECMAP_OK;
     if (status == RECMAP_OK) *fd = copy;

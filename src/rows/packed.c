@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "order/order.h"
-#include "order/random.h"
+#include "permutation/random.h"
 #include "rows/epoch_table.h"
 #include "rows/packed_group.h"
 #include "rows/row_options.h"

@@ -5,7 +5,7 @@
 
 #include <recmap/rows.h>
 
-#include "order/permutation.h"
+#include "permutation/permutation.h"
 #include "rows/free_rows.h"
 #include "rows/lengths.h"
 

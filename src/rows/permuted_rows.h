@@ -3,7 +3,7 @@
 #define RECMAP_ROWS_PERMUTED_ROWS_H
 
 #include "order/order.h"
-#include "order/permutation.h"
+#include "permutation/permutation.h"
 
 /* The first member of the struct of such an order. */
 struct permuted_rows {

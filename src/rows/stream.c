@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "order/random.h"
+#include "permutation/random.h"
 
 static void init_documents(struct permutation *documents, const struct stream *stream,
                            uint64_t epoch) {

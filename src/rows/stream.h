@@ -3,7 +3,7 @@
 #ifndef RECMAP_ROWS_STREAM_H
 #define RECMAP_ROWS_STREAM_H
 
-#include "order/permutation.h"
+#include "permutation/permutation.h"
 #include "rows/epoch_table.h"
 #include "rows/lengths.h"
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "counts/counts.h"
 #include "order/pieces.h"
-#include "order/random.h"
+#include "permutation/random.h"
 #include "rows/permuted_rows.h"
 #include "rows/row_options.h"
 #include "rows/sums.h"

@@ -1,6 +1,6 @@
-/* A run: consecutive records of one shard, with the ids, columns and counts read from
- * them. Runs connect
- * the code that finds records (scan, writer, replay of an index) to the packer that stores them. */
+/* A run: consecutive records of one shard, with the ids, columns and counts read from them. Runs
+ * connect the code that finds records (scan, writer, replay of an index) to the packer that stores
+ * them. */
 #ifndef RECMAP_SCAN_RUN_H
 #define RECMAP_SCAN_RUN_H
 

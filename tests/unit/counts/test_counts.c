@@ -6,7 +6,7 @@
 
 #include "counts/counts.h"
 #include "order/digest.h"
-#include "order/random.h"
+#include "permutation/random.h"
 #include "unit/order/check.h"
 
 #include <cmocka.h>

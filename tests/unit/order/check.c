@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "order/random.h"
+#include "permutation/random.h"
 
 void must_be_ok(recmap_status status, const recmap_error *error, const char *call) {
     if (status != RECMAP_OK)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "order/random.h"
+#include "permutation/random.h"
 
 recmap_order *sequential(uint64_t n) {
     recmap_order *made = NULL;

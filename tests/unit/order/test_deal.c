@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "make.h"
-#include "order/random.h"
+#include "permutation/random.h"
 
 #include <cmocka.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "order/random.h"
+#include "permutation/random.h"
 
 #include <cmocka.h>
 

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "make.h"
 #include "order/alias.h"
-#include "order/random.h"
+#include "permutation/random.h"
 
 #include <cmocka.h>
 

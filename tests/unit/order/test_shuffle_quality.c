@@ -11,8 +11,8 @@
 
 #include "base/bytes.h"
 #include "check.h"
-#include "order/permutation.h"
-#include "order/random.h"
+#include "permutation/permutation.h"
+#include "permutation/random.h"
 
 #include <cmocka.h>
 

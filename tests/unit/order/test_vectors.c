@@ -6,9 +6,9 @@
 
 #include "check.h"
 #include "helpers/vector_file.h"
-#include "order/permutation.h"
-#include "order/random.h"
 #include "order/weights.h"
+#include "permutation/permutation.h"
+#include "permutation/random.h"
 
 #include <cmocka.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order/random.h"
+#include "permutation/random.h"
 #include "unit/order/check.h"
 
 #include <cmocka.h>

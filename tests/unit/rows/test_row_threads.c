@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "make_rows.h"
-#include "order/random.h"
+#include "permutation/random.h"
 #include "support/sanitizers.h"
 #include "unit/order/check.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "make_rows.h"
-#include "order/random.h"
+#include "permutation/random.h"
 #include "unit/order/check.h"
 
 #include <cmocka.h>

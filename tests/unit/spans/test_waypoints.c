@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "dataset/span.h"
+#include "spans/span.h"
 #include "support/random.h"
 
 enum { PLACES = 3000, KEPT_MAX = 512 };

@@ -1,4 +1,4 @@
-#include "dataset/span_read.h"
+#include "spans/span_read.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
-#include "order/permutation.h"
+#include "permutation/permutation.h"
 
 #include <stdatomic.h>
 
 #include "base/bytes.h"
-#include "order/random.h"
-#include "order/rounds.h"
+#include "permutation/random.h"
+#include "permutation/rounds.h"
 
 static void shuffle_table(struct permutation *permutation, uint64_t state) {
     for (uint32_t i = 0; i < permutation->n; i++) {

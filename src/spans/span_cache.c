@@ -1,4 +1,4 @@
-#include "dataset/span_cache.h"
+#include "spans/span_cache.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "dataset/span.h"
+#include "spans/span.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

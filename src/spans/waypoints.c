@@ -1,11 +1,11 @@
-#include "dataset/waypoints.h"
+#include "spans/waypoints.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/search.h"
-#include "dataset/span.h"
 #include "os/thread.h"
+#include "spans/span.h"
 
 enum { WAYPOINTS_MAX = 512 };
 

@@ -1,4 +1,4 @@
-#include "order/rounds.h"
+#include "permutation/rounds.h"
 
 #ifdef ROUNDS_X86
 #include <immintrin.h>
@@ -10,7 +10,7 @@ TARGET static inline __attribute__((always_inline)) vector broadcast(uint32_t x)
     return (vector)_mm256_set1_epi32((int)x);
 }
 
-#include "order/rounds_wide.inc"
+#include "permutation/rounds_wide.inc"
 
 /* Multiplies the even lanes, then the odd ones, which a shuffle moves to even positions. */
 TARGET static inline __attribute__((always_inline)) vector multiply_high(vector a, vector b) {
@@ -23,7 +23,7 @@ TARGET static inline __attribute__((always_inline)) vector wrap(vector d, vector
     return (vector)_mm256_min_epu32((__m256i)d, (__m256i)(d + b));
 }
 
-#include "order/rounds_body.inc"
+#include "permutation/rounds_body.inc"
 
 const struct rounds_path rounds_avx2 = {forward, backward};
 #endif

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/crc32c.h"
-#include "dataset/span_read.h"
+#include "spans/span_read.h"
 #include "support/build.h"
 #include "support/deflate.h"
 

@@ -1,4 +1,4 @@
-#include "order/rounds.h"
+#include "permutation/rounds.h"
 
 /* A vector of one number: the loops over a block are plain C, which compilers vectorise for the
  * target. */
@@ -27,6 +27,6 @@ static inline vector wrap(vector d, vector b) {
     return d + ((0 - (d >> 31)) & b);
 }
 
-#include "order/rounds_body.inc"
+#include "permutation/rounds_body.inc"
 
 const struct rounds_path rounds_portable = {forward, backward};

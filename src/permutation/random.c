@@ -1,6 +1,6 @@
-#include "order/random.h"
+#include "permutation/random.h"
 
-#include "order/wide.h"
+#include "permutation/wide.h"
 
 /* The increment of SplitMix64 (Steele, Lea, Flood 2014): 2^64 over the golden ratio. */
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)

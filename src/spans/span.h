@@ -4,11 +4,11 @@
 #ifndef RECMAP_DATASET_SPAN_H
 #define RECMAP_DATASET_SPAN_H
 
-#include "dataset/span_cache.h"
-#include "dataset/waypoints.h"
 #include "index/index.h"
 #include "os/map.h"
 #include "os/source.h"
+#include "spans/span_cache.h"
+#include "spans/waypoints.h"
 
 /* A span up to the first size is inflated as a whole; a longer one in pieces of the second size. */
 #define SPAN_WHOLE_MAX ((uint64_t)64 << 20)

@@ -16,7 +16,7 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
-#include "dataset/span.h"
+#include "spans/span.h"
 #include "support/build.h"
 #include "support/folder.h"
 #include "support/sanitizers.h"

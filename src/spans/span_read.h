@@ -3,7 +3,7 @@
 #ifndef RECMAP_DATASET_SPAN_READ_H
 #define RECMAP_DATASET_SPAN_READ_H
 
-#include "dataset/span.h"
+#include "spans/span.h"
 
 struct span_reader {
     struct span_cache *cache;

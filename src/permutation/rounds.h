@@ -3,7 +3,7 @@
 #ifndef RECMAP_ORDER_ROUNDS_H
 #define RECMAP_ORDER_ROUNDS_H
 
-#include "order/permutation.h"
+#include "permutation/permutation.h"
 
 /* Each pass of two rounds runs over a whole block, which stays in the first-level cache. Values do
  * not depend on each other, so the CPU can always work on several of them at once. */

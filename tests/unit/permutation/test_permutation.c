@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "order/permutation.h"
-#include "order/random.h"
-#include "order/wide.h"
+#include "permutation/permutation.h"
+#include "permutation/random.h"
+#include "permutation/wide.h"
+#include "unit/order/check.h"
 
 #include <cmocka.h>
 
