@@ -73,7 +73,7 @@ def test_features_that_are_present_pass(records, threads):
         records.parse([], {"lable": recmap.VarLen()}, missing="error")
 
 
-def test_a_rare_feature_is_no_mistake_but_an_error_on_request(records):
+def test_a_rare_feature_is_not_a_mistake_but_an_error_on_request(records):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         records.parse([0, 1], {"rare": recmap.VarLen()})

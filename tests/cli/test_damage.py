@@ -92,7 +92,7 @@ class AtIndexTime(CliTest):
             self.check_skips(self.records, [(len(self.good), 12)])
             os.remove(self.path("a.rmx"))
 
-    def test_what_is_no_tfrecord(self):
+    def test_files_that_are_not_tfrecords(self):
         pointer = (b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 +
                    b"\nsize 12345\n")
         for data in (pointer, b"<!DOCTYPE html><html></html>\n", b"plain text\n" * 10, b"\x1f\x8b"):
@@ -102,7 +102,7 @@ class AtIndexTime(CliTest):
             self.assertRegex(result.err.decode(), r"^recmap: a: [^\n]*\n  [^\n]*\n$")
             self.assertEqual(self.files(), ["a"])
 
-    def test_what_is_no_regular_file(self):
+    def test_files_that_are_not_regular(self):
         os.mkfifo(self.path("fifo"))
         for name in ("fifo", "/dev/zero"):
             result = self.run_recmap("index", name, "-o", "x.rmx")

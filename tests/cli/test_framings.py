@@ -454,7 +454,7 @@ class TextIndexes(CliTest):
                    "damaged or belongs to another file: make it again, or index without --from-idx\n")
         self.assertNotIn("by.rmx", self.files())
 
-    def test_none_is_there(self):
+    def test_no_text_index_exists(self):
         self.make(1)
         self.check("index", "--from-idx", ".", "-o", "by.rmx", "t-0.tfrecord", status=2,
                    err="recmap: t-0.tfrecord: the shard has no text index in the folder .\n  expected "

@@ -108,7 +108,7 @@ class Merging(CliTest):
         self.check_wrong("merge", "-o", "a.rmx", what="no parts given")
         self.check_wrong("merge", "-o", "", "a.rmx", what="-o needs a file name")
 
-    def test_a_part_that_is_no_index(self):
+    def test_a_part_that_is_not_an_index(self):
         before = self.files()
         result = self.run_recmap("merge", "-o", "m.rmx", "d/s-0")
         self.assertEqual((result.status, self.files()), (3, before))

@@ -184,7 +184,7 @@ class Orders(CliTest):
         self.check(*words, out="1792\n1793\n1796\n")
         self.check(*words, "--last=keep", out="1792\n1793\n1796\n")
 
-    def test_where_a_record_comes(self):
+    def test_position_of_a_record(self):
         for order, numbers in (([], range(DIGIT_COUNT)),
                                (["--shuffle"], Shuffle(DIGIT_COUNT).numbers()),
                                (["--shuffle", "--seed=9", "--epoch=8"],
@@ -297,7 +297,7 @@ class WrongOrders(CliTest):
         for command in ("order", "cat"):
             self.check_wrong(command, "a.rmx", *words, what=what)
 
-    def test_what_goes_together(self):
+    def test_options_that_require_others(self):
         for option in ("seed", "epoch"):
             self.check_both(f"--{option}=1",
                             what=f"--{option} requires --shuffle")

@@ -370,7 +370,7 @@ class OutputFiles(CliTest):
 
 
 class BadIndexes(CliTest):
-    def test_what_is_no_index(self):
+    def test_files_that_are_not_indexes(self):
         self.write("a", tfrecord(EXAMPLES))
         self.write("text", b"hello\n" * 1000)
         self.write("empty", b"")

@@ -83,7 +83,7 @@ class Samples(FramingTest):
             self.write("a.tar", data)
             self.check_records("tar", due, "a.tar")
 
-    def test_what_is_no_file_of_a_sample(self):
+    def test_entries_that_are_not_of_a_sample(self):
         link = {"type": tarfile.SYMTYPE, "linkname": "a.x"}
         hard = {"type": tarfile.LNKTYPE, "linkname": "b.y"}
         folder = {"type": tarfile.DIRTYPE}

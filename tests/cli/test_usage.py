@@ -180,7 +180,7 @@ class WrongUsage(CliTest):
         self.check_wrong("index", "a.tfrecord", "--threads", "many",
                          what="--threads must be a decimal number, not 'many'")
 
-    def test_options_stand_anywhere(self):
+    def test_options_may_follow_operands(self):
         for words in (["--format", "number", "a.rmx", "0"], ["a.rmx", "--format", "number", "0"],
                       ["a.rmx", "0", "--format=number"], ["--form=number", "--", "a.rmx", "0"]):
             self.check("get", *words, out="0\n")

@@ -470,7 +470,7 @@ static void assert_no_build(const char *shard, recmap_status due) {
     assert_int_equal(folder_count(), files);
 }
 
-static void test_files_that_are_none(void **state) {
+static void test_paths_that_are_not_files(void **state) {
     (void)state;
     make_shards(1);
     assert_int_equal(mkfifo("fifo", 0777), 0);
@@ -598,7 +598,7 @@ int main(void) {
         TEST(appending_keeps_numbers),
         TEST(parts_that_do_not_fit),
         TEST(shard_named_twice),
-        TEST(files_that_are_none),
+        TEST(paths_that_are_not_files),
         TEST(impossible_options),
         TEST(finish_once),
         TEST(cancel),

@@ -437,7 +437,7 @@ static void expect_no_sequence(const char *hex, const char *message_text) {
 
 /* An asked list must be good though a later one replaces it; what is not asked for may be anything
  * but its name. */
-static void test_lists_that_are_none(void **state) {
+static void test_messages_that_are_not_sequences(void **state) {
     (void)state;
     const recmap_feature lists[] = {{.name = "a", .kind = VAR, .element = I64}};
     assert_int_equal(parse_sequences(&p, NULL, 0, lists, 1, RECMAP_PARSE_RAISE, TEXTS(""), &batch),
@@ -635,7 +635,7 @@ int main(void) {
         TEST(test_raw),
         TEST(test_lists_in_pieces),
         TEST(test_many_rows),
-        TEST(test_lists_that_are_none),
+        TEST(test_messages_that_are_not_sequences),
         TEST(test_groups_in_steps),
         TEST(test_broken_lists),
         TEST(test_owner),

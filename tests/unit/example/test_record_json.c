@@ -116,7 +116,7 @@ static void check_base64(const char *hex, const char *base64) {
     check(hex, expected);
 }
 
-static void test_what_is_no_example(void **state) {
+static void test_records_that_are_not_examples(void **state) {
     (void)state;
     check_base64("0a", "Cg==");
     check_base64("ff", "/w==");
@@ -200,7 +200,7 @@ int main(void) {
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_what_is_no_example),
+        cmocka_unit_test(test_records_that_are_not_examples),
         cmocka_unit_test(test_what_would_be_lost),
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_sequences_that_would_be_lost),

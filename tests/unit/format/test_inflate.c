@@ -380,7 +380,7 @@ static void inflate_from_bit(buffer *out, const buffer *stream, uint64_t bit, in
 
 /* A bit that a forged index names begins no block: what comes out of such bits depends on nothing
  * but them. Codes that leave symbols out made ISA-L look where it had never written. */
-static void test_nothing_of_memory_comes_out(void **state) {
+static void test_no_heap_bytes_are_returned(void **state) {
     (void)state;
     rng random = {7};
     buffer outs[2] = {BUFFER_INIT, BUFFER_INIT};
@@ -460,7 +460,7 @@ int main(void) {
         cmocka_unit_test(test_members),       cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_every_bit),     cmocka_unit_test(test_rest),
         cmocka_unit_test(test_points),        cmocka_unit_test(test_points_of_flushes),
-        cmocka_unit_test(test_finds_members), cmocka_unit_test(test_nothing_of_memory_comes_out),
+        cmocka_unit_test(test_finds_members), cmocka_unit_test(test_no_heap_bytes_are_returned),
         cmocka_unit_test(test_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,7 +150,7 @@ static void test_time_only_goes_forward(void **state) {
 }
 
 /* The time that is over ends a wait, and so does a batch that becomes ready. */
-static void test_wait_takes_its_time(void **state) {
+static void test_wait_ends_after_its_time_or_with_a_batch(void **state) {
     (void)state;
     enum { WAIT_NS = 20000000, LONG_SECONDS = 1000 };
     recmap_dataset *dataset = numbered_make(RECORDS, SHARDS, NULL);
@@ -196,7 +196,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_wait_ends, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_an_error_is_ready, folder_enter, folder_leave),
         cmocka_unit_test(test_time_only_goes_forward),
-        cmocka_unit_test_setup_teardown(test_wait_takes_its_time, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_wait_ends_after_its_time_or_with_a_batch, folder_enter,
+                                        folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,7 +236,7 @@ static void test_links_that_lead_nowhere(void **state) {
     }
 }
 
-static void test_what_exists_goes_before_what_it_could_mean(void **state) {
+static void test_existing_files_precede_patterns(void **state) {
     (void)state;
     touch("[ab]");
     touch("a");
@@ -398,7 +398,7 @@ int main(void) {
         TEST(test_recursive_globs_reach_deep_folders),
         TEST(test_folders_give_their_likely_files),
         TEST(test_links_that_lead_nowhere),
-        TEST(test_what_exists_goes_before_what_it_could_mean),
+        TEST(test_existing_files_precede_patterns),
         TEST(test_list_files),
         TEST(test_refusals),
         TEST(test_unreadable_folders_are_errors),

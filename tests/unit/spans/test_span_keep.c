@@ -97,7 +97,7 @@ static void test_no_more_is_held(void **state) {
     }
 }
 
-static void test_with_room_nothing_goes(void **state) {
+static void test_with_room_every_span_is_kept(void **state) {
     (void)state;
     static const uint64_t sizes[] = {0, (uint64_t)RECORDS * RECORD, UINT64_MAX};
     for (size_t k = 0; k < 3; k++) {
@@ -211,7 +211,7 @@ static void test_loader(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_more_is_held), cmocka_unit_test(test_with_room_nothing_goes),
+        cmocka_unit_test(test_no_more_is_held), cmocka_unit_test(test_with_room_every_span_is_kept),
         cmocka_unit_test(test_batches),         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_loader),
     };

@@ -59,7 +59,7 @@ static void assert_says_span(recmap_status status, const recmap_error *error) {
     assert_non_null(strstr(error->message, "ends earlier"));
 }
 
-static void test_memory_is_what_comes(void **state) {
+static void test_memory_grows_with_the_inflated_bytes(void **state) {
     (void)state;
     shard shard;
     struct span filled = {.error = RECMAP_ERROR_INIT};
@@ -126,7 +126,7 @@ static void test_many_frames(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_is_what_comes),
+        cmocka_unit_test(test_memory_grows_with_the_inflated_bytes),
         cmocka_unit_test(test_one_range),
         cmocka_unit_test(test_many_frames),
     };
