@@ -62,7 +62,9 @@ typedef struct recmap_dataset_options {
         *shards; /* a folder, or the URL of one, to read the shards from, or NULL. Without it,
                     relative names are in the index's folder. With it, relative names are in this
                     folder, and so are absolute names, without the path that all of them have in
-                    common. Allows absolute names without allow_absolute_paths */
+                    common. Allows absolute names without allow_absolute_paths. No shard is read
+                    from elsewhere: if absolute names have no folder in common, or the rest of a
+                    name could leave this folder, the index is INVALID */
     uint64_t span_keep_size; /* upper bound on the inflated bytes of compressed shards that this
                                 data set keeps in this process, for all its threads; 0: 1 GiB. The
                                 spans that threads are reading at the moment, one or a few per
@@ -92,8 +94,8 @@ typedef struct recmap_dataset recmap_dataset;
  *
  * Errors: IO if the file cannot be opened or is not a regular file; CORRUPT if it is not a recmap
  * index or is damaged; INVALID if it names shards by absolute paths without
- * options.allow_absolute_paths or options.shards; UNSUPPORTED for a newer format version or another
- * LMDB file format.
+ * options.allow_absolute_paths or options.shards, or names that options.shards cannot confine;
+ * UNSUPPORTED for a newer format version or another LMDB file format.
  *
  * Cost: under 1 ms for few shards, whatever the number of records; the shard table is read
  * completely. */

@@ -179,7 +179,7 @@ def open(
             again, a few MiB for each record or batch; ``ds.info["compressed"]`` has the sizes.
         shards: the folder of the shards, or its URL, if an ``.rmx`` was moved without them.
             Relative names are looked up in it, and so are absolute names and URLs, without the path
-            that all of them have in common.
+            that all of them have in common. No shard is read from elsewhere.
         storage_options: how to reach shards in remote stores: "endpoint", "region", "key",
             "secret", "token", "anonymous" and others (docs/remote.md), also in the spellings of
             fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on) are the defaults.
@@ -187,7 +187,8 @@ def open(
 
     Raises:
         FileNotFoundError: nothing has that name.
-        InvalidError: an ``.rmx`` names shards outside its own folder. Pass ``shards=`` or, if you
+        InvalidError: an ``.rmx`` names shards outside its own folder, or, with ``shards=``, in a
+            way that could leave that folder. Without ``shards=``, pass ``shards=`` or, if you
             trust the index, ``allow_absolute_paths=True``; for URLs, ``allow_urls=True``.
         StorageError: a remote store cannot be reached, or refuses access.
         StaleIndexError: the index is of other shards, or has other ids, columns or counts; or a

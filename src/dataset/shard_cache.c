@@ -13,6 +13,7 @@
 #include "os/file.h"
 #include "os/process.h"
 #include "os/thread.h"
+#include "shards/shard_name.h"
 #include "spans/span_read.h"
 
 struct open_shard {
@@ -82,9 +83,32 @@ static recmap_status check_url(const struct shard_cache *cache, const char *name
     return RECMAP_INVALID;
 }
 
+/* The part of a name that options.folder does not replace. */
+static const char *name_in_folder(const struct shard_cache *cache, const char *name) {
+    return cache->is_moved && shard_name_is_absolute(name) ? name + cache->common_length : name;
+}
+
+/* options.folder confines all shards to itself, so it allows no name to be used as it is: an index
+ * could mix a path and a URL, which have no folder in common, or hide a path, a URL or `..` after
+ * the common folder, as in `/a//etc/passwd` next to `/a/b`. */
+static recmap_status check_moved_name(const struct shard_cache *cache, const char *name,
+                                      recmap_error *error) {
+    const char *rest = name_in_folder(cache, name);
+    if (!shard_name_is_absolute(rest) && shard_name_stays_inside(rest)) return RECMAP_OK;
+    fail(error, RECMAP_INVALID,
+         cache->common_length
+             ? "the index names this shard in a way that could leave the folder of the shards"
+             : "the absolute paths and URLs in the index have no folder in common that shards "
+               "could replace");
+    fail_file(error, name);
+    fail_advise(error, "index the shards in their folder again with `recmap index`; or, if you "
+                       "trust the index, open it without shards");
+    return RECMAP_INVALID;
+}
+
 static recmap_status check_name(const struct shard_cache *cache, const char *name,
                                 recmap_error *error) {
-    if (cache->is_moved) return RECMAP_OK;
+    if (cache->is_moved) return check_moved_name(cache, name, error);
     if (url_is_url(name)) return check_url(cache, name, error);
     if (name[0] != '/' || cache->options.allow_absolute_paths) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the index names this shard outside its own folder");
@@ -164,8 +188,8 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     fresh->slots = calloc(fresh->shard_count + 1, sizeof *fresh->slots);
     fresh->spans = span_cache_create(options->span_keep_size);
     recmap_status status = fresh->slots && fresh->spans ? RECMAP_OK : fail_memory(error);
-    if (status == RECMAP_OK) status = check_names(fresh, error);
     if (status == RECMAP_OK) status = find_folder(fresh, error);
+    if (status == RECMAP_OK) status = check_names(fresh, error);
     if (status == RECMAP_OK) status = find_storage(fresh, error);
     if (status == RECMAP_OK) *cache = fresh;
     else shard_cache_destroy(fresh);
@@ -216,15 +240,13 @@ recmap_status shard_cache_open_source(struct source **source, const struct shard
                                       const char *name, const struct remote_identity *expected,
                                       recmap_error *error) {
     int fd;
-    const char *full_name = name;
-    if (cache->is_moved && shard_name_is_absolute(name)) name += cache->common_length;
-    if (shard_name_is_absolute(name)) {
-        RETURN_IF_FAILED(check_name(cache, name, error));
-        return shard_source_open(source, name, cache->storage, expected, error);
-    }
-    if (url_is_url(cache->folder)) return open_in_folder_url(source, cache, name, expected, error);
-    RETURN_IF_FAILED(file_open_beneath(&fd, cache->folder, name, error));
-    return source_open_file(source, fd, full_name, error);
+    const char *rest = name_in_folder(cache, name);
+    RETURN_IF_FAILED(check_name(cache, name, error));
+    if (shard_name_is_absolute(rest))
+        return shard_source_open(source, rest, cache->storage, expected, error);
+    if (url_is_url(cache->folder)) return open_in_folder_url(source, cache, rest, expected, error);
+    RETURN_IF_FAILED(file_open_beneath(&fd, cache->folder, rest, error));
+    return source_open_file(source, fd, name, error);
 }
 
 static recmap_status fail_stale(const struct shard_entry *entry, const char *difference,

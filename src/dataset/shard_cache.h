@@ -32,7 +32,7 @@ struct shard_cache_options {
 };
 
 /* `index` must outlive the cache. Errors: NO_MEMORY, INVALID (an absolute name that is not
- * allowed). */
+ * allowed, or that could leave options.folder). */
 recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
                                  const struct shard_cache_options *options, recmap_error *error);
 
@@ -52,7 +52,7 @@ bool shard_cache_is_remote(const struct shard_cache *cache);
 
 /* Opens a shard's file or object by its name in the index, if the name is allowed. `expected` is
  * the version of an object, or NULL: see remote_open. `name` must outlive the source. Errors: IO,
- * CORRUPT (a name that leaves the index's folder), and those of remote_open. */
+ * INVALID, CORRUPT (a name that leaves the index's folder), and those of remote_open. */
 recmap_status shard_cache_open_source(struct source **source, const struct shard_cache *cache,
                                       const char *name, const struct remote_identity *expected,
                                       recmap_error *error);

@@ -25,7 +25,8 @@ enum { RENAMED = 1, FIRST = RENAMED * FIXTURE_SHARD_RECORDS };
 typedef enum outcome { REFUSED, READ } outcome;
 
 typedef struct hostile {
-    const char *name; /* %s stands for the folder's own name, %o for that of the other one */
+    const char *name; /* %s stands for the folder's own name, %o for that of the other one; %F and
+                         %O are their paths */
     outcome by_default;
     outcome with_absolute;
 } hostile;
@@ -68,6 +69,41 @@ static const hostile names[] = {
 
 enum { NAME_COUNT = sizeof names / sizeof *names };
 
+/* Two names in an index that is opened with `shards`. */
+typedef struct moved {
+    const char *previous; /* of the shard before, or NULL: its own name, which is relative */
+    const char *name;
+    outcome outcome;
+} moved;
+
+static const moved moved_names[] = {
+    {NULL, "part-1", READ},
+    {NULL, "/a/part-1", READ},
+    {NULL, "s3://bucket/part-1", READ},
+    {NULL, "/etc/part-1", READ},
+    {"/a/part-0", "/a/part-1", READ},
+    {"/a/part-0", "/a/deep/part-1", READ},
+    {"s3://bucket/part-0", "s3://bucket/deep/part-1", READ},
+    {"http://127.0.0.1:1/part-0", "%O/part-1", REFUSED}, /* no folder in common */
+    {"%F/part-0", "http://127.0.0.1:1/part-1", REFUSED},
+    {"s3://bucket/part-0", "http://127.0.0.1:1/part-1", REFUSED},
+    {"/a/part-0", "/a/%O/part-1", REFUSED}, /* an absolute path after the common folder */
+    {"s3://bucket/part-0", "s3://bucket/%O/part-1", REFUSED},
+    {"http://127.0.0.1:1/part-0", "http:///%O/part-1", REFUSED},
+    {"/a/part-0", "/a/http://127.0.0.1:1/part-1", REFUSED}, /* a URL there */
+    {"/a/part-0", "/a/../%o/part-1", REFUSED},
+    {"/a/part-0", "/a/deep/../../%o/part-1", REFUSED},
+    {"/a/part-0", "/a/./part-1", REFUSED},
+    {"/a/part-0", "/a/deep//part-1", REFUSED},
+    {"/a/part-0", "/a/", REFUSED},
+    {"s3://bucket/part-0", "s3://bucket/../part-1", REFUSED},
+    {NULL, "/a/..", REFUSED},
+    {NULL, "/", REFUSED},
+    {NULL, "s3://bucket/", REFUSED},
+};
+
+enum { MOVED_COUNT = sizeof moved_names / sizeof *moved_names };
+
 static fixture data;
 static char other[128];
 
@@ -88,6 +124,7 @@ static char *expand(const char *pattern) {
         if (at[0] == '%' && at[1] == 's') put = last_part(data.folder);
         if (at[0] == '%' && at[1] == 'o') put = last_part(other);
         if (at[0] == '%' && at[1] == 'F') put = data.folder;
+        if (at[0] == '%' && at[1] == 'O') put = other;
         if (!put) {
             name[size++] = *at;
             continue;
@@ -98,14 +135,22 @@ static char *expand(const char *pattern) {
     return name;
 }
 
-/* The table of shards with another name for one of them. */
-static uint8_t *rename_shard(size_t *size, const struct store_value *value, const char *name) {
+static void replace_name(struct shard_entry *entry, const char *name) {
+    if (!name) return;
+    free(entry->path);
+    entry->path = strdup(name);
+}
+
+/* The table of shards with another name for one of them and, unless it is NULL, for the previous
+ * one. */
+static uint8_t *rename_shards(size_t *size, const struct store_value *value, const char *previous,
+                              const char *name) {
     struct shard_entry entries[FIXTURE_SHARDS];
     size_t count = 0;
     require(shards_decode(entries, &count, FIXTURE_SHARDS, value->data, value->size) == DECODE_OK,
             "decode the shards");
-    free(entries[RENAMED].path);
-    entries[RENAMED].path = strdup(name);
+    replace_name(&entries[RENAMED - 1], previous);
+    replace_name(&entries[RENAMED], name);
     uint8_t *packed = shards_encode(size, entries, count);
     require(packed != NULL, "encode the shards");
     for (size_t i = 0; i < *size; i++)
@@ -114,8 +159,8 @@ static uint8_t *rename_shard(size_t *size, const struct store_value *value, cons
     return packed;
 }
 
-/* A sound index, but for the name. */
-static void make_index(const char *name) {
+/* A sound index, but for the names. */
+static void make_index(const char *previous, const char *name) {
     struct store *from;
     struct store_writer *writer;
     file_bytes_save(data.index, data.new_index.bytes, data.new_index.size);
@@ -126,7 +171,8 @@ static void make_index(const char *name) {
         const struct store_value *values = store_values(from, (store_table)table, &count);
         for (size_t i = 0; i < count; i++) {
             size_t size = values[i].size;
-            uint8_t *packed = table == STORE_SHARDS ? rename_shard(&size, &values[i], name) : NULL;
+            uint8_t *packed = NULL;
+            if (table == STORE_SHARDS) packed = rename_shards(&size, &values[i], previous, name);
             require(store_writer_put(writer, (store_table)table, values[i].key,
                                      packed ? packed : values[i].data, size, NULL) == RECMAP_OK,
                     "put a value");
@@ -180,7 +226,7 @@ static const char *run_name(void *context, size_t number) {
     outcome expected = number % 2 ? hostile->with_absolute : hostile->by_default;
     char *name = expand(hostile->name);
     bool is_unasked = name[0] == '/' && !options.allow_absolute_paths;
-    make_index(name);
+    make_index(NULL, name);
     free(name);
     recmap_status status = recmap_dataset_open(&dataset, data.index, &options, &error);
     const char *wrong = NULL;
@@ -201,6 +247,49 @@ static const char *run_name(void *context, size_t number) {
 static void test_hostile_names(void **state) {
     (void)state;
     assert_int_equal(cases_run("names", NAME_COUNT * 4, 1, run_name, NULL), 0);
+}
+
+static const char *check_moved(const moved *moved, const recmap_dataset_options *options) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = NULL;
+    recmap_status status = recmap_dataset_open(&dataset, data.index, options, &error);
+    const char *wrong = NULL;
+    if (moved->outcome == REFUSED && status != RECMAP_INVALID)
+        wrong = case_says("open: %s", recmap_status_name(status));
+    else if (moved->outcome == REFUSED && !(error.path[0] && error.message[0] && error.advice[0]))
+        wrong = "the error has no path, message or advice";
+    else if (moved->outcome == READ && status != RECMAP_OK)
+        wrong = case_says("open: %s", error.message);
+    else if (moved->outcome == READ && options->shards == data.folder)
+        wrong = read_named(dataset, READ, &error);
+    recmap_dataset_close(dataset);
+    return wrong;
+}
+
+/* Each pair of names is tried with `shards` set to a folder, mapped and unmapped, and to a URL,
+ * under which nothing is read. Permissions for absolute names must not matter. */
+static const char *run_moved(void *context, size_t number) {
+    const moved *moved = &moved_names[number / 6];
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    size_t choice = number % 6 / 2;
+    (void)context;
+    options.allow_absolute_paths = options.allow_urls = number % 2;
+    options.access = choice == 0 ? RECMAP_ACCESS_MAP : RECMAP_ACCESS_READ;
+    options.shards = choice == 2 ? "http://127.0.0.1:1/folder" : data.folder;
+    char *name = expand(moved->name), *previous = moved->previous ? expand(moved->previous) : NULL;
+    make_index(previous, name);
+    free(name);
+    free(previous);
+    const char *wrong = check_moved(moved, &options);
+    if (!wrong) return NULL;
+    char kept[1024];
+    snprintf(kept, sizeof kept, "%s", wrong);
+    return case_says("%s, shards=%s: %s", moved->name, options.shards, kept);
+}
+
+static void test_moved_names(void **state) {
+    (void)state;
+    assert_int_equal(cases_run("moved names", MOVED_COUNT * 6, 1, run_moved, NULL), 0);
 }
 
 static void in_folder(char path[PATH_LIMIT + 16], const char *folder, const char *name) {
@@ -233,7 +322,8 @@ static void furnish(void) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hostile_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hostile_names),
+                                       cmocka_unit_test(test_moved_names)};
     fixture_create(&data);
     folder_create(other, sizeof other);
     furnish();
