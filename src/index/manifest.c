@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/proto.h"
 #include "index.pb-c.h"
+#include "net/reply.h"
 
 /* In memory, a hash is in text order, the most significant byte first. The file holds it as a
  * little-endian number. */
@@ -262,7 +263,8 @@ void manifest_deinit(struct manifest *manifest) {
 static bool shard_is_valid(const Recmap__Shard *message) {
     return message->path.len && !memchr(message->path.data, 0, message->path.len) &&
            message->hash.len == IDENTITY_HASH_SIZE && message->n_samples <= IDENTITY_SAMPLES_MAX &&
-           message->sample_step > 0 && message->compression <= RECMAP__COMPRESSION__ZLIB &&
+           message->sample_step > 0 && etag_is_valid(message->etag) &&
+           message->compression <= RECMAP__COMPRESSION__ZLIB &&
            (message->compression || (message->size == message->file_size && !message->point_count));
 }
 

@@ -72,8 +72,14 @@ static bool parse_range(struct reply *reply, struct text text) {
            (is_unsatisfied || reply->range_end <= reply->range_total);
 }
 
+static bool has_control(const char *data, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)data[i] < 0x20 || data[i] == 0x7f) return true;
+    return false;
+}
+
 static bool copy_text(char *copy, size_t capacity, struct text text) {
-    if (text.size >= capacity || memchr(text.data, 0, text.size)) return false;
+    if (text.size >= capacity || has_control(text.data, text.size)) return false;
     memcpy(copy, text.data, text.size);
     copy[text.size] = 0;
     return true;
@@ -139,6 +145,11 @@ int64_t reply_parse_date(const char *text, size_t size) {
 }
 
 /* ---- Verdicts. */
+
+bool etag_is_valid(const char *etag) {
+    size_t size = strlen(etag);
+    return size < ETAG_MAX && !has_control(etag, size);
+}
 
 bool etag_is_strong(const char *etag) {
     return etag[0] == '"';

@@ -70,6 +70,10 @@ void reply_find_code(char code[CODE_MAX], const char *body, size_t size);
  * not one. */
 int64_t reply_parse_date(const char *text, size_t size);
 
+/* Whether a text may be an ETag: it is shorter than ETAG_MAX, and has no control characters, which
+ * would end the header line that the ETag is sent in. */
+bool etag_is_valid(const char *etag);
+
 /* Whether an ETag may be used in If-Match, which accepts strong ones only. */
 bool etag_is_strong(const char *etag);
 

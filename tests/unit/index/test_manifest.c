@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/proto.h"
+#include "net/reply.h"
 #include "support/buffer.h"
 #include "support/folder.h"
 #include "support/sanitizers.h"
@@ -189,6 +190,29 @@ static void test_unsound_shards(void **state) {
     assert_int_equal(decode_changed(&shard), DECODE_BAD);
 }
 
+static void check_etag(const char *etag, decode_verdict expected) {
+    struct shard_entry shard = {.path = (char *)"x",
+                                .framing = (char *)"tfrecord",
+                                .etag = (char *)etag,
+                                .identity = {.sample_step = 1}};
+    assert_int_equal(decode_changed(&shard), expected);
+}
+
+/* ETags are sent in the headers of requests: one that would add a header there is refused. */
+static void test_unsound_etags(void **state) {
+    (void)state;
+    char etag[ETAG_MAX + 1] = "";
+    memset(etag, 'x', ETAG_MAX - 1);
+    check_etag("\"a b~\xff\"", DECODE_OK);
+    check_etag(etag, DECODE_OK);
+    etag[ETAG_MAX - 1] = 'x';
+    check_etag(etag, DECODE_BAD);
+    check_etag("\"a\"\r\nX-Added: 1", DECODE_BAD);
+    check_etag("\"a\n\"", DECODE_BAD);
+    check_etag("\"\x1f\"", DECODE_BAD);
+    check_etag("\"\x7f\"", DECODE_BAD);
+}
+
 /* Encoded damages decode to the same fields, and are refused if more follow than the manifest
  * counts. */
 static void test_damages(void **state) {
@@ -316,7 +340,7 @@ int main(void) {
         cmocka_unit_test(test_manifest),       cmocka_unit_test(test_shards),
         cmocka_unit_test(test_unsound_shards), cmocka_unit_test(test_damages),
         cmocka_unit_test(test_forged_bytes),   cmocka_unit_test(test_memory_follows_the_size),
-        cmocka_unit_test(test_full_tables),
+        cmocka_unit_test(test_full_tables),    cmocka_unit_test(test_unsound_etags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

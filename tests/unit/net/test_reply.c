@@ -175,6 +175,9 @@ static void test_etags(void **state) {
     char line[ETAG_MAX + 16] = "ETag: ";
     memset(line + 6, 'x', ETAG_MAX);
     check(&ten, 206, line, REPLY_UNUSABLE, "the server's headers cannot be understood");
+    check(&ten, 206, "ETag: \"a\rb\"", REPLY_UNUSABLE, "the server's headers cannot be understood");
+    check(&ten, 206, "ETag: \"a\x7f\"", REPLY_UNUSABLE,
+          "the server's headers cannot be understood");
 }
 
 int main(void) {
