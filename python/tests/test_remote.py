@@ -174,6 +174,21 @@ def cut_body(handler):
     handler.close_connection = True
 
 
+def cut_after_the_last_byte(handler):
+    """Sends all bytes in a chunk, but not the empty chunk that ends a reply."""
+    data = handler.read_object()
+    first, last = map(int, handler.headers["Range"].removeprefix("bytes=").split("-"))
+    handler.send_response(206)
+    handler.send_header("ETag", etag_of(data))
+    handler.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    handler.wfile.write(b"%x\r\n%s\r\n" % (last - first + 1, data[first : last + 1]))
+    handler.wfile.flush()
+    handler.connection.shutdown(socket.SHUT_RDWR)
+    handler.close_connection = True
+
+
 def reset(handler):
     handler.connection.shutdown(socket.SHUT_RDWR)
     handler.close_connection = True
@@ -219,6 +234,12 @@ def test_only_the_missing_bytes_are_requested_again(remote, server):
     bytes(remote[0])
     first, second = (r.removeprefix("bytes=").split("-") for r in server.ranges())
     assert second[1] == first[1] and int(second[0]) == (int(first[1]) + 1) // 2
+
+
+def test_a_reply_that_is_cut_after_its_last_byte_is_good(remote, server, local):
+    server.faults = [on_object(cut_after_the_last_byte)]
+    assert bytes(remote[0]) == bytes(local[0])
+    assert server.faults == [] and len(server.requests) == 1
 
 
 # ---- Replies that must not be taken.

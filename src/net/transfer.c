@@ -411,12 +411,15 @@ static bool is_passing(CURLcode code) {
 }
 
 /* The verdict on a request that ended. A reply that was judged as bad stays so, whatever happened
- * to the rest of its body. */
+ * to the rest of its body. A range of which all bytes arrived is good, even if the connection was
+ * cut before the reply's end: no bytes would be left to request again. */
 static void conclude(struct slot *slot, CURLcode code) {
+    bool is_listing = slot->run->requests[slot->index].listing;
     if (code == CURLE_OK && !slot->is_judged) judge(slot);
     if (slot->is_judged && slot->verdict != REPLY_GOOD) return;
+    if (slot->is_judged && !is_listing && slot->received == slot->body_size) return;
     if (code == CURLE_OK) {
-        if (slot->run->requests[slot->index].listing || slot->received == slot->body_size) return;
+        if (is_listing) return;
         slot->reason = "the reply ended early";
         slot->verdict = REPLY_TRY_AGAIN;
         return;
