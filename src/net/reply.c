@@ -124,6 +124,7 @@ static int64_t count_days(uint64_t year, unsigned month, unsigned day) {
 }
 
 int64_t reply_parse_date(const char *text, size_t size) {
+    enum { YEAR_MAX = 2261 }; /* the last whole year whose nanoseconds fit into 64 bits */
     struct text rest = {text, size};
     uint64_t day, year, hour, minute, second;
     unsigned month;
@@ -137,7 +138,7 @@ int64_t reply_parse_date(const char *text, size_t size) {
         !take_number(&hour, &rest) || !skip(&rest, ":") || !take_number(&minute, &rest) ||
         !skip(&rest, ":") || !take_number(&second, &rest) || !equals(rest, " GMT"))
         return REPLY_NO_TIME;
-    if (day < 1 || day > 31 || year < 1970 || year > 9999 || hour > 23 || minute > 59 ||
+    if (day < 1 || day > 31 || year < 1970 || year > YEAR_MAX || hour > 23 || minute > 59 ||
         second > 60)
         return REPLY_NO_TIME;
     return count_days(year, month, (unsigned)day) * 86400 +

@@ -67,7 +67,7 @@ reply_verdict reply_check(uint64_t *body_size, const char **reason, const struct
 void reply_find_code(char code[CODE_MAX], const char *body, size_t size);
 
 /* Parses an HTTP date such as "Sun, 06 Nov 1994 08:49:37 GMT". Returns REPLY_NO_TIME if the text is
- * not one. */
+ * not one, or if the year is later than 2261: nanoseconds since 1970 must fit into 64 bits. */
 int64_t reply_parse_date(const char *text, size_t size);
 
 /* Whether a text may be an ETag: it is shorter than ETAG_MAX, and has no control characters, which

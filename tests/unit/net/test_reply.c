@@ -165,6 +165,10 @@ static void test_dates(void **state) {
     assert_true(date("Sun, 06 Foo 1994 08:49:37 GMT") == REPLY_NO_TIME);
     assert_true(date("Sun, 06 Nov 1994 25:49:37 GMT") == REPLY_NO_TIME);
     assert_true(date("Sun,") == REPLY_NO_TIME);
+    int64_t last = date("Tue, 31 Dec 2261 23:59:60 GMT");
+    assert_true(last > 0 && last <= INT64_MAX / 1000000000);
+    assert_true(date("Wed, 01 Jan 2262 00:00:00 GMT") == REPLY_NO_TIME);
+    assert_true(date("Fri, 31 Dec 9999 23:59:59 GMT") == REPLY_NO_TIME);
 }
 
 static void test_etags(void **state) {
