@@ -365,7 +365,6 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     *slot = (struct slot){.run = run, .easy = easy, .index = index};
     slot->range = find_missing(run, index);
     reply_reset(&slot->reply);
-    curl_easy_reset(easy);
     recmap_status status = find_address(&address, run, index, error);
     if (status == RECMAP_OK) status = add_headers(slot, &address, error);
     if (status != RECMAP_OK) return status;
@@ -384,11 +383,17 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     return RECMAP_OK;
 }
 
-static void end_slot(struct slot *slot) {
-    curl_multi_remove_handle(slot->run->transfer->multi, slot->easy);
+/* The handle outlives the slot, so it must not keep pointers into it. */
+static void free_slot(struct slot *slot) {
+    curl_easy_reset(slot->easy);
     curl_slist_free_all(slot->headers);
     slot->headers = NULL;
     slot->index = SIZE_MAX;
+}
+
+static void end_slot(struct slot *slot) {
+    curl_multi_remove_handle(slot->run->transfer->multi, slot->easy);
+    free_slot(slot);
     slot->run->in_flight--;
 }
 
@@ -590,9 +595,7 @@ static recmap_status start_requests(size_t *failed, struct run *run, recmap_erro
         url_redact(name, sizeof name, run->requests[index].name);
         if (status != RECMAP_NO_MEMORY) fail_file(error, name);
         *failed = index;
-        curl_slist_free_all(slot->headers);
-        slot->headers = NULL;
-        slot->index = SIZE_MAX;
+        free_slot(slot);
         return status;
     }
     return RECMAP_OK;
