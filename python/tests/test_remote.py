@@ -334,6 +334,32 @@ def test_an_interrupt_ends_a_wait(remote, server):
     assert time.monotonic() - start < 4
 
 
+def test_closing_a_loader_does_not_wait_for_the_server(server, tmp_path):
+    options = server.options(timeout=60)
+    ds = recmap.open(PATTERN, index=tmp_path / "a.rmx", storage_options=options)
+    server.requests.clear()
+    asked, released = threading.Event(), threading.Event()
+
+    def answer_once(handler):
+        if len(server.requests) == 1:
+            return False
+        asked.set()
+        released.wait(200)
+        return reset(handler)
+
+    server.faults = [on_object(answer_once)] * 1000
+    loader = recmap.Loader(ds, 64, threads=1)
+    try:
+        assert len(next(iter(loader))) == 64
+        assert asked.wait(60)
+        loader.close()
+        ranges = server.ranges()
+    finally:
+        released.set()
+    # A loader that waited would have repeated the request before the timeout.
+    assert len(set(ranges)) == len(ranges)
+
+
 # ---- Where shards may be, and who may say so.
 
 

@@ -45,7 +45,7 @@ struct recmap_loader {
     pthread_mutex_t lock;           /* guards everything below */
     pthread_cond_t changed_work;    /* workers wait for it: a slot is free, or the loader closes */
     pthread_cond_t changed_results; /* the caller waits for it: its slot is ready */
-    bool is_closing;
+    atomic_bool is_closing;         /* also read without the lock, while a batch is filled */
     bool is_stuck; /* the next step could not be determined; its slot has the error */
     uint64_t generation;
     struct epoch_cursor cursor; /* at the next step to issue */

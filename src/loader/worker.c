@@ -1,7 +1,9 @@
 /* The threads of a loader: each takes the next step of the epoch, fills a batch, and puts it into
  * the step's slot. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include <recmap/batch.h>
 #include <recmap/rows.h>
 
 #include "loader/loader.h"
@@ -83,14 +85,25 @@ static void take_step(struct job *job, recmap_loader *loader) {
         job->result.batch = loader->spares[--loader->spare_count];
 }
 
-static recmap_status fill(struct job *job, struct filler *filler) {
+/* The interrupt function of a batch that is being filled: requests to a remote store are repeated
+ * for minutes if the store does not answer, and a loader that closes must not wait for them. */
+static int must_stop(void *context) {
+    recmap_loader *loader = context;
+    return atomic_load_explicit(&loader->is_closing, memory_order_relaxed);
+}
+
+static recmap_status fill(struct job *job, recmap_loader *loader, struct filler *filler) {
     if (job->step.is_end)
         return epoch_step_state(&job->result.epoch, &job->result.position, &job->step, &job->error);
     if (!job->result.batch) {
         recmap_status status = recmap_batch_create(&job->result.batch, &job->error);
         if (status != RECMAP_OK) return status;
     }
-    return filler_fill(&job->result, filler, &job->step, &job->error);
+    recmap_batch_set_interrupt(job->result.batch, must_stop, loader);
+    recmap_status status = filler_fill(&job->result, filler, &job->step, &job->error);
+    /* The caller may keep the batch after the loader is destroyed. */
+    recmap_batch_set_interrupt(job->result.batch, NULL, NULL);
+    return status;
 }
 
 /* Reports missing records to the other workers right away, not only after this batch is filled. */
@@ -108,7 +121,7 @@ static void do_job(struct job *job, recmap_loader *loader, struct filler *filler
         if (job->plan.asked_count) report_missing(loader, job);
     }
     if (job->plan.is_measured) job->plan.before = thread_get_waits();
-    job->status = fill(job, filler);
+    job->status = fill(job, loader, filler);
     if (job->plan.is_measured) job->after = thread_get_waits();
 }
 
