@@ -189,17 +189,19 @@ recmap_status remote_open(struct source **source, recmap_storage *storage, const
 
 /* ---- Listing. */
 
-/* Matches the next component. Returns false unless it matches. */
-static bool component_matches(const char *pattern, size_t pattern_size, const char *name,
-                              size_t name_size) {
-    char *pattern_copy = strndup(pattern, pattern_size), *name_copy = strndup(name, name_size);
-    bool is_match = pattern_copy && name_copy && !fnmatch(pattern_copy, name_copy, FNM_PERIOD);
-    free(pattern_copy);
-    free(name_copy);
+/* Whether the first component of the name matches that of the pattern. Both are cut there for the
+ * time of the call: copies could fail for lack of memory, and a shard would be left out. */
+static bool component_matches(char *pattern, size_t pattern_size, char *name, size_t name_size) {
+    char pattern_end = pattern[pattern_size], name_end = name[name_size];
+    pattern[pattern_size] = name[name_size] = 0;
+    bool is_match = !fnmatch(pattern, name, FNM_PERIOD);
+    pattern[pattern_size] = pattern_end;
+    name[name_size] = name_end;
     return is_match;
 }
 
-static bool key_matches(const char *pattern, const char *key) {
+/* Both texts are changed for the time of the call. */
+static bool key_matches(char *pattern, char *key) {
     for (;;) {
         if (!strncmp(pattern, "**/", 3)) {
             for (pattern += 3;; key = strchr(key, '/') + 1) {
@@ -229,15 +231,15 @@ struct listing {
     const char *text; /* of the URL */
     size_t prefix_size;
     bool is_flat;
-    bool is_pattern;
+    char *pattern; /* NULL: all names match */
     path_filter filter;
 };
 
-static bool is_wanted(const struct listing *listing, const char *key) {
+static bool is_wanted(const struct listing *listing, char *key) {
     size_t size = strlen(key);
     if (!size || key[size - 1] == '/') return false; /* a marker of a folder */
     if (!listing->filter(remote_name(key))) return false;
-    return !listing->is_pattern || key_matches(listing->url.key, key);
+    return !listing->pattern || key_matches(listing->pattern, key);
 }
 
 static recmap_status add_names(const struct listing *listing, const struct list_page *page,
@@ -318,8 +320,13 @@ recmap_status remote_list(struct path_list *list, recmap_storage *storage, const
     }
     if (!storage) return fail(error, RECMAP_INVALID, "a listing needs a storage");
     listing.prefix_size = strcspn(listing.url.key, "*?[");
-    listing.is_pattern = listing.url.key[listing.prefix_size] != 0;
     listing.is_flat = !strchr(listing.url.key + listing.prefix_size, '/');
     RETURN_IF_FAILED(storage_prepare(storage, error));
-    return list_pages(storage, &listing, error);
+    if (listing.url.key[listing.prefix_size]) {
+        listing.pattern = strdup(listing.url.key);
+        if (!listing.pattern) return fail_memory(error);
+    }
+    recmap_status status = list_pages(storage, &listing, error);
+    free(listing.pattern);
+    return status;
 }
