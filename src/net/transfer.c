@@ -1,6 +1,5 @@
 #include "net/transfer.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "net/blocked.h"
 #include "os/process.h"
 #include "os/thread.h"
 
@@ -240,24 +240,10 @@ static size_t on_body(char *data, size_t unit, size_t count, void *context) {
     return is_taken ? size : 0;
 }
 
-/* Link-local addresses are those of the machine's own services, such as the one from which a
- * virtual machine gets its credentials. A URL in an index from elsewhere must not reach them. */
-static bool is_link_local(const struct sockaddr *address) {
-    if (address->sa_family == AF_INET) {
-        uint32_t ip = ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr);
-        return ip >> 16 == 0xa9fe;
-    }
-    if (address->sa_family != AF_INET6) return false;
-    const uint8_t *ip = ((const struct sockaddr_in6 *)address)->sin6_addr.s6_addr;
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    bool is_mapped = !memcmp(ip, mapped, sizeof mapped) && ip[12] == 0xa9 && ip[13] == 0xfe;
-    return is_mapped || (ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80);
-}
-
 static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     struct slot *slot = context;
     (void)purpose;
-    slot->is_refused = is_link_local(&address->addr);
+    slot->is_refused = address_is_blocked(&address->addr);
     if (slot->is_refused) return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
@@ -451,7 +437,8 @@ static int errno_of(const struct slot *slot) {
 static void advise(const struct slot *slot, const char *code, recmap_error *error) {
     const char *region = slot->reply.region;
     if (slot->is_refused)
-        fail_advise(error, "link-local addresses are not read: name another host");
+        fail_advise(error,
+                    "link-local addresses and metadata services are not read: name another host");
     else if (region[0] &&
              strcmp(region, storage_options_get(&slot->run->storage->options, OPTION_REGION)) != 0)
         fail_advise(error, "the bucket is in region %s: pass the storage option region=%s", region,
