@@ -4,8 +4,8 @@
  * rounds over Z_b x Z_2^k, with b * 2^k just above n, applied again until the value is below n
  * (cycle walking). docs/order.md specifies it, with test vectors; what a seed gives never changes.
  * Pure. */
-#ifndef RECMAP_ORDER_PERMUTATION_H
-#define RECMAP_ORDER_PERMUTATION_H
+#ifndef RECMAP_PERMUTATION_PERMUTATION_H
+#define RECMAP_PERMUTATION_PERMUTATION_H
 
 #include <stdbool.h>
 #include <stddef.h>

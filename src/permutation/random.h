@@ -1,8 +1,8 @@
 /* Random numbers as a pure function of their purpose: a seed, an epoch, a stream and a size are
  * mixed into a state, and a state defines a numbered sequence of words. docs/order.md specifies
  * both; what a seed gives never changes. */
-#ifndef RECMAP_ORDER_RANDOM_H
-#define RECMAP_ORDER_RANDOM_H
+#ifndef RECMAP_PERMUTATION_RANDOM_H
+#define RECMAP_PERMUTATION_RANDOM_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* The rounds of a permutation, applied to blocks of values that are split into halves, and their
  * implementations. */
-#ifndef RECMAP_ORDER_ROUNDS_H
-#define RECMAP_ORDER_ROUNDS_H
+#ifndef RECMAP_PERMUTATION_ROUNDS_H
+#define RECMAP_PERMUTATION_ROUNDS_H
 
 #include "permutation/permutation.h"
 

@@ -1,6 +1,6 @@
 /* 128-bit products of two 64-bit numbers. */
-#ifndef RECMAP_ORDER_WIDE_H
-#define RECMAP_ORDER_WIDE_H
+#ifndef RECMAP_PERMUTATION_WIDE_H
+#define RECMAP_PERMUTATION_WIDE_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* The spans of an open compressed shard, each from one seek point to the next. A span may be long,
  * if the stream has long deflate blocks; it is then inflated in pieces, so that memory is bounded.
  */
-#ifndef RECMAP_DATASET_SPAN_H
-#define RECMAP_DATASET_SPAN_H
+#ifndef RECMAP_SPANS_SPAN_H
+#define RECMAP_SPANS_SPAN_H
 
 #include "index/index.h"
 #include "os/map.h"

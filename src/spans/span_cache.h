@@ -1,8 +1,8 @@
 /* A cache of inflated spans of compressed shards. A span is inflated on first use; the least
  * recently used ones are evicted. Threads that need the same span wait for the one that inflates
  * it. */
-#ifndef RECMAP_DATASET_SPAN_CACHE_H
-#define RECMAP_DATASET_SPAN_CACHE_H
+#ifndef RECMAP_SPANS_SPAN_CACHE_H
+#define RECMAP_SPANS_SPAN_CACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Copying bytes of a compressed shard out of its spans, which are inflated if they are not cached.
  */
-#ifndef RECMAP_DATASET_SPAN_READ_H
-#define RECMAP_DATASET_SPAN_READ_H
+#ifndef RECMAP_SPANS_SPAN_READ_H
+#define RECMAP_SPANS_SPAN_READ_H
 
 #include "spans/span.h"
 

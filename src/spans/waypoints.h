@@ -2,8 +2,8 @@
  * inflating can resume there. The index stores seek points at the ends of blocks only; within a
  * block the decoder's whole state is needed, about 90 KB, so waypoints exist only in memory, and
  * their number is bounded for each shard. */
-#ifndef RECMAP_DATASET_WAYPOINTS_H
-#define RECMAP_DATASET_WAYPOINTS_H
+#ifndef RECMAP_SPANS_WAYPOINTS_H
+#define RECMAP_SPANS_WAYPOINTS_H
 
 #include "format/inflate.h"
 
