@@ -57,6 +57,10 @@ static void test_azure(void **state) {
     list_page_deinit(&page);
 }
 
+static const char too_deep[] =
+    "<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a></a>"
+    "</a></a></a></a></a></a></a></a>";
+
 static void test_malformed(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -75,8 +79,7 @@ static void test_malformed(void **state) {
         "<Contents><Key>&#0;</Key></Contents>",
         "<Contents><Key>&#xd800;</Key></Contents>",
         "<Contents><Key>&#99999999999;</Key></Contents>",
-        "<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a></a>"
-        "</a></a></a></a></a></a></a></a>",
+        too_deep,
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct list_page page;
