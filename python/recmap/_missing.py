@@ -98,7 +98,7 @@ class _Check:
     """Looks for requested features that no record of a parsed batch has.
 
     "error" raises if no record of the batch has a feature. "warn" warns if, in addition, none of a
-    sample of the data set's records has it, since a rare feature is no mistake. A feature with a
+    sample of the data set's records has it, since a rare feature is not a mistake. A feature with a
     default may be missing: for such features, both need the sample, too.
 
     Args:
